@@ -1,5 +1,5 @@
-"""Every run of the command line in a test does the same with the values that are needed alone, and
-with races looked for where the form of the program excludes them."""
+"""Checks that every run of the command line in a test does the same with only the values that are
+needed, and with a search for races even where the form of the program excludes them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-# Options of a run that another run of the same program goes without, and whether a value follows.
+# Options that the second run of the same program does without, and whether a value follows them.
 _DROPPED = {"--json": False, "--no-check": False, "--results": True, "--trace": True,
             "--values": True, "--fail-if": True, "--repeat": True, "--screenshot": True,
             "--view": True, "--at": True, "--size": True, "--theme": True}
 
 
 def is_run(command: Any) -> bool:
-    """A run with all values."""
+    """Returns whether the command is a run with all values."""
     if isinstance(command, str) or len(command) < 3:
         return False
     words = [str(word) for word in command]
@@ -25,7 +25,8 @@ def is_run(command: Any) -> bool:
 
 
 def difference(run: Any, command: Sequence[Any], **where: Any) -> str:
-    """The first difference between a run with all values and one with those that are needed."""
+    """Returns the first difference between a run with all values and one with only those that are
+    needed."""
     words = _without_reports([str(word) for word in command])
     with tempfile.TemporaryDirectory() as folder:
         found = []
@@ -76,7 +77,8 @@ def _first(where: str, full: Any, needed: Any) -> str:
 
 
 def checked(run: Any) -> Any:
-    """subprocess.run, which holds each run of a kernel against one with the values needed."""
+    """Calls subprocess.run, and compares each run of a kernel with one that computes only needed
+    values."""
     def both(command: Any, *args: Any, **options: Any) -> Any:
         done = run(command, *args, **options)
         if is_run(command):

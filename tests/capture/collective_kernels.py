@@ -1,5 +1,5 @@
-"""Collectives around a kernel, in a shard_map. As a script, the oracle: JAX's results on as many
-simulated devices.
+"""Collectives around a kernel, in a shard_map. Run as a script, this is the oracle: JAX's results
+on as many simulated devices.
 
     collective_kernels.py OUT.npz
 """
@@ -7,7 +7,7 @@ simulated devices.
 import os
 import sys
 
-if __name__ == "__main__":  # before JAX starts
+if __name__ == "__main__":  # must happen before JAX starts
     os.environ["JAX_PLATFORMS"] = "cpu"
     os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
@@ -28,7 +28,7 @@ DTYPES = {"f32": np.float32, "bf16": jnp.bfloat16, "int32": np.int32}
 
 
 def doubled(x, out=None):
-    """By a kernel."""
+    """Doubles x with a kernel."""
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...] + x_ref[...]
 
@@ -38,7 +38,7 @@ def doubled(x, out=None):
 
 @dataclasses.dataclass
 class Case:
-    """Of every device of a mesh: its part is `shape`."""
+    """A function on every device of a mesh. `shape` is the shape of one device's part."""
 
     axes: dict[str, int]
     fn: Callable[..., Any]
@@ -56,7 +56,8 @@ class Case:
 
 
 def of_one_axis(n):
-    """(function on a part of eight rows, specs of its result)."""
+    """Returns, for each collective, a function on a part of eight rows and the specs of its result.
+    """
     around = [(i, (i + 1) % n) for i in range(n)]
     return {
         "psum": (lambda x: doubled(lax.psum(doubled(x), "x")), P()),
@@ -79,7 +80,7 @@ def of_one_axis(n):
 
 
 def in_a_loop(x):
-    """What comes from the ring is in the way of what is sent to it in the next round."""
+    """What comes from the ring lies where the next round sends from."""
     def turn(_, y):
         return doubled(lax.ppermute(y, "b", [(0, 1), (1, 0)])) + lax.psum(y, AB)
 
@@ -123,7 +124,7 @@ OF_TWO_AXES = {
 PAIRS, STRIPES = [[0, 1], [2, 3], [4, 5], [6, 7]], [[0, 2, 4, 6], [1, 3, 5, 7]]
 MIXED = [[3, 0], [1, 6], [7, 2], [4, 5]]
 
-# On eight devices; each group for itself.
+# On eight devices, each group for itself.
 OF_GROUPS = {
     "psum_of_pairs": (lambda x: lax.psum(doubled(x), "x", axis_index_groups=PAIRS), P("x")),
     "psum_of_stripes": (lambda x: lax.psum(doubled(x)[:3], "x", axis_index_groups=STRIPES), P("x")),
@@ -144,8 +145,8 @@ OF_GROUPS = {
 
 
 def cases():
-    """Every collective on 2, 4 and 8 devices, each with another dtype, and on a mesh of two axes.
-    """
+    """Returns every collective on 2, 4 and 8 devices, each with another dtype, and on a mesh of two
+    axes."""
     found = {}
     for number, n in enumerate((2, 4, 8)):
         for which, (name, (fn, out)) in enumerate(of_one_axis(n).items()):
@@ -169,7 +170,8 @@ def main(out):
         mesh = jax.sharding.Mesh(devices.reshape(tuple(case.axes.values())), tuple(case.axes))
         leaves = jax.tree_util.tree_leaves(jax.jit(case.on(mesh))(case.argument()))
         for number, leaf in enumerate(leaves):
-            results[f"{name} {number}"] = np.asarray(leaf.astype(np.float32))  # exact in all three
+            # Exact for all three dtypes.
+            results[f"{name} {number}"] = np.asarray(leaf.astype(np.float32))
     np.savez(out, **results)
 
 

@@ -1,7 +1,9 @@
-"""docs/compatibility.md: a section with a table for each group of kernels, written by their tests.
+"""Writes docs/compatibility.md: a section with a table for each group of kernels, made by their
+tests.
 
-PALLASCOPE_WRITE=1 in the environment writes a section; else what it says must be so, but for the
-seconds. It is of one version of JAX; with others the kernels are run and compared alone.
+With PALLASCOPE_WRITE=1 in the environment, a section is written. Otherwise what it says must be
+true, except for the seconds. The document is for one version of JAX; with other versions the
+kernels are only run and compared.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from support import PALLASCOPE, compare, pltpu
 _DOCUMENT = pathlib.Path(__file__).parents[2] / "docs" / "compatibility.md"
 _COLUMNS = ["kernel", "captured", "runs", "JAX takes it", "largest error", "findings", "steps",
             "seconds"]
-_NEARLY = 4.0  # errors that differ less are the same: they depend on the processor
+# Errors that differ by a smaller factor count as equal, because they depend on the processor.
+_NEARLY = 4.0
 
 
 def captured(case: shipped.Case) -> pallascope.Kernel:
@@ -47,7 +50,7 @@ def report_of(case: shipped.Case, kernel: pallascope.Kernel,
 
 
 def wanted(case: shipped.Case) -> list[np.ndarray]:
-    """Where the result is defined."""
+    """Returns the results that are expected, where they are defined."""
     if case.wanted is not None:
         return [np.asarray(leaf) for leaf in jax.tree_util.tree_leaves(case.wanted())]
     jax.clear_caches()
@@ -65,7 +68,7 @@ def error(ours: np.ndarray, theirs: np.ndarray) -> float:
 
 
 class Table:
-    """The section with this heading, whose rows are gathered by `run`."""
+    """The section with this heading. `run` adds its rows."""
 
     def __init__(self, heading: str, cases: list[shipped.Case]) -> None:
         self.heading = f"## {heading}"
@@ -73,7 +76,7 @@ class Table:
         self.rows: dict[str, list[str]] = {}
 
     def run(self, case: shipped.Case, folder: pathlib.Path) -> None:
-        """Captures, runs and compares; notes the row."""
+        """Captures and runs the kernel, compares the results, and notes the row."""
         kernel = captured(case)
         report, found = report_of(case, kernel, folder)
         worst = 0.0
@@ -89,7 +92,7 @@ class Table:
             str(report["steps"]), f"{report['wall_s']:.3f}"]
 
     def check(self) -> None:
-        """What was run is as the document says."""
+        """Checks that what was run is as the document says."""
         if os.environ.get("PALLASCOPE_WRITE"):
             self._write()
         version, written = self._read()

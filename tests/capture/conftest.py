@@ -1,4 +1,5 @@
-"""Before JAX starts: it computes as the jaxpr says (no fused or dropped roundings), on a CPU."""
+"""Sets JAX up before it starts: it computes on a CPU as the jaxpr says, without fusing or dropping
+roundings."""
 
 import os
 import pathlib
@@ -19,7 +20,7 @@ os.environ.setdefault("PALLASCOPE", str(_ROOT / "build" / "dev" / "bin" / "palla
 
 @pytest.fixture(autouse=True)
 def both_modes(monkeypatch):
-    """Runs do the same with the values that are needed alone."""
+    """Checks that runs do the same with only the values that are needed."""
     import both_modes as modes
 
     monkeypatch.setattr(subprocess, "run", modes.checked(subprocess.run))

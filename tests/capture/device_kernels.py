@@ -1,5 +1,5 @@
-"""Kernels of several devices: ours after the patterns of JAX's guide to distributed Pallas, and
-JAX's own all-gather. As a script, the oracle: JAX's results on eight simulated devices.
+"""Kernels for several devices: ours, after the patterns of JAX's guide to distributed Pallas, and
+JAX's own all-gather. Run as a script, this is the oracle: JAX's results on eight simulated devices.
 
     device_kernels.py OUT.npz MODE NAME...
 
@@ -9,7 +9,7 @@ prints for each kernel whether JAX found a race; MODE is its dma_execution_mode.
 import os
 import sys
 
-if __name__ == "__main__":  # before JAX starts
+if __name__ == "__main__":  # must happen before JAX starts
     os.environ["JAX_PLATFORMS"] = "cpu"
     os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 
@@ -34,7 +34,7 @@ F32 = jnp.float32
 
 
 def sharded(kernel, mesh, specs, out_specs=None):
-    """On every device of the mesh."""
+    """Runs the kernel on every device of the mesh."""
     return jax.shard_map(kernel, mesh=mesh, in_specs=specs, out_specs=out_specs or specs,
                          check_vma=False)
 
@@ -45,7 +45,7 @@ def neighbours(axis="x"):
 
 
 def meet(left, right):
-    """Nobody goes on before both neighbours are here."""
+    """Lets nobody go on before both neighbours are here."""
     barrier = pltpu.get_barrier_semaphore()
     for device in (left, right):
         pl.semaphore_signal(barrier, 1, device_id=device, device_id_type=LOGICAL)
@@ -70,7 +70,7 @@ def permute_right(mesh, collective_id):
 
 
 def permute_on_one_axis(mesh):
-    """Of a mesh of two: along b, in each row of devices for itself."""
+    """Permutes along b on a mesh of two axes, in each row of devices for itself."""
     def kernel(x_ref, o_ref, sent, received):
         _, _, after = neighbours("b")
         copy = pltpu.make_async_remote_copy(x_ref, o_ref, sent, received, device_id={"b": after})
@@ -83,7 +83,8 @@ def permute_on_one_axis(mesh):
 
 
 def permute_diagonally(mesh):
-    """Of a mesh of two axes, by coordinates, between blocks in VMEM; the array is cut twice."""
+    """Permutes on a mesh of two axes, by coordinates and between blocks in VMEM; the array is cut
+    twice."""
     def kernel(x_ref, o_ref, sent, received):
         place = (neighbours("a")[2], neighbours("b")[1])
         copy = pltpu.make_async_remote_copy(x_ref, o_ref, sent, received, device_id=place)
@@ -96,8 +97,8 @@ def permute_diagonally(mesh):
 
 
 def permute_behind_signals(mesh):
-    """Along b of a mesh of two axes; whoever sends waits for what each way to name a device brings:
-    by one axis, by coordinates, by number, by both axes at once."""
+    """Permutes along b of a mesh of two axes. A sender waits for signals that come by each way to
+    name a device: by one axis, by coordinates, by number, and by both axes at once."""
     def kernel(x_ref, o_ref, sent, received, ready):
         a, (_, before, after) = lax.axis_index("a"), neighbours("b")
         number = a * lax.axis_size("b") + before
@@ -117,7 +118,7 @@ def permute_behind_signals(mesh):
 
 
 def gather_in_steps(mesh):
-    """All-gather on a grid: each step passes on what the one before brought."""
+    """All-gather on a grid: each step passes on what the step before brought."""
     def kernel(x_ref, o_ref, local, sent, received):
         step = pl.program_id(0)
         me, left, right = neighbours()
@@ -144,7 +145,7 @@ def gather_in_steps(mesh):
 
 
 def all_reduce(mesh):
-    """The sum over all devices; a capacity semaphore keeps a fast sender back."""
+    """Sums over all devices. A capacity semaphore holds back senders that are too fast."""
     def kernel(x_ref, o_ref, slots_ref, tile_ref, local, sent, received, capacity):
         step = pl.program_id(0)
         _, left, right = neighbours()
@@ -182,7 +183,7 @@ def all_reduce(mesh):
 
 
 def reduce_scatter(mesh):
-    """Block j starts at device j + 1 and goes round; every device adds its own."""
+    """Block j starts at device j + 1 and goes round; every device adds its own part."""
     def kernel(x_ref, o_ref, tile_ref, out_ref, in_ref, sent, received, capacity):
         me, left, right = neighbours()
         meet(left, right)
@@ -223,7 +224,7 @@ def gather_of_jax(mesh, space):
 
 
 LINE, TWO = {"x": DEVICES}, {"a": 2, "b": 4}
-# Axes of the mesh, the function on it, the shape of its argument.
+# The axes of the mesh, the function on it, and the shape of its argument.
 KERNELS = {
     "permute": (LINE, functools.partial(permute_right, collective_id=3), (128, 128)),
     "permute_from_the_start": (LINE, functools.partial(permute_right, collective_id=None),
@@ -257,7 +258,8 @@ def main(out, mode, *names):
         try:
             with pltpu.force_tpu_interpret_mode(params):
                 results[name] = np.asarray(jax.jit(make(mesh))(argument(name)))
-        except jax.errors.JaxRuntimeError:  # 0.9 has no barrier before a kernel without its own
+        # JAX 0.9 has no barrier before a kernel without a barrier of its own.
+        except jax.errors.JaxRuntimeError:
             print(name, "failed")
         else:
             print(name, "race" if interpreter.races.races_found else "no race")

@@ -1,5 +1,5 @@
-"""TPU kernels of ejkernel, a package on PyPI, with arguments: rows of docs/compatibility.md where
-it is installed (0.0.80.3 with JAX 0.10.0)."""
+"""TPU kernels of ejkernel, a package on PyPI, with arguments. They are rows of
+docs/compatibility.md if the package is installed (0.0.80.3 with JAX 0.10.0)."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _jax_ragged = importlib.import_module(
 
 
 def _part(function: Callable[..., Any], part: Any) -> Callable[..., Any]:
-    """The function's results that a case looks at."""
+    """Returns only those results of the function that a case compares."""
     return lambda *args: part(function(*args))
 
 
 def _named(function: Callable[..., Any], *names: str, **options: Any) -> Callable[..., Any]:
-    """Of positional arguments, given by their names."""
+    """Returns the function with positional arguments in place of named ones."""
     return lambda *args: function(**dict(zip(names, args, strict=True)), **options)
 
 
@@ -85,13 +85,14 @@ _V3 = ((normal(58, 4, 128) * 0.3).astype(BF16), normal(58, 2, 128, seed=1).astyp
 _MLA = ((normal(58, 4, 128) * 0.3).astype(BF16), (normal(58, 4, 64, seed=4) * 0.3).astype(BF16),
         normal(58, 128, seed=1).astype(BF16), normal(58, 64, seed=2).astype(BF16),
         normal(64, 8, 2, 256, seed=3).astype(BF16), *_V3[4:])
-# The second kernel writes new rows of the cache in pairs: behind a sequence of odd length it leaves
-# one more than the reference.
+# The second kernel writes new rows of the cache in pairs. After a sequence of odd length it leaves
+# one row more than the reference.
 _MLA2 = (*_MLA[:5], np.array([48, 34, 96, 2], np.int32), *_MLA[6:])
 
 
 def _product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Rounded once: in which order NumPy adds up float32 depends on the processor."""
+    """Multiplies with a single rounding, because the order in which NumPy adds up float32 depends
+    on the processor."""
     return (x.astype(np.float64) @ y.astype(np.float64)).astype(np.float32)
 
 
@@ -103,7 +104,7 @@ def _by_groups() -> np.ndarray:
 
 
 def _decoded() -> np.ndarray:
-    """One query of each sequence, four heads of them to one of keys."""
+    """Returns one query of each sequence; four of its heads share one head of keys."""
     q, k, v, starts, ends = _DECODE
     found = np.zeros(q.shape, np.float32)
     for row, (start, end) in enumerate(zip(starts, ends, strict=True)):
@@ -115,7 +116,7 @@ def _decoded() -> np.ndarray:
 
 
 def _ring(function: Callable[..., Any], inputs: tuple[P, ...], out: P) -> Callable[..., Any]:
-    """On four devices."""
+    """Runs the function on four devices."""
     return jax.shard_map(function, mesh=pallascope.mesh_of({"x": 4}), in_specs=inputs,
                          out_specs=out, check_vma=False)
 
@@ -149,12 +150,13 @@ CASES = [
     Case("ej.ring_attention, causal, four devices", _ring(
         lambda q, k, v: ej.ring_attention(q, k, v, causal=True, axis_name="x"),
         (_COLUMNS,) * 3, _COLUMNS), _LONG, 64, 64, wanted=_attended),
-    # Of one head of keys: with more it waits for copies that it starts for the first one only.
+    # For one head of keys. With more, the kernel waits for copies that it starts only for the
+    # first.
     Case("ej.prefill_page_attention", ej.prefill_page_attention, _PREFILL, 64, 64,
          wanted=lambda: _prefill.ref_prefill_page_attention(*map(jnp.asarray, _PREFILL))),
     Case("ej.grouped_matmul", ej.grouped_matmul, _GROUPED, 256),
     Case("ej.grouped_matmulv2", ej.grouped_matmulv2, _GROUPED, 256),
-    # Loads the row behind the last one of a tile, and drops it.
+    # Loads the row after the last one of a tile, and drops it.
     Case("ej.grouped_matmulv3", ej.grouped_matmulv3, _GROUPED, 256, wanted=_by_groups,
          findings=("out_of_bounds",), settings=("out_of_bounds_reads=uninitialized",)),
     Case("ej.flash_attention", _flash(), _DENSE, 64, 64),

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Runs tests beside it, in the first Python that has JAX; exits with 77 where none has.
+"""Runs the tests in this folder in the first Python that has JAX. Exits with 77 if none has.
 
     run.py PALLASCOPE VENV [PYTEST_ARGUMENT...]
 
-An argument that names a file here (test_copies.py) stands for that file; without one, all run.
+An argument that names a file here (test_copies.py) stands for that file. Without one, all tests
+run.
 """
 
 import os
@@ -35,7 +36,7 @@ def main():
                *(files or [str(here)]), *options]
     status = subprocess.run(command, env=os.environ | {"PALLASCOPE": program},
                             check=False).returncode
-    skipped_all = 5  # of pytest: it collected no test
+    skipped_all = 5  # pytest's status if it collected no test
     return 77 if status == skipped_all else status
 
 

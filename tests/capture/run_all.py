@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the tests beside it with every JAX that the package is for, each in an environment of its
-own, and says in a line of each what came of it. Exits with 1 where a test failed.
+"""Runs the tests in this folder with every version of JAX that the package supports, each in an
+environment of its own, and prints a line with the result of each. Exits with 1 if a test failed.
 
     run_all.py PALLASCOPE FOLDER [PYTEST_ARGUMENT...]
 
-The environments are FOLDER/venv-jax-VERSION, and stay. With a Python that is too old, and where a
-package cannot be had, a version is left out; what pytest says is in FOLDER/venv-jax-VERSION.log.
+The environments are FOLDER/venv-jax-VERSION, and are kept. A version is left out if Python is too
+old for it or a package cannot be had. The output of pytest is in FOLDER/venv-jax-VERSION.log.
 """
 
 import os
@@ -15,15 +15,15 @@ import shutil
 import subprocess
 import sys
 
-# What pip is asked for, the least Python that it runs on, and the one that it is tried with first.
+# What pip is asked for, and the oldest Python that it runs on, which is also the first to be tried.
 VERSIONS = {
     "0.9.0": ("==0.9.0", 11), "0.10.0": ("==0.10.0", 11), "0.10.2": ("==0.10.2", 11),
     "0.11.2": ("==0.11.2", 12), "0.12": ("==0.12.*", 12)}
-NEWEST = 14  # Python 3 that is looked for
+NEWEST = 14  # the newest Python 3 that is looked for
 
 
 def output_of(command):
-    """Of a program that may be missing."""
+    """Returns the output of a program that may be missing."""
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True,
                               timeout=600).stdout.strip()
@@ -32,7 +32,8 @@ def output_of(command):
 
 
 def python_of(least):
-    """The oldest Python from 3.`least` on that starts: on the path, of pyenv, or of uv."""
+    """Returns the oldest Python from 3.`least` on that starts: on the path, from pyenv, or from uv.
+    """
     asks = "import sys, venv, ensurepip; print(sys.version_info[:2] >= (3, %d))" % least
     kept = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv")) / "versions"
     found = []
@@ -48,7 +49,7 @@ def python_of(least):
 
 
 def prepared(version, wanted, least, venv):
-    """Why the version is left out; empty where it is installed."""
+    """Returns why the version is left out, or an empty text if it is installed."""
     inside = venv / "bin" / "python"
     asks = "import jax, pytest; print(jax.__version__)"
     if re.match(re.escape(version) + r"(\.|$)", output_of([inside, "-c", asks])):
@@ -69,7 +70,7 @@ def prepared(version, wanted, least, venv):
 
 
 def tried(program, venv, arguments):
-    """Runs the tests; yields whether all passed, and pytest's last line."""
+    """Runs the tests. Returns whether all passed, and pytest's last line."""
     command = [venv / "bin" / "python", "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider",
                pathlib.Path(__file__).parent, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=False,

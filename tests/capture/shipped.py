@@ -1,4 +1,4 @@
-"""The TPU kernels inside JAX, each with arguments and the result that is right."""
+"""The TPU kernels inside JAX, each with arguments and the expected result."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ BF16 = jnp.bfloat16
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One row of docs/compatibility.md. The tolerance is as in support.compare."""
+    """One row of docs/compatibility.md. The tolerance has the same meaning as in support.compare.
+    """
 
     name: str
     fn: Callable[..., Any]
     args: tuple[Any, ...]
     terms: float = 0.0
     ulps: float = 4.0
-    wanted: Callable[[], Any] | None = None  # where JAX's interpreters cannot run the kernel
+    wanted: Callable[[], Any] | None = None  # given if JAX's interpreters cannot run the kernel
     defined: Any = np.s_[...]  # the part of the results that is defined
     cores: int = 1
-    findings: tuple[str, ...] = ()  # those that are right
+    findings: tuple[str, ...] = ()  # the expected findings
     settings: tuple[str, ...] = ()  # of the machine
 
     @property
@@ -99,7 +100,7 @@ _FUSED = {name: size for name, size in _BLOCKS.items() if not name.endswith("_dq
 
 
 def _splash(*mask: Any, blocks: Any = None, **options: Any) -> Callable[..., Any]:
-    """Multi-head attention with one mask a head."""
+    """Multi-head attention with one mask for each head."""
     def fn(q: Any, k: Any, v: Any, *ids: Any) -> Any:
         attention = splash.make_splash_mha(
             masks.MultiHeadMask(list(mask)), head_shards=1, q_seq_shards=1,

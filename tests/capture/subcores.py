@@ -1,5 +1,5 @@
-"""Kernels on the subcores of a SparseCore, for the tests of them. JAX interprets none of these on a
-CPU up to 0.12, so that NumPy says what is right."""
+"""Kernels on the subcores of a SparseCore and what their tests share. JAX, up to 0.12, interprets
+none of these on a CPU, so NumPy computes the expected results."""
 
 import pathlib
 import subprocess
@@ -38,7 +38,8 @@ def run(kernel, chip, *options):
 
 
 def check(fn, *args, wanted, findings=(), chip=CHIP, mesh=None):
-    """The run yields `wanted` and has these findings besides that of unknown figures."""
+    """Checks that the run yields `wanted` and has these findings, besides the one about unknown
+    figures."""
     kernel = pallascope.capture(fn, *args, chip=chip, mesh=mesh)
     with tempfile.TemporaryDirectory() as folder:
         done = run(kernel, chip, "--results", f"{folder}/out.npz")
@@ -56,7 +57,7 @@ def check(fn, *args, wanted, findings=(), chip=CHIP, mesh=None):
 
 
 def on_one(body, *args, out, **checked):
-    """`body` runs on one subcore, with its arguments and results in its own memory."""
+    """Runs `body` on one subcore, with its arguments and results in the subcore's own memory."""
     outs = out if isinstance(out, (list, tuple)) else [out]
 
     def fn(*arrays):

@@ -1,4 +1,5 @@
-"""Captures a function, runs the file with the command line, and compares with JAX's interpreter."""
+"""Captures a function, runs the file with the command line, and compares the results with those of
+JAX's interpreter."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ _interpret: Any = True
 
 
 def matmul_body(x_ref: Any, y_ref: Any, o_ref: Any, acc_ref: Any) -> None:
-    """A product of blocks, added up over the last axis of a grid of three."""
+    """A product of blocks, accumulated over the last axis of a grid with three axes."""
     @pl.when(pl.program_id(2) == 0)
     def _() -> None:
         acc_ref[...] = jnp.zeros_like(acc_ref)
@@ -39,12 +40,12 @@ def matmul_body(x_ref: Any, y_ref: Any, o_ref: Any, acc_ref: Any) -> None:
 
 
 def call(kernel: Any, *args: Any, **params: Any) -> Any:
-    """pl.pallas_call, interpreted as `check` wants when it is the oracle."""
+    """Calls pl.pallas_call, interpreted as `check` wants if it is the oracle."""
     return pl.pallas_call(kernel, *args, interpret=_interpret, **params)
 
 
 def on_mesh(mesh: Any, out: Any, scratch: Any = ()) -> Any:
-    """pl.kernel, whose parameters have other names up to JAX 0.10.0."""
+    """Calls pl.kernel, whose parameters have other names up to JAX 0.10.0."""
     word = "type" if "out_type" in inspect.signature(pl.kernel).parameters else "shape"
     return pl.kernel(mesh=mesh, **{f"out_{word}": out, f"scratch_{word}s": list(scratch)})
 
@@ -63,7 +64,7 @@ def integers(*shape: int, least: int = -100, most: int = 100, dtype: Any = np.in
 
 
 def whole(array: Any) -> pl.BlockSpec:
-    """The block of one step that is all of the array."""
+    """Returns the block spec of a single step with the whole array as its block."""
     return pl.BlockSpec(np.shape(array), lambda *_: (0,) * np.ndim(array))
 
 
@@ -78,7 +79,7 @@ def interpreted(mode: Any) -> Any:
 
 
 def run(kernel: pallascope.Kernel, *args: Any, expect: int = 0) -> list[np.ndarray]:
-    """The results of the program, of dtypes as in JAX where NumPy has them."""
+    """Returns the results of the program, with JAX's dtypes if NumPy has them."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "k.pallascope"
         kernel.save(path)
@@ -90,7 +91,7 @@ def run(kernel: pallascope.Kernel, *args: Any, expect: int = 0) -> list[np.ndarr
 
 
 def report(kernel: pallascope.Kernel, *args: str) -> dict[str, Any]:
-    """What a run of the program says of itself."""
+    """Returns the report of a run of the program."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "k.pallascope"
         kernel.save(path)
@@ -101,7 +102,7 @@ def report(kernel: pallascope.Kernel, *args: str) -> dict[str, Any]:
 
 
 def operations(region: Any) -> Iterator[Any]:
-    """Those of a region of a document, each before those in it."""
+    """Yields the operations of a region of a document, each before those inside it."""
     for operation in region.get("operations", []):
         yield operation
         for inner in operation.get("regions", []):
@@ -109,14 +110,15 @@ def operations(region: Any) -> Iterator[Any]:
 
 
 def fusions(kernel: pallascope.Kernel) -> list[tuple[int, int]]:
-    """Of each, in order, how many times it loads an array from HBM and how many it stores one."""
+    """Returns for each fusion, in order, how many arrays it loads from HBM and how many it stores
+    there."""
     return [tuple(sum(inner["op"] == op for inner in operations(fusion["regions"][0]))
                   for op in ("get", "swap"))
             for fusion in operations(kernel.document["body"]) if fusion["op"] == "fusion"]
 
 
 def pipeline_of(kernel: pallascope.Kernel) -> Any:
-    """The one pipeline operation of the file."""
+    """Returns the only pipeline operation of the file."""
     (found,) = (operation for operation in operations(kernel.document["body"])
                 if operation["op"] == "pipeline")
     return found
@@ -124,14 +126,14 @@ def pipeline_of(kernel: pallascope.Kernel) -> Any:
 
 def check(fn: Any, *args: Any, oracle: Any = True, terms: float = 0.0, ulps: float = 4.0,
           wanted: Any = None, chip: str = "tpu_v5e") -> pallascope.Kernel:
-    """The captured kernel yields what JAX yields, or `wanted` where JAX cannot run it.
+    """Checks that the captured kernel yields what JAX yields, or `wanted` if JAX cannot run it.
 
-    `oracle`: True, or pltpu.InterpretParams(...); integers, bools and where `ulps` is 0 all bits
-    are compared. Else a difference of `ulps` roundings of the result, and of 8 * 2^-24 * `terms`
-    (the sum of the magnitudes that were added up), is right.
+    `oracle` is True or pltpu.InterpretParams(...). Integers, bools and, if `ulps` is 0, all results
+    are compared bit by bit. Otherwise a result may differ by `ulps` of its roundings, plus 8 *
+    2^-24 * `terms`, where `terms` is the sum of the magnitudes that were added up.
     """
     kernel = pallascope.capture(fn, *args, chip=chip)
-    jax.clear_caches()  # of traces with the other interpreter
+    jax.clear_caches()  # forgets traces with the other interpreter
     if wanted is None:
         with interpreted(oracle), stand_in_devices.device_of(chip):
             wanted = jax.jit(fn)(*args)

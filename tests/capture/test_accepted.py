@@ -1,4 +1,5 @@
-"""What capture accepts, run runs; and what the program does not take is refused where it is captured."""
+"""What capture accepts, run can run. What the program does not accept is refused when it is
+captured."""
 
 import os
 import subprocess
@@ -15,7 +16,8 @@ ROWS = 64
 
 
 def _doubles(first):
-    """A body with a pipeline whose index maps ask `first` for the part that they are in."""
+    """Returns a body with a pipeline whose index maps call `first` to know which part they are in.
+    """
     def kernel(x_ref, o_ref):
         def body(a_ref, b_ref):
             b_ref[...] = a_ref[...] * 2

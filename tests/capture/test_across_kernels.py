@@ -1,4 +1,5 @@
-"""Copies that one kernel starts and another waits for: semaphores go from kernel to kernel."""
+"""Copies that one kernel starts and another one waits for: semaphores are passed from kernel to
+kernel."""
 
 import jax
 import numpy as np

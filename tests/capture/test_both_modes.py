@@ -1,4 +1,5 @@
-"""Runs with all values against runs with those that are needed, as every test here makes them."""
+"""Compares runs with all values to runs with only those that are needed, as every test here does.
+"""
 
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ from support import PALLASCOPE, call, check, like, pl, pltpu
 
 
 def steps_by_what_a_loop_carries(numbers):
-    """A body that takes longer when a loop, whose condition does not read it, leaves a 5."""
+    """Returns a body that takes longer if a loop, whose condition does not read it, leaves a 5."""
     def body(numbers_ref, o_ref):
         _, left, _ = jax.lax.while_loop(
             lambda carry: carry[0] > 0, lambda carry: (carry[0] - 1, carry[2], carry[0] * 2),
@@ -32,7 +33,7 @@ def test_a_carried_number_is_the_same_in_both_modes():
 
 
 def test_a_difference_is_found(tmp_path):
-    """Between runs of two programs that are taken for one."""
+    """Compares runs of two programs as if they were the same."""
     files = []
     for number in (1, 5):
         files.append(tmp_path / f"{number}.pallascope")

@@ -1,4 +1,4 @@
-"""Collectives around kernels, against JAX's on simulated devices."""
+"""Collectives around kernels, compared with JAX's on simulated devices."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def oracle():
 
 
 def run(kernel, *options, values="full"):
-    """Its results, where it computes them, and its report; no run here may have a finding."""
+    """Returns its results, if it computes them, and its report. No run here may have a finding."""
     with tempfile.TemporaryDirectory() as folder:
         path, out = pathlib.Path(folder) / "k.pallascope", f"{folder}/out.npz"
         kernel.save(path)
@@ -65,7 +65,7 @@ def test_results_are_those_of_jax(oracle, name):
         if dtype.kind == "i" or not name.startswith(("psum", "pmean")):
             np.testing.assert_array_equal(ours, theirs)
             continue
-        # Both add up to 2n numbers of at most 500, each sum rounded.
+        # Both add up 2n numbers of at most 500 and round each sum.
         n = CASES[name].axes["x"]
         unit = float(jax.numpy.finfo(dtype).eps)
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=2 * n * unit * n * 1000)
@@ -81,7 +81,7 @@ def test_copies_are_in_order_whenever_they_move_their_data(name, mode):
 
 
 def around(n, fn, part, out, dtype=np.float32):
-    """A function of every device's part on a ring, beside a small kernel."""
+    """A function on every device's part on a ring, beside a small kernel."""
     case = jax.shard_map(lambda x, y: (fn(x), doubled(y)), mesh=pallascope.mesh_of({"x": n}),
                          in_specs=(P("x"), P()), out_specs=(out, P()), check_vma=False)
     x = (np.random.default_rng(1).standard_normal((n * part[0], *part[1:])) * 9).astype(dtype)
@@ -110,8 +110,8 @@ def test_sums_are_of_what_came_forwards_its_own_and_what_came_backwards(n, dtype
         np.testing.assert_array_equal(found, total)
 
 
-# Hops that follow one another, and bytes that a link forwards has in all, of parts of `size` bytes
-# on n devices.
+# For parts of `size` bytes on n devices: how many hops follow each other, and how many bytes a
+# forward link carries in all.
 TIMES = {
     "all_gather": (lambda x, n: lax.all_gather(x, "x"), P(),
                    lambda n, size: (n // 2, n // 2 * size)),
@@ -137,8 +137,9 @@ def test_a_collective_takes_as_long_as_the_links_need_for_it(name, n):
     assert needed["time_s"] == full["time_s"]
     assert full["bound_by"] == "memory(ICI)"
     assert full["busy_s"]["ICI"] == pytest.approx(size / RATE, rel=1e-6)
-    # Pieces of a sum follow each other, so that later hops do not wait. The rest is the small
-    # kernel's, and a last addition. What a collective is made of is not launched.
+    # Pieces of a sum follow each other, so that later hops do not wait. The rest of the time
+    # belongs to the small kernel and to a last addition. The operations that make up a collective
+    # are not launched.
     most = LAUNCH + hops * LATENCY + size / RATE
     least = LAUNCH + LATENCY + size / RATE if "psum" in name else most
     assert least < full["time_s"] < most + 1.5e-6
@@ -176,7 +177,7 @@ def test_what_is_not_captured_is_named_with_its_line():
 
 
 def test_forms_of_a_checked_shard_map():
-    """Where JAX keeps track of what varies between devices, it makes other primitives of sums and
+    """If JAX keeps track of what varies between devices, it uses other primitives for sums and
     gathers."""
     def varying(x):
         aval = jax.typeof(x)

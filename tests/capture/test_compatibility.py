@@ -1,4 +1,5 @@
-"""Kernels that ship inside JAX, as they are: docs/compatibility.md says how each does."""
+"""Kernels that ship inside JAX, unchanged. docs/compatibility.md says how well each of them works.
+"""
 
 import pytest
 import shipped

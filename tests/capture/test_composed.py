@@ -1,4 +1,4 @@
-"""Operations that the format lacks: made of others, in kernels and around them."""
+"""Operations that the format lacks and that are made of others, in kernels and around them."""
 
 import functools
 
@@ -29,7 +29,7 @@ def doubled(x_ref, o_ref):
 
 
 def in_kernel(fn, *args, **options):
-    """fn(*args) computed by a kernel of one step."""
+    """Checks fn(*args), computed by a kernel of one step."""
     out = jax.eval_shape(fn, *args)
 
     def kernel(*refs):
@@ -39,7 +39,7 @@ def in_kernel(fn, *args, **options):
 
 
 def behind_kernel(fn, x, *args, **options):
-    """fn of what a kernel made of x."""
+    """Checks fn of what a kernel made of x."""
     check(lambda x, *rest: fn(call(doubled, out_shape=like(*x.shape, dtype=x.dtype))(x), *rest),
           x, *args, **options)
 
@@ -153,7 +153,7 @@ def test_convolutions(name):
 
 @pytest.mark.parametrize("name", ["in groups", "causal, of each feature"])
 def test_gradients_of_convolutions_in_groups(name):
-    """By the weights, whose groups are of the batch then."""
+    """For gradients by the weights, the groups are groups of the batch."""
     options, x, w = CONVOLUTIONS[name]
     fn = functools.partial(lax.conv_general_dilated, **options)
     behind_kernel(jax.grad(lambda w, x: jnp.sum(jnp.sin(fn(x, w)))), normal(*w), normal(*x, seed=1),
@@ -163,7 +163,7 @@ def test_gradients_of_convolutions_in_groups(name):
 @pytest.mark.skipif(not hasattr(pltpu, "conv"), reason="JAX 0.12 brought it")
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 def test_convolutions_of_pallas(name):
-    """They may add to an array, and turn their windows round."""
+    """They may add to an array, and reverse their windows."""
     options, x, w = CONVOLUTIONS[name]
     fn, x, w = functools.partial(pltpu.conv, **options), normal(*x), normal(*w, seed=1)
     wanted = np.asarray(lax.conv_general_dilated(x, w, **options))
@@ -329,7 +329,7 @@ APPLIED = {
 
 @pytest.mark.parametrize("name", APPLIED)
 def test_functions_applied_to_elements_of_arrays(name):
-    """It was taken for a scatter of the updates, which are zeros."""
+    """Such a function was once taken for a scatter of the updates, which are zeros."""
     if name != "promised":  # by a constant
         in_kernel(APPLIED[name], X)
     behind_kernel(APPLIED[name], X)

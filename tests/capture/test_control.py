@@ -12,7 +12,7 @@ INT = jnp.int32
 
 
 def with_scalars(kernel, scalars, x, out=(8, 128), dtype=INT, **tolerance):
-    """A kernel of one step: int32 scalars in SMEM, one array, one result."""
+    """A kernel of one step with int32 scalars in SMEM, one array and one result."""
     def fn(s, x):
         return call(kernel, in_specs=[pl.BlockSpec(memory_space=pltpu.SMEM), whole(x)],
                     out_specs=whole(like(*out)), out_shape=like(*out, dtype=dtype))(s, x)
@@ -161,7 +161,7 @@ def test_a_scan_without_a_counter():
 
 
 def loops(kernel_file):
-    """Of each, its rounds, and how many are written out one after the other."""
+    """Returns for each loop its number of rounds, and how many of them are unrolled."""
     return [(operation["params"]["length"], operation["params"].get("unroll"))
             for operation in operations(kernel_file.document["body"]) if operation["op"] == "scan"]
 

@@ -55,7 +55,7 @@ def test_two_copies_at_once_with_a_semaphore_each():
 
 
 def test_one_wait_for_more_bytes_than_its_ref_has():
-    """A wait counts bytes: one stands for those of several copies."""
+    """Waits count bytes, so one wait may stand for those of several copies."""
     def kernel(rows_ref, x_ref, o_ref, tiles_ref, sem_ref):
         for part in range(4):
             pltpu.make_async_copy(x_ref.at[pl.ds(part * 8, 8)], tiles_ref.at[part],
@@ -76,7 +76,8 @@ def test_one_wait_for_more_bytes_than_its_ref_has():
 
 
 def through_padding(rows, columns):
-    """Copies so many rows and columns of a (20, 250) to memory, twice them, and back."""
+    """Copies this many rows and columns of a (20, 250) to memory, doubles them, and copies them
+    back."""
     def kernel(sizes_ref, x_ref, o_ref, tile_ref):
         part = tuple(pl.ds(0, sizes_ref[axis]) for axis in range(2))
         pltpu.sync_copy(x_ref.at[part], tile_ref.at[part])
@@ -264,7 +265,8 @@ def _words(x):
 
 
 @pytest.mark.parametrize("packs", [True, False])
-@pytest.mark.parametrize("rows", [16, 10])  # 10: the last block reaches behind the array
+# With 10, the last block reaches past the end of the array.
+@pytest.mark.parametrize("rows", [16, 10])
 def test_a_pipeline_over_the_bits_of_arrays(packs, rows):
     def body(x_ref, o_ref):
         o_ref[...] = x_ref[...] ^ 1
@@ -402,7 +404,7 @@ def test_each_core_copies_its_part():
 
 
 def test_tokens_of_bytes_in_an_array_of_words_are_filled_at_one_time():
-    """Two rows of words hold a token of eight rows of bytes; no copy is in the way of another."""
+    """Two rows of words hold a token of eight rows of bytes; no copy delays another one."""
     def kernel(x_ref, o_ref, semaphores):
         tokens = o_ref.bitcast(jnp.uint8).reshape(2, 8, 4, 128).reshape(8, 8, 128)
         copies = [pltpu.make_async_copy(x_ref.at[pl.ds(3 * i, 3 - i // 2)],

@@ -1,4 +1,4 @@
-"""Prints and checks of kernels, and what JAX would say of them for a TPU."""
+"""Prints and checks in kernels, and what JAX would say about them for a TPU."""
 
 import json
 import subprocess

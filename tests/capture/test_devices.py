@@ -1,4 +1,4 @@
-"""Kernels of eight devices, against JAX's interpreter on eight simulated ones."""
+"""Kernels for eight devices, compared with JAX's interpreter on eight simulated devices."""
 
 import contextlib
 import json
@@ -17,12 +17,12 @@ from jax import lax
 from jax.sharding import PartitionSpec as P
 from support import pallascope, pl, pltpu
 
-RACY = ["all_gather_vmem", "all_gather_hbm"]  # JAX's own
+RACY = ["all_gather_vmem", "all_gather_hbm"]  # kernels of JAX itself
 
 
 @pytest.fixture(scope="module")
 def oracle():
-    """JAX's results by mode and name, and where it found a race."""
+    """Returns JAX's results by mode and name, and where it found a race."""
     script = pathlib.Path(__file__).parent / "device_kernels.py"
     found = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -44,7 +44,7 @@ def captured(name):
 
 
 def run(kernel, *options):
-    """Its result, the kinds of its findings, and its report."""
+    """Returns the result, the kinds of the findings, and the report."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "k.pallascope"
         kernel.save(path)
@@ -72,8 +72,8 @@ def test_results_and_races_are_those_of_jax(oracle, name, mode):
         assert not np.array_equal(ours, wanted)
         return
     assert name not in oracle["eager races"]
-    # Our own mode has the times of a link, which keep copies in order; the race is there all the
-    # same.
+    # In our own mode copies take the time of a link, which keeps them in order. The race is there
+    # all the same.
     assert findings == (["read_before_wait"] * 2 if mode == "timed" and name in RACY else [])
     np.testing.assert_allclose(ours, wanted, rtol=8 * 2.0**-24, atol=8 * 2.0**-24)
     if not name.startswith(("all_reduce", "reduce")):  # moves data only
@@ -121,7 +121,8 @@ def test_a_copy_that_nobody_waits_for_is_found_on_every_device():
 
 
 def test_a_constant_that_a_shard_map_cuts_is_not_computed_with_as_a_whole():
-    """As a table of ranks is given to devices, put on them by name or not."""
+    """A table of ranks may be given to devices in this way, whether it is put on them by name or
+    not."""
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...]
 
@@ -181,7 +182,7 @@ def _cut(spec, shape):
 
 
 def _number(axes, place):
-    """Of the part of a device, the slowest of the axes first."""
+    """Returns the number of a device's part, with the slowest axis first."""
     found = 0
     for axis in axes if isinstance(axes, tuple) else (axes,):
         if axis is not None:
@@ -304,7 +305,8 @@ def test_a_device_of_a_mesh_needs_one():
 
 @pytest.mark.parametrize("of", ["the host", "another chip"])
 def test_a_mesh_is_of_the_chip_that_is_captured_for(of):
-    """Of the host's devices JAX said that their kind is not supported, where it asks for it."""
+    """For devices of the host, JAX once said that their kind is not supported if a kernel asks for
+    it."""
     mesh = (jax.sharding.Mesh(jax.devices()[:1], ("x",)) if of == "the host"
             else pallascope.mesh_of({"x": 1}))
     seen = []
@@ -332,8 +334,7 @@ def test_the_mesh_of_a_context_is_that_of_the_function():
 @pytest.mark.parametrize("kind", ["Auto", "Explicit"])
 @pytest.mark.parametrize("is_set", [False, True])
 def test_arguments_that_lie_on_a_mesh(kind, is_set):
-    """Where its axes are explicit, as by default, JAX asks that they lie as a shard_map cuts them.
-    """
+    """With explicit axes, the default, JAX requires that arguments lie as a shard_map cuts them."""
     mesh = jax.make_mesh((1,), ("x",), axis_types=(getattr(jax.sharding.AxisType, kind),))
     x = jax.device_put(x_of(16, 128), jax.sharding.NamedSharding(mesh, P("x")))
 

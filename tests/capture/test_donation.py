@@ -1,4 +1,5 @@
-"""What a kernel updates in place: the caller's array if that is donated, else a copy of it."""
+"""What a kernel updates in place: the caller's array if it is donated, and otherwise a copy of it.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +11,7 @@ from support import (call, compare, fusions, integers, interpreted, like, normal
 
 
 def updated(x):
-    """x with 1 added to its first rows, in place: a kernel does not visit the others."""
+    """Returns x with 1 added to its first rows, in place; the kernel does not visit the others."""
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...] + 1
 
@@ -20,7 +21,8 @@ def updated(x):
 
 
 def checked(fn, *args, donate=()):
-    """The kernel, whose results are those of JAX; an output that is an argument is one of them."""
+    """Returns the kernel, whose results must be those of JAX. An output that shares an argument
+    counts."""
     kernel = pallascope.capture(fn, *args, donate=donate)
     jax.clear_caches()
     with interpreted(pltpu.InterpretParams()):
@@ -36,7 +38,7 @@ def pieces(kernel):
 
 
 def aliases(kernel):
-    """Which argument each result is."""
+    """Returns for each result the argument that it shares."""
     return [argument.get("alias_of") for argument in kernel.document["arguments"]
             if argument.get("kind") == "output"]
 
@@ -85,7 +87,7 @@ def test_a_donated_argument_that_is_updated_twice():
     assert pieces(kernel) == ["kernel", "kernel"]
     assert aliases(kernel) == [0]
     kernel = checked(lambda x: (updated(x), updated(x)), X, donate=0)
-    assert pieces(kernel) == ["fusion", "kernel", "kernel"]  # the first of a copy
+    assert pieces(kernel) == ["fusion", "kernel", "kernel"]  # the first one works on a copy
     assert aliases(kernel) == [None, 0]
 
 
@@ -96,7 +98,7 @@ def test_of_an_argument_that_is_updated_twice_one_copy_is_made():
 def test_what_the_function_made_is_updated_itself():
     assert pieces(checked(lambda x: updated(x * 2), X)) == ["fusion", "kernel"]
     kernel = checked(lambda x: (lambda y: (updated(y), y))(x * 2), X)
-    assert fusions(kernel) == [(1, 1), (1, 1)]  # which is returned too: a copy is
+    assert fusions(kernel) == [(1, 1), (1, 1)]  # y is returned as well, so it is copied
 
 
 def test_a_donated_argument_that_lies_in_another_order_is_not_the_result():

@@ -1,4 +1,4 @@
-"""What cannot be captured is named, all at once, with the author's lines."""
+"""What cannot be captured must be named, all of it at once, with the author's lines."""
 
 import inspect
 import re
@@ -12,7 +12,7 @@ from support import call, integers, like, normal, pallascope, pl, pltpu, run
 
 
 def line_of(function, text):
-    """The line in this file where the function has the text."""
+    """Returns the line in this file where the function has the text."""
     lines, first = inspect.getsourcelines(function)
     return first + next(n for n, line in enumerate(lines) if text in line)
 

@@ -1,4 +1,4 @@
-"""Kernels with the mistakes that authors make: what a run finds, once, at the line to change."""
+"""Kernels with the mistakes that authors make: a run must find each once, at the line to change."""
 
 import json
 import pathlib
@@ -39,7 +39,8 @@ def findings(fn, *args, chip="tpu_v5e", **options):
 
 
 def only(found, kind, mark=None):
-    """The message of the only finding, which is of this kind and at the line with the mark."""
+    """Returns the message of the only finding, which must be of this kind and at the line with the
+    mark."""
     assert [finding["kind"] for finding in found] == [kind], found
     if mark is not None:
         path, _, line = found[0]["source"].rpartition(":")
@@ -192,7 +193,7 @@ def by_hand(kernel, *scratch, out=ANY):
 
 
 def in_slots(mistake):
-    """x * 2 through two slots, with helpers that start and wait."""
+    """Doubles x through two slots, with helpers that start copies and wait for them."""
     def kernel(x_ref, o_ref, slots_ref, sems):
         def fetch(i, slot):
             return pltpu.make_async_copy(x_ref.at[pl.ds(i * 8, 8)], slots_ref.at[slot],
@@ -303,7 +304,7 @@ def test_two_cores_write_one_block():
 
 
 def on_devices(kernel, *scratch):
-    """The kernel on four devices, called by pallas_call and shard_map alone."""
+    """Returns the kernel on four devices, called only by pallas_call and shard_map."""
     return jax.shard_map(
         pl.pallas_call(kernel, in_specs=[ANY], out_specs=ANY, out_shape=like(8, 128),
                        scratch_shapes=list(scratch)),

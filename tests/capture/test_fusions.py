@@ -1,4 +1,4 @@
-"""Operations around kernels that are one operation, as XLA makes of them."""
+"""Operations around kernels that become one operation, as in XLA."""
 
 import jax
 import jax.numpy as jnp
@@ -14,12 +14,12 @@ def copy_kernel(x_ref, o_ref):
 
 
 def through(x):
-    """x, from a kernel."""
+    """Passes x through a kernel."""
     return call(copy_kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
 
 
 def pieces(kernel):
-    """What the device runs, in order: kernels and fusions, each by its name."""
+    """Returns what the device runs, in order: the names of kernels and fusions."""
     return [operation["op"] + " " + operation["params"]["name"]
             for operation in operations(kernel.document["body"])
             if operation["op"] in ("kernel", "fusion")]
@@ -38,7 +38,7 @@ def test_what_is_a_chain_of_operations_by_element_is_part_of_it():
         bits = lax.bitcast_convert_type(jnp.arctan(rest * 8), jnp.int32)
         return through(high), through(lax.reduce_precision(rest, 8, 7)), through(bits)
 
-    # Of the rest the second is rounded behind the first kernel.
+    # Of the others, the second one is rounded after the first kernel.
     assert fusions(check(fn, normal(16, 128), terms=8.0)) == [(1, 3), (1, 1)]
 
 
@@ -77,7 +77,8 @@ def test_what_moves_elements_is_part_of_it():
 def test_a_reduction_ends_it():
     x = normal(16, 128)
     kernel = check(lambda x: through(jax.nn.softmax(x * 2, axis=1)), x, terms=128.0)
-    # The maximum of the doubles; powers, of doubles made again, and their sum; quotients.
+    # The three are the maximum of the doubles; the powers, of doubles that are computed again, and
+    # their sum; the quotients.
     assert fusions(kernel) == [(1, 1), (2, 2), (2, 1)]
 
 
@@ -177,7 +178,8 @@ def test_what_is_cheap_is_computed_again_where_it_is_read():
         y = x + 1
         return y.sum(0) * 2, y * 3 - y.sum(1, keepdims=True)
 
-    # Both sums at once, then either with what it takes of y, which is never written.
+    # Both sums come first, together. Then each is used with what it needs of y, which is never
+    # written.
     assert fusions(check(fn, integers(16, 128))) == [(1, 2), (1, 1), (2, 1)]
 
 
@@ -243,7 +245,7 @@ def test_slices_and_what_joins_arrays_are_one_operation(name):
 
 
 def test_little_tables_for_a_kernel_are_operations_of_their_own():
-    """A device begins each of them, however few bytes it is."""
+    """A device has to begin each of them, however few bytes it has."""
     def kernel(ends_ref, x_ref, o_ref):
         o_ref[...] = x_ref[...] + ends_ref[pl.program_id(0)]
 

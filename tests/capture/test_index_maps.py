@@ -1,4 +1,4 @@
-"""Index maps that branch and loop: the format has them as straight code."""
+"""Index maps with branches and loops, which the format has as straight code."""
 
 import functools
 
@@ -13,7 +13,7 @@ NEXT = np.array([3, 1, 2, 0], np.int32)
 
 
 def moved(index_map, *prefetch):
-    """Blocks of eight rows, each from where the map says, by a grid of four."""
+    """Copies blocks of eight rows, each from where the map says, with a grid of four."""
     def kernel(*refs):
         x_ref, o_ref = refs[len(prefetch):]
         o_ref[...] = x_ref[...]
@@ -32,7 +32,7 @@ def test_a_branch_of_an_index_map():
 
 
 def test_a_branch_that_is_not_taken_loads_nothing_from_outside():
-    # Of the last step the entry behind the table.
+    # The last step would load the entry after the end of the table.
     kernel = moved(lambda i, table: (lax.cond(i < 3, lambda: table[i + 1], lambda: 0), 0), NEXT)
     assert "cond" not in str(kernel.document["body"])
 
@@ -56,7 +56,8 @@ def test_a_loop_of_an_index_map():
 @pytest.mark.parametrize("index_map", [
     lambda i: (i, 0), functools.partial(lambda by, i: (i + by, 0), 1)])
 def test_one_that_leaves_its_array_is_at_its_line_or_else_at_that_of_the_call(index_map):
-    """Where JAX does not tell where it is made, as of a partial up to JAX 0.11."""
+    """JAX does not always tell where an index map was made, for instance a partial up to JAX 0.11.
+    """
     def fn(x):
         return call(lambda x_ref, o_ref: None, like(32, 128), grid=(4,),
                     in_specs=[pl.BlockSpec((16, 128), index_map)],

@@ -1,4 +1,5 @@
-"""emit_pipeline with blocks whose rows an index map lists: gathered inputs, scattered outputs."""
+"""emit_pipeline with blocks whose rows an index map lists: inputs are gathered and outputs
+scattered."""
 
 import jax
 import jax.numpy as jnp
@@ -29,7 +30,7 @@ def listed(i_ref, size, **mode):
 
 
 def gather(spec, size=8, out=(16, 128), space=SMEM, block=None, grid=(2,)):
-    """The function; `spec` is made of the ref of the list."""
+    """Returns the function. `spec` is called with the ref of the list."""
     def kernel(i_ref, x_ref, o_ref):
         pltpu.emit_pipeline(body, grid=grid, in_specs=[spec(i_ref)],
                             out_specs=[block or rows(size)])(x_ref, o_ref)
@@ -135,7 +136,7 @@ def test_gathered_rows_are_scattered_again():
 
 
 def test_lists_shorter_than_their_block():
-    """The rest of an input's block is not brought, that of an output's not written."""
+    """The rest of an input's block is not fetched, and that of an output's block is not written."""
     def gathering(i_ref, x_ref, o_ref):
         def body(x_ref, o_ref):
             o_ref[...] = x_ref[:4] + 1
@@ -167,7 +168,7 @@ def test_lists_longer_than_their_block_are_refused():
     fn = gather(lambda i_ref: pl.BlockSpec((pl.Indirect(4), 128),
                                            lambda i: (i_ref[pl.ds(i * 4, 8)], 0)),
                 size=4, out=(8, 128))
-    # JAX 0.12 says so itself.
+    # JAX 0.12 refuses this itself.
     with pytest.raises((pallascope.UnsupportedError, ValueError),
                        match=r"Indirect block of 4 .* of shape \(8,\)|Out of bound slice"):
         pallascope.capture(fn, LIST, integers(32, 128))

@@ -1,4 +1,5 @@
-"""Transposes and reshapes around kernels: which are passes through HBM, and which are views."""
+"""Transposes and reshapes around kernels: which of them are passes through HBM, and which are
+views."""
 
 import jax
 import jax.numpy as jnp
@@ -12,7 +13,7 @@ def copy_kernel(x_ref, o_ref):
 
 
 def through(x):
-    """x, from a kernel."""
+    """Passes x through a kernel."""
     return call(copy_kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
 
 
@@ -100,7 +101,7 @@ def test_heads_of_attention_before_and_behind_a_kernel():
 def test_arguments_and_results_lie_where_they_are_padded_least(shape, order):
     x = np.asarray(normal(*shape))
     kernel = check(lambda x: through(x), x, ulps=0)
-    # A kernel wants the usual order: one pass before it, another one behind it.
+    # A kernel needs the usual order, so there is one pass before it and one after it.
     assert fusions(kernel) == ([] if order is None else [(1, 1), (1, 1)])
     views = [tuple(operation["params"]["permutation"])
              for operation in operations(kernel.document["body"])

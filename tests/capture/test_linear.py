@@ -1,4 +1,4 @@
-"""Matrices around kernels: factors, systems and what is made of them."""
+"""Matrices around kernels: decompositions, linear systems, and what is made of them."""
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +9,7 @@ from support import call, check, like, normal
 
 
 def through(x):
-    """A kernel that leaves x as it is."""
+    """Passes x through a kernel that leaves it unchanged."""
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...]
 
@@ -17,7 +17,7 @@ def through(x):
 
 
 def positive(*shape):
-    """Symmetric matrices all of whose eigenvalues are positive."""
+    """Returns symmetric matrices whose eigenvalues are all positive."""
     a = normal(*shape)
     return a @ np.swapaxes(a, -1, -2) + np.eye(shape[-1], dtype=np.float32) * 4
 
@@ -47,7 +47,7 @@ def test_matrices(name):
 
 
 def test_what_has_no_such_factor_is_nan():
-    """All of its lower half, as in JAX; nothing else is."""
+    """Only the lower half is NaN, all of it, as in JAX."""
     several = np.stack([positive(8, 8), np.diag([1, 2, -3, 4, 5, 6, 7, 8]).astype(np.float32),
                         np.zeros((8, 8), np.float32)])
     check(lambda a: jnp.isnan(jnp.linalg.cholesky(through(a))), several)

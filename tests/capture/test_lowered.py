@@ -1,4 +1,4 @@
-"""Operations around kernels that JAX itself takes for functions of others, or for nothing."""
+"""Operations around kernels that JAX itself lowers as functions of others, or as nothing."""
 
 import functools
 
@@ -32,7 +32,8 @@ MOST = functools.partial(pooled, start=-jnp.inf, combine=lax.max)
 
 
 def gradient(pool):
-    """Of what is read from it, weighted so that each window adds another number."""
+    """Returns the gradient of what the pool reads, weighted so that each window adds another
+    number."""
     return jax.grad(lambda x: jnp.sum(pool(x) * jnp.cos(jnp.arange(pool(x).size, dtype=x.dtype)
                                                         .reshape(pool(x).shape))))
 

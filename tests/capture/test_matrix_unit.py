@@ -1,4 +1,5 @@
-"""The matrix unit where a kernel uses it directly. JAX interprets none of it, so products are NumPy's."""
+"""Kernels that use the matrix unit directly. JAX interprets none of this, so NumPy computes the
+products."""
 
 import json
 import os
@@ -15,8 +16,9 @@ from support import integers, like, pallascope, pl, pltpu, run, whole
 if not hasattr(pltpu, "matmul_push_rhs"):
     pytest.skip("JAX 0.9 lets no kernel use the matrix unit directly", allow_module_level=True)
 
-N = 256  # rows and columns of a unit of a TPU7x, the first with accumulators
-HAS_REFS = hasattr(pltpu, "ACC")  # else accumulators are addresses: registers of 4 KiB
+N = 256  # rows and columns of a unit of a TPU7x, the first chip with accumulators
+# Otherwise accumulators are addresses, counted in registers of 4 KiB.
+HAS_REFS = hasattr(pltpu, "ACC")
 
 
 class Sums:
@@ -26,7 +28,7 @@ class Sums:
         self.units, self.rows, self.dtype = units, rows, dtype
 
     def scratch(self):
-        """For a call that is traced for the chip."""
+        """Returns the scratch for a call that is traced for the chip."""
         return [pltpu.ACC(unit)((self.rows, N), self.dtype)
                 for unit in (self.units if HAS_REFS else [])]
 
@@ -72,7 +74,8 @@ def check(fn, args, wanted, **expect):
 
 
 @pytest.mark.parametrize(("dtype", "findings"), [
-    (jnp.bfloat16, 0), (jnp.float8_e4m3fn, 0), (jnp.int8, 1)])  # whose rate nobody has published
+    # Nobody has published a rate for int8.
+    (jnp.bfloat16, 0), (jnp.float8_e4m3fn, 0), (jnp.int8, 1)])
 def test_a_product(dtype, findings):
     x, y = factors((64, N), (N, N), dtype=dtype)
     total = jnp.int32 if dtype == jnp.int8 else jnp.float32
@@ -88,8 +91,8 @@ def test_a_product(dtype, findings):
 
 
 def test_a_right_operand_stays_and_the_next_is_staged_meanwhile():
-    """Both staging registers, a transposed right operand, one that is used twice, a sum that is
-    empty after it was taken."""
+    """Both staging registers, a transposed right operand, one that is used twice, and a sum that is
+    empty after it was read."""
     x, y = factors((3, 64, N), (2, N, N))
     sums = Sums([1, 1], rows=64)
 
@@ -127,8 +130,9 @@ def test_a_sum_over_the_steps_of_a_grid():
 
 
 def test_two_units_work_side_by_side():
-    """One unit does the second product after the first, two rows of bf16 a cycle and 12 cycles for
-    its right operand. Beside them a vector instruction takes each of 64 registers of results."""
+    """One unit would do the second product after the first, at two rows of bf16 per cycle and with
+    12 cycles for its right operand. Meanwhile, a vector instruction takes each of 64 registers of
+    results."""
     x, y = factors((N, N), (2, N, N))
 
     def units(which):
@@ -163,7 +167,8 @@ def test_two_units_work_side_by_side():
 
 @pytest.mark.skipif(not hasattr(pltpu, "matmul_lhs_fifo"), reason="JAX has no result FIFO")
 def test_products_are_taken_from_a_fifo_in_order():
-    """A loop that asks for the next product before it takes one; a transposed right operand."""
+    """A loop that requests the next product before it takes one, with a transposed right operand.
+    """
     x, y = factors((4, 64, N), (N, N))
 
     def kernel(x_ref, y_ref, o_ref):

@@ -16,7 +16,7 @@ VMEM = pl.BlockSpec(memory_space=pltpu.VMEM)
 
 
 def findings(kernel):
-    """Of a run that has some."""
+    """Returns the findings of a run that has some."""
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/k.pallascope"
         kernel.save(path)
@@ -27,7 +27,7 @@ def findings(kernel):
 
 
 def one_step(kernel, *args, out=(16, 128), dtype=INT, wanted=None, **params):
-    """A kernel of one step on whole arrays."""
+    """Checks a kernel of one step on whole arrays."""
     def fn(*arrays):
         return call(kernel, out_shape=like(*out, dtype=dtype), **params)(*arrays)
 

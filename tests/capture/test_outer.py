@@ -1,4 +1,4 @@
-"""Operations around kernels, and arrays that kernels want as scalars."""
+"""Operations around kernels, and arrays that kernels need as scalars."""
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ def copy_kernel(x_ref, o_ref):
 
 
 def through(x):
-    """x, from a kernel."""
+    """Passes x through a kernel."""
     return call(copy_kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
 
 
@@ -28,7 +28,7 @@ def test_constraints_on_where_an_array_lies():
     check(fn, x, wanted=2 * x + 1)
 
 
-ROWS = integers(6, least=-3, most=40)  # some outside of 32 rows
+ROWS = integers(6, least=-3, most=40)  # some are outside of 32 rows
 
 OPERATIONS = {
     "cumsum": lambda x, rows: jnp.cumsum(x.astype(jnp.int32), axis=1),
@@ -77,7 +77,7 @@ def test_operation_after_a_kernel(name):
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_the_largest_are_in_the_order_of_their_bits(dtype):
-    """-0 is below 0, a NaN of either sign beyond infinity."""
+    """-0 is less than 0, and a NaN of either sign is beyond infinity."""
     x = np.round(normal(16, 128) * 2)
     x[::2, 3:9] = [np.nan, -np.nan, np.inf, -np.inf, -0.0, 0]
     check(lambda x: lax.top_k(through(x), 120), x.astype(jnp.dtype(dtype)), ulps=0)
@@ -89,7 +89,7 @@ def test_running_sums_of_exponentials_around_a_kernel():
 
 
 def with_scalars(scalars, x):
-    """x with scalars[0] added to row scalars[1]."""
+    """Returns x with scalars[0] added to row scalars[1]."""
     def kernel(s_ref, x_ref, o_ref):
         o_ref[...] = x_ref[...]
         o_ref[s_ref[1]] += s_ref[0]
@@ -150,7 +150,7 @@ def test_an_output_that_is_the_array_of_another_kernel_s_result():
                       out_shape=like(16, 128), input_output_aliases={0: 0})(first)
         return (second, first) if keep else second
 
-    # Rows from 8 on are not visited: they hold what was there.
+    # Rows from 8 on are not visited, so they keep their contents.
     for keep in (False, True):
         check(lambda x, keep=keep: fn(x, keep), normal(16, 128),
               oracle=pltpu.InterpretParams())
@@ -185,7 +185,8 @@ def test_a_kernel_in_a_composite():
 
 
 def tables(pallas_rows):
-    """Of constants alone, in the operations that tables of places are made of."""
+    """Returns tables made only of constants, with the operations that tables of places are made of.
+    """
     ends = jnp.array([3, 200, 2**31 - 1], jnp.int32)
     rows = jnp.concatenate([ends[None], ends[None] * 3 - 7])
     places = jnp.where(rows > 5, rows[:, ::-1], rows ^ 6)
@@ -318,7 +319,7 @@ def test_systems_of_triangular_matrices(left, lower, transposed, unit):
 
 
 def updated(x):
-    """x with 1 added to its first rows, in place."""
+    """Returns x with 1 added to its first rows, in place."""
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...] + 1
 
@@ -336,7 +337,8 @@ def test_an_argument_that_is_updated_and_used_again():
 
 
 def test_an_operation_on_arrays_that_do_not_fit():
-    """12 MiB in three arrays, each read and written once; the scalar is no array."""
+    """Three arrays take 12 MiB, and each is read and written once. The scalar does not count as an
+    array."""
     def fn(x, y, s):
         return jnp.where(x[:1, :1] > 0, s[0] * x + y, x)[::256], through(x[:8])
 

@@ -1,4 +1,5 @@
-"""The package: which folders may ask which, that all are installed, and how large its parts are."""
+"""The package: which folders may import which, that all are installed, and how large its parts are.
+"""
 
 import ast
 import pathlib
@@ -9,7 +10,7 @@ import pallascope
 _PACKAGE = pathlib.Path(pallascope.__file__).parent
 _FOLDERS = sorted(path.parent.name for path in _PACKAGE.glob("*/__init__.py"))
 
-# What each folder asks of the package, besides itself.
+# What each folder imports from the package, besides itself.
 _ALLOWED = {
     "jax_compat": set(),
     "rules": {"jax_compat", "problems", "program", "sources", "types", "walk"},
@@ -18,7 +19,8 @@ _ALLOWED = {
 
 
 def asked_by(folder):
-    """The modules and folders of the package that a folder imports, with the file that does."""
+    """Returns the modules and folders of the package that a folder imports, with the file that does
+    so."""
     for path in sorted((_PACKAGE / folder).glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "pallascope":

@@ -1,4 +1,4 @@
-"""What a call of emit_pipeline gives besides refs, and to its body besides blocks."""
+"""What a call of emit_pipeline gives besides refs, and what it gives to its body besides blocks."""
 
 import functools
 import inspect
@@ -18,7 +18,7 @@ from test_pipelines import ANY, INT, IS_09, TPU, on_hbm, pipeline_of, rows
 
 
 def with_scratch(emit):
-    """Sums of rows, in scratch of the kernel that the body is given."""
+    """Sums rows in scratch of the kernel that the body is given."""
     def body(x_ref, o_ref, sum_ref):
         sum_ref[...] += x_ref[...]
         o_ref[...] = sum_ref[...]
@@ -37,13 +37,13 @@ def test_a_pipeline_whose_body_sees_scratch_of_the_kernel():
 
 
 def with_allocations(body, **params):
-    """JAX 0.9 raises an error where it is not said that no output accumulates."""
+    """JAX 0.9 raises an error unless it is told that no output accumulates."""
     return pltpu.emit_pipeline_with_allocations(
         body, **({"should_accumulate_out": (False,)} if IS_09 else {}), **params)
 
 
 def twice_by_halves(x_ref, o_ref, lends):
-    """Two pipelines one after the other, with one set of buffers or each with its own."""
+    """Two pipelines one after the other, with one set of buffers or with buffers of their own."""
     def body(x_ref, o_ref):
         o_ref[...] = x_ref[...] * 2
 
@@ -93,7 +93,8 @@ def test_buffers_that_are_more_than_a_pipelines_own_are_filled_by_hand(where):
         if make:
             return make_(x_ref, o_ref)
         pipeline(x_ref, o_ref, allocations=buffers)
-        if where == "read besides":  # what the last step of this slot left
+        # Reads what the last step that used this slot left there.
+        if where == "read besides":
             pltpu.sync_copy(buffers[1].window_ref.at[1], o_ref.at[pl.ds(0, 8)])
 
     def scoped(x_ref, o_ref):
@@ -157,7 +158,7 @@ def test_pipelines_by_a_name_that_was_imported():
 
 
 def summed(x_ref, o_ref, *, turns=3, lends=False, where=lambda i, k: (i, 0), zero=False, **cycle):
-    """Adds blocks of a row of x to what o holds, or to zero."""
+    """Adds the blocks of a row of x to what o holds, or to zero."""
     def body(x_ref, o_ref):
         @pl.when(pl.program_id(1) == 0)
         def _():
@@ -215,7 +216,7 @@ def test_outputs_that_accumulate_copy_as_jax_does(params, tmp_path, monkeypatch)
 
 
 def read_too(x_ref, _, o_ref, *, grid, where, counts=2, **params):
-    """Adds blocks of x to what o holds, whose blocks are fetched and written."""
+    """Adds blocks of x to what o holds; the blocks of o are fetched and written."""
     def body(x_ref, o_ref):
         o_ref[...] += x_ref[...]
 
@@ -282,7 +283,7 @@ needs_indices = pytest.mark.skipif(
 
 @needs_indices
 def test_a_pipeline_whose_body_gets_its_indices():
-    def body(step, x_ref, o_ref):  # from 0.12 on an object
+    def body(step, x_ref, o_ref):  # an object from JAX 0.12 on
         i, j = step if isinstance(step, tuple) else step.index
         number = 3 * i + j if isinstance(step, tuple) else step.local_index
         o_ref[...] = x_ref[...] + 100 * i + 10 * j + number
@@ -335,7 +336,7 @@ def test_the_indices_on_one_of_two_cores_are_those_of_the_whole_grid(rows_of_blo
     i, j = np.repeat(np.arange(rows_of_blocks, dtype=np.int32), 8)[:, None], np.repeat(
         np.arange(3, dtype=np.int32), 128)
     first = -(-rows_of_blocks // 2)  # rows of the first core
-    counts = hasattr(mosaic_pipeline, "PipelineStep")  # of a core's own steps
+    counts = hasattr(mosaic_pipeline, "PipelineStep")  # whether the steps of each core are counted
     number = 3 * np.where(i < first, i, i - first) + j if counts else 0
     kernel = check(fn, x, wanted=x + 100 * i + number, chip="tpu_v5p")
     assert "'op': 'pipeline'" in str(kernel.document) or rows_of_blocks == 5

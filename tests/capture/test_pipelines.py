@@ -22,7 +22,7 @@ def rows(size, columns=128, **mode):
 
 
 def on_hbm(kernel, *args, out=(32, 128), dtype=INT, ulps=0, terms=0.0, oracle=TPU, **params):
-    """A kernel without a grid whose arrays all stay in HBM."""
+    """Checks a kernel without a grid whose arrays all stay in HBM."""
     def fn(*arrays):
         return call(kernel, in_specs=[ANY] * len(arrays), out_specs=ANY,
                     out_shape=like(*out, dtype=dtype), **params)(*arrays)
@@ -148,7 +148,8 @@ def test_two_pipelines_one_after_the_other():
 
 
 def test_a_pipeline_without_blocks_uses_manual_dmas():
-    """As code generators write them: the pipeline only counts, everything is copied in its body."""
+    """Code generators write such pipelines: the pipeline only counts, and its body copies
+    everything."""
     def kernel(x_ref, o_ref, buffer_ref, semaphore):
         def body():
             here = pl.ds(pl.program_id(0) * 8, 8)

@@ -1,4 +1,4 @@
-"""The generator of a TPU, for which threefry stands in."""
+"""The random generator of a TPU, which threefry replaces."""
 
 import jax
 import jax.numpy as jnp
@@ -10,7 +10,7 @@ from support import compare, like, operations, pallascope, pl, pltpu, run
 
 
 def drawn(seed, start, shape):
-    """What docs/capture.md says: element n since the seed is the threefry of (0, n)."""
+    """Returns what docs/capture.md says: element n since the seed is the threefry of (0, n)."""
     low = (start + np.arange(np.prod(shape))).astype(np.uint32)
     key = np.array(seed, np.uint32)
     a, b = np.split(np.asarray(threefry_2x32(key, np.concatenate([low * 0, low]))), 2)

@@ -1,4 +1,5 @@
-"""Kernels of ejkernel, which no one here wrote; skipped where it is not installed."""
+"""Kernels of ejkernel, which this project did not write. Skipped if the package is not installed.
+"""
 
 import pytest
 

@@ -1,5 +1,5 @@
-"""Arrays that a file says in a few numbers, and those that it cannot: the program's values of
-either are those of the array."""
+"""Arrays that a file describes by a few numbers, and arrays that it cannot describe so. In both
+cases the program's values must be those of the array."""
 
 import json
 import zipfile
@@ -24,14 +24,14 @@ def entry_of(kernel, path, number=-1):
 
 
 def identity_of(array):
-    """A function that returns what it closes over, and so an input of the file."""
+    """Returns a function that returns what it closes over, which becomes an input of the file."""
     def fn(x):
         return x, jnp.asarray(array)
 
     return pallascope.capture(fn, like(8, 128))
 
 
-# What the entry of an array is; {} for one that has to be stored.
+# The entry of each array; {} for one that has to be stored.
 ARRAYS = {
     "zeros": (np.zeros((256, 128), INT), {"zeros": {}}),
     "fill": (np.full((256, 128), -7, INT), {"fill": {"value": -7}}),
@@ -131,7 +131,7 @@ def test_arguments_have_recipes_too_and_json_holds_them(tmp_path):
 
 
 def test_a_constant_of_gigabytes_takes_no_memory(tmp_path):
-    """A view of one row; copied, it would take 12 GiB."""
+    """The constant is a view of one row; a copy would take 12 GiB."""
     table = np.broadcast_to(np.arange(1 << 16, dtype=INT), (3 << 14, 1 << 16))
 
     def kernel(table_ref, x_ref, o_ref):

@@ -17,7 +17,7 @@ def mesh(cores=1):
 
 
 def add_rows(x_ref, o_ref, factor=1, cores=1):
-    """o += factor * x; each core has its rows."""
+    """Computes o += factor * x; each core has its own rows."""
     rows = x_ref.shape[0] // cores
 
     @pl.core_map(mesh(cores))
@@ -86,7 +86,7 @@ def in_a_branch(x, y):
 
 
 def run_as_jax_does(fn, x, y):
-    """The same in NumPy."""
+    """Does the same in NumPy."""
     one = y + x
     if fn is state:
         return x, one

@@ -1,4 +1,4 @@
-"""Semaphores that a kernel counts on itself: what waits and reads see, whom a signal reaches."""
+"""Semaphores that a kernel handles itself: what waits and reads see, and whom a signal reaches."""
 
 import jax
 import jax.numpy as jnp
@@ -29,7 +29,7 @@ def test_semaphores_count():
 
 
 def test_a_copy_adds_its_bytes_to_a_regular_semaphore_too():
-    """As in JAX's interpreter, whose semaphore is 0 at the end after a wait for as many."""
+    """In JAX's interpreter, too, such a semaphore is 0 after a wait for as many."""
     def waiting_for(amount):
         def kernel(x_ref, o_ref, sem_ref):
             pltpu.make_async_copy(x_ref, o_ref, sem_ref).start()
@@ -76,7 +76,7 @@ def test_one_of_several_semaphores_is_read():
 
 
 def to_the_other_core(**named):
-    """Core 1 goes on when core 0 has written; `named` says how the other core is named."""
+    """Core 1 goes on once core 0 has written. `named` says how the other core is named."""
     def fn(x):
         @on_mesh(mesh_of_two(), like(8, 128, dtype=INT), [pltpu.VMEM((8, 128), INT), REGULAR])
         def kernel(x_ref, o_ref, tile_ref, sem_ref):
@@ -120,7 +120,7 @@ def test_a_core_is_named_once():
 
 @pytest.mark.skipif(not hasattr(pl, "select_ref"), reason="JAX 0.10.2 is the first that has it")
 def test_a_copy_from_or_to_one_of_several_refs():
-    """Which one is known when the copy starts."""
+    """Only when the copy starts is it known which ref it is."""
     def kernel(which_ref, x_ref, y_ref, o_ref, p_ref, buffer_ref, sem):
         @pl.loop(0, 4)
         def _(n):

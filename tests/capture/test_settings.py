@@ -1,4 +1,4 @@
-"""What users have set of JAX changes nothing of what is captured."""
+"""Settings that users have made in JAX must not change what is captured."""
 
 import jax
 import jax.numpy as jnp

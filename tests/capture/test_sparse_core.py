@@ -34,13 +34,13 @@ def test_a_pipeline_that_subcores_share(axes):
         return add_one(x)
 
     x = integers(512, 128)
-    alone = axes == "subcore"  # then every core does all of it
+    alone = axes == "subcore"  # otherwise every core does all of the work
     text = check(fn, x, wanted=x + 1, findings=["race"] if alone else [])
     assert ("128 steps" if alone else "64 steps") in text
 
 
 def _windows(body, grid, blocks):
-    """A pipeline over rows of 128 of what is in HBM."""
+    """A pipeline over rows of 128 elements of what is in HBM."""
     return pltpu.emit_pipeline(
         body, grid=grid, in_specs=blocks[0], out_specs=blocks[1],
         core_axis_name=("core", "subcore"), dimension_semantics=(pltpu.PARALLEL,))

@@ -182,7 +182,7 @@ def test_listed_elements_of_memory(masked):
     x, rows = integers(4, LANES), integers(LANES, least=0, most=3)
     columns = integers(LANES, seed=1, least=0, most=LANES - 1)
     if masked:
-        rows[3] = 7  # outside, which nobody looks at
+        rows[3] = 7  # out of bounds, but masked
     on_one(body, x, rows, columns, out=like(LANES, dtype=np.int32),
            wanted=np.where(rows < 3, x[np.minimum(rows, 3), columns], -1))
 

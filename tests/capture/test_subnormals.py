@@ -1,4 +1,5 @@
-"""Floats below the smallest normal f32: 0 where XLA computes, kept where it moves bits."""
+"""Floats below the smallest normal f32: they are 0 where XLA computes, and kept where it moves
+bits."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ PAIRS = {
 
 
 def finite(value: Any) -> Any:
-    """No infinity and no NaN, which would be findings of the run."""
+    """Replaces infinities and NaN, which would be findings of the run."""
     if value.dtype != np.float32:
         return value
     return jnp.where(jnp.isnan(value), 77.0, jnp.clip(value, -1e38, 1e38))
@@ -88,14 +89,14 @@ def test_two_operands(f: Any, oracle: Any) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_remainders_may_be_subnormal(dtype: str) -> None:
-    """However often the divisor goes into the number."""
+    """This holds however often the divisor fits into the number."""
     x = np.array([1, -1, 3, 2e-38, 1e30, 1e-40, 5]).astype(jnp.dtype(dtype))
     check(kernel_of(lax.rem), x, np.full(7, 1.2e-38).astype(jnp.dtype(dtype)), ulps=0)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e5m2", "float8_e4m3fn"])
 def test_narrow_floats_are_computed_with_as_f32(dtype: str) -> None:
-    """Subnormals of bf16 are those of f32; those of the others are not."""
+    """Subnormals of bf16 are subnormals of f32; those of the other dtypes are not."""
     bits = 16 if dtype in ("bfloat16", "float16") else 8
     codes = np.concatenate([np.arange(40), 2 ** np.arange(bits), 5 * 2 ** np.arange(bits - 2)])
     x = codes.astype(f"uint{bits}").view(jnp.dtype(dtype))

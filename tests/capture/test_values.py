@@ -1,4 +1,4 @@
-"""Operations on values: one small kernel per primitive or family."""
+"""Operations on values: one small kernel for each primitive or family of primitives."""
 
 import inspect
 
@@ -14,7 +14,7 @@ F32 = jnp.float32
 
 
 def apply(function, *args, ulps=4.0, terms=0.0, wanted=None):
-    """The function of whole arrays inside a kernel of one step."""
+    """Applies the function to whole arrays inside a kernel of one step."""
     shapes = [jax.ShapeDtypeStruct(np.shape(a), np.asarray(a).dtype) for a in args]
     out = jax.eval_shape(function, *shapes)
     outs, tree = jax.tree_util.tree_flatten(out)
@@ -88,7 +88,8 @@ def test_narrow_floats_round_after_every_operation(dtype):
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float8_e4m3fn", "float8_e5m2"])
 def test_powers_and_neighbours_of_narrow_floats_are_theirs(dtype):
-    """Each product of a power is rounded; the next number is the dtype's, not the next float32."""
+    """Each product of a power is rounded to the dtype; the next number is that of the dtype, not of
+    float32."""
     x, y = (np.clip(normal(32, 128, seed=seed), -1.5, 1.5).astype(jnp.dtype(dtype))
             for seed in range(2))
     for exponent in (3, 7, 1):
@@ -131,7 +132,7 @@ def test_reduce_precision(exponent, mantissa):
 
 
 def test_exponents_as_a_dtype():
-    """float8_e8m0fnu: powers of two that scale blocks."""
+    """float8_e8m0fnu holds powers of two, which scale blocks."""
     x = (2.0 ** np.random.default_rng(0).uniform(-130, 127, (32, 128))).astype(np.float32)
     x[0, :8] = [0, -1, np.inf, np.nan, 1.5, 3, 2.0**-127, 3e38]
     scale = jnp.float8_e8m0fnu
@@ -398,7 +399,7 @@ def test_threefry_yields_the_bits_of_jax_random():
 @pytest.mark.skipif(not hasattr(lax, "polynomial"), reason="JAX 0.12 is the first that has it")
 @pytest.mark.parametrize("count", [2, 8, 12])
 def test_polynomials(count):
-    """Horner's rule, from the highest coefficient on."""
+    """Horner's rule, beginning with the highest coefficient."""
     x, scale = normal(8, 128), normal(8, 128, seed=1)
     apply(lambda x, scale: lax.polynomial(x, [scale, *map(float, range(1, count))]), x, scale,
           terms=float(np.sum(np.abs(x).max() ** np.arange(count) * count)))

@@ -1,4 +1,4 @@
-"""Functions of operations alone: what XLA makes of them is what runs."""
+"""Functions without kernels: what XLA makes of their operations is what runs."""
 
 import jax
 import jax.numpy as jnp
