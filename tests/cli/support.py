@@ -1,4 +1,4 @@
-"""Runs the executable named by the environment variable PALLASCOPE and looks at what it does."""
+"""Runs the executable named by the environment variable PALLASCOPE, and checks what it does."""
 
 import itertools
 import json
@@ -22,7 +22,7 @@ def parameters(values):
 
 
 def wait_until_it_catches(process):
-    """Until the process has its handler of SIGINT in place, which is before it runs anything."""
+    """Waits until the process has installed its handler of SIGINT, which it does before it runs anything."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
         status = pathlib.Path(f"/proc/{process.pid}/status").read_text(encoding="ascii")
@@ -33,7 +33,7 @@ def wait_until_it_catches(process):
 
 
 def strict_json(text):
-    """Refuses NaN and Infinity, which Python would take and others would not."""
+    """Refuses NaN and Infinity, which Python would accept and others would not."""
 
     def refuse(word):
         raise ValueError(f"{word} is not JSON")
@@ -71,7 +71,8 @@ class Case(unittest.TestCase):
         )
 
     def refused(self, *arguments, says=()):
-        """Wrong input: one sentence on stderr, nothing on stdout, no file made, changed or lost."""
+        """Checks a refusal of wrong input: one sentence on stderr, nothing on stdout, and no file made, changed or
+        lost."""
         before = self.files()
         result = self.call(*arguments)
         context = f"{arguments}: {result.stderr!r}"
@@ -106,19 +107,19 @@ class Case(unittest.TestCase):
 
 
 class Product:
-    """What the formulae say about a blocked product: x[m,k] times y[k,n], blocks that divide."""
+    """What the formulae say about a blocked product, x[m,k] times y[k,n], with blocks that divide the arrays."""
 
     def __init__(self, m, n, k, bm, bn, bk, order="ijk", in_bytes=2, out_bytes=4):
         extents = {"i": m // bm, "j": n // bn, "k": k // bk}
         self.grid = [extents[axis] for axis in order]
         self.steps = m // bm * (n // bn) * (k // bk)
         self.mxu_flops = 2 * m * n * k
-        self.vpu_flops = self.steps * bm * bn  # the sum into the output block
+        self.vpu_flops = self.steps * bm * bn  # the sums into the output block
         self.flops = self.mxu_flops + self.vpu_flops
         self.block = {"x": bm * bk * in_bytes, "y": bk * bn * in_bytes, "out": bm * bn * out_bytes}
         self.array = {"x": m * k * in_bytes, "y": k * n * in_bytes, "out": m * n * out_bytes}
         self.vmem = {name: 2 * size for name, size in self.block.items()}
-        # A block is copied when its index differs from that of the step before.
+        # A block is copied if its index differs from that of the step before.
         walk = [
             dict(zip(order, place))
             for place in itertools.product(*(range(extents[axis]) for axis in order))

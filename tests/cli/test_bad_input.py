@@ -1,5 +1,5 @@
-"""Wrong input of every kind: one sentence that names the thing, the value and what is right; exit
-code 2; no file made, changed or lost. Case.refused checks all but the words."""
+"""Wrong input of every kind: one sentence that names the thing, the value and what is expected; exit code 2; no file
+made, changed or lost. Case.refused checks everything but the words."""
 
 import copy
 import json
@@ -100,7 +100,7 @@ class Values(Case):
         self.refused("run", "add_vectors", "-p", "shape=16777216,65536", says=("HBM", "16 GiB"))
 
     def test_more_steps_than_a_run_records(self):
-        # 8192 x 128 blocks of out by 1024 of k: 2^30 steps.
+        # 8192 x 128 blocks of out by 1024 blocks of k are 2^30 steps.
         tiny = {"bm": 8, "bn": 128, "bk": 1, "m": 65536, "n": 16384, "k": 1024}
         self.refused("run", "matmul", *parameters(tiny), *NEEDED, says=("steps",))
 

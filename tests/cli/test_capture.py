@@ -1,4 +1,4 @@
-"""`pallascope capture` runs a Python; here a script stands in for it."""
+"""`pallascope capture` runs Python. Here a script replaces it."""
 
 import os
 import subprocess

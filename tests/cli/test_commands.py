@@ -55,7 +55,7 @@ class Commands(Case):
         self.assertIn("for tpu_v6e", self.output("describe", "k.kernel.json"))
         for name in ("TPU v6e", "TPU v4"):
             self.assertIn(name, self.output("compare", "k.kernel.json", "k.kernel.json chip=v4"))
-        self.write("k.kernel.json", {**document, "chip": "./k.kernel.json"})  # a name, never a file
+        self.write("k.kernel.json", {**document, "chip": "./k.kernel.json"})  # a chip's name, never a file
         self.refused("run", "k.kernel.json", says=('"./k.kernel.json"', "tpu_v5e", "--chip"))
         self.refused("sweep", "k.kernel.json", says=('"./k.kernel.json"', "tpu_v5e", "--chip"))
         self.assertEqual(self.report(*kernel, "--chip", "v5e")["chip"], "tpu_v5e")
@@ -201,9 +201,9 @@ class Commands(Case):
         os.close(other)
         shown = b""
         try:
-            while part := os.read(terminal, 65536):  # what was written arrives in parts
+            while part := os.read(terminal, 65536):  # the output arrives in parts
                 shown += part
-        except OSError:  # EIO: all is read, and the other end is closed
+        except OSError:  # EIO: everything is read, and the other end is closed
             pass
         os.close(terminal)
         self.assertEqual(result.returncode, FINE)
@@ -229,7 +229,7 @@ class Pictures(Case):
                     self.assertEqual((root.get("width"), root.get("height")), ("900", "500"))
                     self.assertNotRegex(text, r"\b(nan|inf)\b")
                     seen.add(text)
-            self.assertGreaterEqual(len(seen), 2, view)  # the themes differ at least
+            self.assertGreaterEqual(len(seen), 2, view)  # at least the themes differ
 
     def test_the_same_picture_has_the_same_bytes(self):
         for view in VIEWS:

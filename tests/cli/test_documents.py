@@ -1,7 +1,7 @@
-"""Every sample of the documents is what the program prints.
+"""Every sample in the documents must be what the program prints.
 
-A block of code whose first line is `$ pallascope ARGUMENTS` holds its output, standard error included. `…` on a
-line of its own stands for any lines, `…` in a line for any text. The samples of README.md are whole.
+A block of code whose first line is `$ pallascope ARGUMENTS` holds its output, including standard error. `…` on a line
+of its own stands for any lines, and `…` within a line for any text. The samples of README.md are complete.
 """
 
 import pathlib
@@ -17,12 +17,12 @@ from support import PROGRAM, Case
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(?:console)?\n(\$ pallascope .*\n(?:.*\n)*?)```$", re.MULTILINE)
-# Of captured kernels; tests/capture has those.
+# Commands with captured kernels; tests/capture checks these.
 CAPTURED = re.compile(r"pallascope (capture|compare matmul build/m|sweep matmul\*)")
 
 
 def samples(text):
-    """(command, expected output) of each command."""
+    """Returns (command, expected output) for each command."""
     for block in BLOCK.findall(text):
         for sample in re.split(r"^\$ (?=pallascope )", block, flags=re.MULTILINE)[1:]:
             first, _, rest = sample.partition("\n")
@@ -43,20 +43,20 @@ def pattern(expected):
 
 
 def array(shape, elements, descr="<f4"):
-    """As NumPy saves it, version 1.0; the elements are f32."""
+    """Returns an array as NumPy saves it, in version 1.0; the elements are f32."""
     head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}".encode()
     head += b" " * (-(len(head) + 11) % 64) + b"\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack(f"<{len(elements)}f", *elements)
 
 
 def listed(text):
-    """Each command of the blocks that list commands and no output."""
+    """Returns each command of the blocks that list commands without output."""
     for block in re.findall(r"^```\n((?:pallascope\b.*\n)+)```$", text, re.MULTILINE):
         yield from block.splitlines()
 
 
 def prepare(folder):
-    """Files that the commands read and nobody writes before."""
+    """Makes the files that the commands read and that no earlier command writes."""
     with zipfile.ZipFile(folder / "large.npz", "w") as archive:
         for number in range(2):
             elements = [3e38] + [1.0] * (64 * 128 - 1)
@@ -67,7 +67,7 @@ def prepare(folder):
 
 
 def printed(program, command, folder, **more):
-    """What it prints, and its exit code where that is not 0."""
+    """Returns what it prints, and its exit code if that is not 0."""
     result = subprocess.run(
         [program, *shlex.split(command)[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         encoding="utf-8", cwd=folder, timeout=120, check=False, **more)

@@ -1,5 +1,5 @@
-"""Exit codes of every command and option, as docs/exit_codes.md has them: what cannot be read, what
-cannot be written, what is refused, and what has findings."""
+"""The exit codes of every command and option, as in docs/exit_codes.md: for what cannot be read, what cannot be
+written, what is refused, and what has findings."""
 
 import os
 import pathlib
@@ -17,7 +17,7 @@ SWEEP = ("sweep", "matmul", "--over", "bm=256,512")
 TABLE = "family,chip,kernel,parameters,measured\nmine,v5e,matmul,m=512 n=512 k=512,20 us\n"
 VALIDATE = ("validate", "--measured", "table.csv")
 
-# Where {} stands, a file is read.
+# Each reads a file in the place of {}.
 READS = (
     ("open", "{}"),
     ("describe", "{}"),
@@ -41,7 +41,7 @@ READS = (
     (*VALIDATE, "--chip", "{}"),
 )
 
-# Where {} stands, a file is written, with the ending that it needs.
+# Each writes a file in the place of {}, with the ending that it needs.
 WRITES = (
     (("save", *MATMUL, "-o", "{}"), ".kernel.json"),
     (("save", *MATMUL, "-o", "{}"), ".pallascope"),
@@ -58,7 +58,7 @@ WRITES = (
     (("capture", "k.py:f", "-o", "{}"), ".pallascope"),
 )
 
-# Each prints something, and is fine.
+# Each prints something and succeeds.
 PRINTS = (
     ("--help",),
     ("--version",),
@@ -111,7 +111,7 @@ class ExitCodes(Case):
                 self.refused(*put(arguments, place + ending), says=(f'"{place}{ending}"', "folder"))
             self.refused(*put(arguments, "folder" + ending),
                          says=(f'"folder{ending}": it is a folder',))
-            if arguments[0] != "capture":  # Python would have to be there
+            if arguments[0] != "capture":  # Python would be needed
                 self.refused(*put(arguments, "/proc/self/a" + ending), says=("/proc/self/a",))
 
     def test_what_is_printed_where_nothing_can_be(self):
@@ -139,7 +139,7 @@ class ExitCodes(Case):
         beyond = ("-p", "bn=16384", "-p", "bk=16384", "-p", "n=16384", "-p", "k=16384")
         rows = strict_json(self.output("sweep", "matmul", "--over", "bm=16384", "-p", "m=16384",
                                        *beyond, "--json"))["rows"]
-        self.assertEqual([row["fits"] for row in rows], [False])  # which is no finding
+        self.assertEqual([row["fits"] for row in rows], [False])  # which is not a finding
 
     def test_an_interrupted_run_is_130(self):
         over = [word for axis in ("bm", "bn", "bk") for word in ("--over", f"{axis}=128:1024:*2")]

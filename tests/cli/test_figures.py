@@ -1,10 +1,10 @@
-"""The figures of a report, held to formulae that stand here and not in the program."""
+"""The figures of a report, compared with formulae that stand here and not in the program."""
 
 from support import FINDINGS, SMALL, Case, Product, parameters, strict_json
 
-HBM_BYTES_PER_S = 0.8 * 819e9  # v5e's datasheet figure and the efficiency of its chip file
+HBM_BYTES_PER_S = 0.8 * 819e9  # v5e's datasheet figure times the efficiency in its chip file
 PEAK_FLOPS_PER_S = 197e12
-MXU_FLOPS_PER_S = 4 * 128 * 128 * 2 * 1.5e9  # MXUs of 128 x 128 multiply-adds, by the clock
+MXU_FLOPS_PER_S = 4 * 128 * 128 * 2 * 1.5e9  # 4 MXUs of 128 x 128 multiply-adds, at the clock
 STEP_OVERHEAD_S = 0.33e-6
 
 
@@ -14,7 +14,7 @@ def cube(extent, block):
 
 class OnChips(Case):
     def run_on(self, change, kernel="matmul"):
-        """A run on the v5e with something changed."""
+        """Runs a kernel on the v5e with something changed."""
         chip = strict_json(self.output("describe", "tpu_v5e", "--json"))
         change(chip)
         self.write("chip.json", chip)
@@ -56,7 +56,7 @@ class Figures(OnChips):
         moved = product.read + product.written
         count = sum(product.copies.values())
         self.assertAlmostEqual(busy["HBM"], moved / HBM_BYTES_PER_S, delta=count * 1e-12)
-        # The MXU streams rows in whole granules of 8; these blocks are made of them.
+        # The MXU streams rows in granules of 8, of which these blocks have a whole number.
         self.assertAlmostEqual(
             busy["MXU"], product.mxu_flops / MXU_FLOPS_PER_S, delta=product.steps * 1e-9
         )
@@ -86,7 +86,7 @@ class Figures(OnChips):
         self.assertTrue(0.85e-3 <= report["time_s"] <= 1.02e-3, report["time_s"])
         self.assertEqual(report["bound_by"], "memory(HBM)")
         self.assertEqual(report["findings"], [])
-        # 603 979 776 bytes at 80 % of 819 GB/s: 921.8 µs.
+        # 603 979 776 bytes at 80 % of 819 GB/s take 921.8 µs.
         for words in (
             "Memory-bound (HBM)",
             "921.8",
@@ -155,14 +155,15 @@ class Figures(OnChips):
             self.check(report, product)
             self.assertEqual(report["grid"], product.grid)
             self.assertTrue(report["result"]["checked"] and report["result"]["passed"])
-            # k u with u = 2^-24, of the largest value, which is at least a typical sum of k products.
+            # k u with u = 2^-24, times the largest value, which is at least a typical sum of k products.
             self.assertLess(report["result"]["max_rel_error"], SMALL["k"] * 2**-24)
             self.assertEqual(report["findings"], [])
 
     def test_a_small_product_that_revisits_its_output_fails_its_check(self):
         report = self.report("matmul", {**SMALL, "order": "ikj"}, code=FINDINGS)
         self.check(report, Product(**SMALL, order="ikj"))
-        # In ikj each i walks j twice (n/bn) for each of three k: two come back to both blocks.
+        # In the order ikj, each i walks j (n/bn blocks) once for each of three k: the last two walks come back to both
+        # blocks.
         self.check_revisit(report, first=0, again=2, count=3 * 2 * 2)
         self.assertFalse(report["result"]["passed"])
         text = self.output("run", "matmul", *parameters({**SMALL, "order": "ikj"}), code=FINDINGS)

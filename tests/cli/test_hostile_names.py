@@ -1,4 +1,4 @@
-"""Names with control characters reach no terminal, no picture and no report as they are."""
+"""Names with control characters must reach no terminal, picture or report unchanged."""
 
 import gzip
 import json
@@ -11,13 +11,13 @@ from support import FINE, FINDINGS, Case, strict_json
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HOSTILE = "\x1b[31m\x07\r\nfine\x9b\x85\u202e\u2066\u2028\ufffe<&>\"'"
-# Control characters but line feeds, and what turns text.
+# Control characters other than line feeds, and characters that turn the direction of text.
 UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff]")
 NAMES = {"name", "file", "function", "producer", "kernel", "title", "what"}
 
 
 def hostile(node, key=""):
-    """The document with such an end on each of its names; operations and dtypes keep theirs."""
+    """Returns the document with a hostile end on each of its names, except those of operations and dtypes."""
     if isinstance(node, dict):
         return {name: hostile(value, name) for name, value in node.items()}
     if isinstance(node, list):
@@ -38,7 +38,7 @@ class HostileNames(Case):
         self.assertIn(result.returncode, codes, result.stderr)
         for text in (result.stdout, result.stderr):
             self.assertIsNone(UNSAFE.search(text), (arguments, UNSAFE.findall(text)[:3]))
-            # A line feed in a name would begin a line.
+            # A line feed in a name would start a new line.
             self.assertIsNone(re.search(r"^fine", text, re.MULTILINE), arguments)
         return result.stdout
 

@@ -1,5 +1,5 @@
-"""What `make install` puts under a prefix works from there, and so does what `make package` packs: the samples of
-README.md from the package, its listed commands from the prefix, with nothing of the checkout in sight. What is
+"""What `make install` puts under a prefix must work from there, and so must what `make package` packs: the samples of
+README.md from the package, and its listed commands from the prefix, without anything of the checkout in reach. What is
 installed and packed is the build that is tested."""
 
 import os
@@ -15,19 +15,19 @@ import test_documents
 from support import PROGRAM, WRONG_INPUT, Case
 
 BUILD = os.environ["PALLASCOPE_BUILD"]
-# What a window says that cannot be opened.
+# What the program says if it cannot open a window.
 NO_WINDOW = re.compile("There is no display to open a window on; .*\n|.* without Qt.*\n")
 
 
 def install(folder):
-    """As `make install DESTDIR=folder`. Where the program's tree begins."""
+    """Does what `make install DESTDIR=folder` does. Returns the root of the program's tree."""
     subprocess.run(["cmake", "--install", BUILD, "--prefix", "/usr/local"], check=True, capture_output=True,
                    env={**os.environ, "DESTDIR": str(folder)})
     return folder / "usr" / "local"
 
 
 def unpack(folder):
-    """As `make package`, and the .deb unpacked."""
+    """Does what `make package` does, and unpacks the .deb."""
     subprocess.run(["cpack", "-G", "DEB", "--config", f"{BUILD}/CPackConfig.cmake", "-B", folder / "packages"],
                    cwd=folder, check=True, capture_output=True)
     package, = (folder / "packages").glob("pallascope_*.deb")
@@ -75,7 +75,7 @@ class Installed(Case):
         test_documents.prepare(self.folder)
 
     def alone(self, root):
-        """An environment of nothing but the program on the path; the folder it runs in is empty beside its inputs."""
+        """Returns an environment with only the program on the path. The folder it runs in holds only the inputs."""
         return {"PATH": f"{root}/bin:/usr/bin:/bin", "HOME": str(self.folder), "LANG": "C.UTF-8"}
 
     def run_samples(self, root):
@@ -113,7 +113,7 @@ class Installed(Case):
             root = unpack(pathlib.Path(scratch))
             self.assertEqual(files(root), files(self.root))
             checkout = str(pathlib.Path(__file__).resolve().parents[2]).encode()
-            # The program itself may name its sources in reports of broken invariants.
+            # Reports of broken invariants in the program itself may name its sources.
             others = [name for name in files(root) if name != "bin/pallascope"]
             self.assertEqual([name for name in others if checkout in (root / name).read_bytes()], [])
             self.run_samples(root)

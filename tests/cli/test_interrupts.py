@@ -1,4 +1,4 @@
-"""Ctrl-C ends every command with 130, also in the middle of one long operation, and leaves nothing behind."""
+"""Ctrl-C ends every command with 130, even in the middle of one long operation, and leaves nothing behind."""
 
 import json
 import os
@@ -10,12 +10,12 @@ import unittest
 
 from support import INTERRUPTED, PROGRAM, SMALL, Case, parameters, wait_until_it_catches
 
-# One step, one product of 137 GFLOP: a second and more of work that asks nobody whether to go on.
+# One step with one product of 137 GFLOP: more than a second of work during which nothing asks whether to go on.
 ONE_PRODUCT = ["run", "matmul", *(word for name in ("m", "n", "k", "bm", "bn", "bk")
                                   for word in ("-p", f"{name}=4096")), "-p", "buffers=1", "--memory", "4"]
 
 
-# That product in a file, whose sign decides a branch, so that a sweep computes it too.
+# That product in a file. Its sign decides a branch, so that a sweep has to compute it as well.
 def deciding_product(folder):
     path = folder / "product.kernel.json"
     subprocess.run([PROGRAM, "save", *ONE_PRODUCT[1:-2], "-o", path], check=True)

@@ -1,5 +1,5 @@
-"""Mutated files of every format (tests/fuzz makes them): exit code 2 with one sentence that names
-the file, or a legal file that is treated as one; never a signal, never more than 5 s or 1 GiB."""
+"""Mutated files of every format, which tests/fuzz makes. Each must give exit code 2 and one sentence that names the
+file, or be treated as the legal file that it is; there must never be a signal, nor more than 5 s or 1 GiB."""
 
 import os
 import resource
@@ -16,7 +16,7 @@ MOST_KIBIBYTES = 1 << 20
 
 
 def processor_seconds():
-    """Of the programs run so far; a busy machine does not change them."""
+    """Returns the processor time of the programs run so far, which does not depend on how busy the machine is."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
@@ -51,7 +51,7 @@ class MutatedFiles(Case):
         sentence = result.stderr[:-1]
         self.assertFalse([c for c in sentence if unicodedata.category(c) == "Cc"], context)
         self.assertGreater(len(sentence.split()), 3, context)
-        if not file.startswith("chip"):  # what a sound chip cannot run is no fault of its file
+        if not file.startswith("chip"):  # a kernel that a valid chip cannot run is not a fault of the chip's file
             self.assertIn(file, sentence, context)
         return "refused"
 

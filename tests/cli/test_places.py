@@ -1,4 +1,4 @@
-"""Files that come in from anywhere, and files that are written: whole or not at all, by one writer."""
+"""Files that come from anywhere, and files that are written: whole or not at all, by one writer."""
 
 import json
 import os
@@ -14,7 +14,7 @@ RUN = ("run", *MATMUL, "--values", "needed")
 SWEEP = ("sweep", "matmul", "--over", "bm=256,512")
 MOST_KIBIBYTES = 1 << 20
 
-# Every writer of a file.
+# Every command that writes a file.
 WRITERS = (
     (*RUN, "--trace", "o.trace.json"),
     (*RUN, "--trace", "o.trace.json.gz"),
@@ -180,7 +180,7 @@ class Writing(Case):
                 (("validate", "--csv", "a.svg", "--scatter", "a.svg"), "twice")):
             self.refused(*arguments, says=(says,))
         self.output(*SWEEP, "--save", "s.json")
-        self.output(*SWEEP, "--resume", "s.json", "--save", "s.json")  # which it goes on with
+        self.output(*SWEEP, "--resume", "s.json", "--save", "s.json")  # the file that it goes on with
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ class State(Case):
             blocks = {ref["name"]: ref for ref in agent["refs"] if ref["memory"] == "vmem"}
             self.assertEqual(blocks["x"]["shape"], [16, 128])
             self.assertEqual(blocks["x"]["defined"], 16 * 128)
-            # The grid's last axis is innermost, and a new output block starts undefined.
+            # The grid's last axis is innermost, and a new output block is undefined at first.
             self.assertEqual(blocks["out"]["defined"], 0 if step % 3 == 0 else 16 * 128)
 
     def test_the_end_holds_what_a_run_gives(self):

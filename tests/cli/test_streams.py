@@ -1,5 +1,5 @@
-"""Standard streams that fail, are closed or go away: what is said on standard error decides neither
-an exit code nor a file; a report that does not arrive is exit code 2."""
+"""Standard streams that fail, are closed or go away. What is said on standard error changes neither an exit code nor a
+file. A report that does not arrive gives exit code 2."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ NO_SPACE = "Cannot write to standard output: No space left on device.\n"
 
 class Streams(Case):
     def shell(self, words, *arguments, **variables):
-        """The program with `arguments`, redirected as `words` say: "2>&-"."""
+        """Runs the program with `arguments`, redirected as `words` say: "2>&-"."""
         line = ["bash", "-c", f'"$@" {words}', "bash", PROGRAM, *map(str, arguments)]
         environment = {**os.environ, **variables}
         return subprocess.run(line, capture_output=True, text=True, cwd=self.folder, timeout=120,
@@ -24,7 +24,7 @@ class Streams(Case):
                               check=False)
 
     def printing_kernel(self):
-        """A kernel that prints a line, which goes to standard error."""
+        """Makes a kernel that prints a line, which goes to standard error."""
         self.output("save", "add_vectors", "-o", "k.kernel.json")
         document = strict_json((self.folder / "k.kernel.json").read_text())
         body = document["body"]["operations"][0]["regions"][0]["operations"]
@@ -50,7 +50,7 @@ class Streams(Case):
                 self.assertEqual((done.returncode, done.stdout), (WRONG_INPUT, ""), arguments)
 
     def test_closed_streams_do_not_become_files(self):
-        # The trace would be the descriptor 1, and the report in it.
+        # Otherwise the trace would get descriptor 1, and the report would go into it.
         for words in (">&-", "<&- >&-", "<&- >&- 2>&-"):
             done = self.shell(words, "run", "matmul", *parameters(SMALL), *NEEDED, "--trace",
                               "t.trace.json")

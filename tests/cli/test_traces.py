@@ -1,4 +1,4 @@
-"""Saved traces: the same bytes each time, the whole report again, and a sound Chrome half."""
+"""Saved traces: the same bytes each time, the whole report again, and a valid Chrome half."""
 
 import collections
 import gzip
@@ -89,7 +89,7 @@ class ChromeHalf(Case):
         ]
 
     def lanes(self, events):
-        """Complete events by lane, as (begin, end, event) in whole nanoseconds."""
+        """Returns complete events by lane, as (begin, end, event) in whole nanoseconds."""
         lanes = collections.defaultdict(list)
         for event in events:
             if event["ph"] == "X":
@@ -118,14 +118,14 @@ class ChromeHalf(Case):
         self.assertEqual(set(self.lanes(events)), named)
         copies = [event for event in events if event.get("cat") == "copy"]
         self.assertEqual(len(copies), 512 + 512 + 64)
-        # 2 x 64 blocks x 8 uses of 512 x 512 bf16 in, 64 blocks of 512 x 512 f32 out.
+        # 2 x 64 blocks x 8 uses of 512 x 512 bf16 are copied in, and 64 blocks of 512 x 512 f32 out.
         self.assertEqual(sum(event["args"]["bytes"] for event in copies), 2**29 + 2**26)
         self.assertEqual(sum(event.get("cat") == "step" for event in events), 512)
 
 
 class Interrupts(Case):
     def interrupt_once_caught(self, *arguments):
-        """Ctrl-C as soon as the program has its handler in place, which is before it runs anything."""
+        """Sends Ctrl-C as soon as the program has installed its handler, which it does before it runs anything."""
         process = subprocess.Popen(
             [PROGRAM, "run", "matmul", *arguments],
             cwd=self.folder,

@@ -1,5 +1,5 @@
-"""validate: published timings and timings of one's own, what their errors are held to, files and
-pictures of them, and wrong input."""
+"""`validate`: published timings and one's own timings, what is expected of their errors, files and pictures of them,
+and wrong input."""
 
 import csv
 import io
@@ -70,7 +70,7 @@ class Validate(Case):
             self.write("expected.json", expected)
             self.assertEqual(self.call(*own, "--expected", "expected.json").returncode, code)
         self.assertIn("more than half a point", self.call(*own, "--expected", "expected.json").stderr)
-        # Our expectation names families that this table lacks.
+        # Our expectation names families that this table does not have.
         ours = self.call(*own, "--expected", ROOT / "resources/validation/expected.json")
         self.assertEqual(ours.returncode, FINDINGS)
         self.assertIn("The family copy, which", ours.stderr)
