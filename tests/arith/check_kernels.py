@@ -1,9 +1,10 @@
-"""Checks that the files compiled for newer CPUs define nothing that another file could be linked to.
+"""Checks that files compiled for newer CPUs define nothing that other files could be linked to.
 
     check_kernels.py NM LIBRARY
 
-A weak symbol (an inline function, a template of the standard library) is defined in many files and
-the linker keeps any one of them: one from kernels_v4 would crash an older CPU far from here.
+A weak symbol (an inline function, a template of the standard library) is defined in many files, and
+the linker keeps any one of them. One from kernels_v4 would crash an older CPU in code that has
+nothing to do with it.
 """
 
 import subprocess
@@ -19,7 +20,7 @@ def main(nm, library):
         member = place.split(":")[-2]
         if member.startswith("kernels_v"):
             members.add(member)
-            # DW.ref.*: a pointer that every file with exceptions shares; no code.
+            # DW.ref.* is a pointer that all files with exceptions share; it is not code.
             if kind in "WVu" and not name.startswith("DW.ref."):
                 shared.append(f"{member}: {name}")
     print("\n".join(shared) or f"nothing shared in {', '.join(sorted(members))}")

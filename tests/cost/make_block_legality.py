@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Writes block_legality.json: which block specs JAX's TPU lowering takes, and why not.
+"""Writes block_legality.json: which block specs JAX's TPU lowering accepts, and why it refuses
+others.
 
     pip install jax==0.9.0 && python3 make_block_legality.py
     pip install jax==0.10.2 && python3 make_block_legality.py
 
-Lowers one pallas_call per case for an abstract TPU v5e, which needs no TPU, and sorts the
-exceptions by how they begin. The cases are those that the rules name and random ones; each run adds
-the answers of its JAX to the file.
+It lowers one pallas_call per case for an abstract TPU v5e, which needs no TPU, and sorts the
+exceptions by how they begin. The cases are those that the rules name, and random ones. Each run
+adds the answers of its JAX to the file.
 """
 
 import json
@@ -38,7 +39,8 @@ REASONS = {
 
 
 def case(array, block, dtype="f32", space="vmem", moves=True, grid=True):
-    """`moves`: the index map returns the grid's index on the first axis; else zeros alone."""
+    """Returns a case. With `moves`, the index map returns the grid's index on the first axis;
+    otherwise it returns only zeros."""
     return {
         "array": array,
         "block": block,
@@ -57,7 +59,7 @@ def index_map(of):
 
 
 def reason(of):
-    """Why the lowering refuses the case; None: it does not."""
+    """Returns why the lowering refuses the case, or None if it does not."""
 
     def body(x, out):
         out[...] = jnp.zeros(out.shape, jnp.float32)
@@ -83,7 +85,7 @@ def reason(of):
 
 
 def named_cases():
-    """The rows of the rules, one by one."""
+    """Returns the rows of the rules, one by one."""
     for size in (128, 256, 1024, 384, 1536, 2048, 3072, 64, 100, 5000, 5120):
         yield case([5000], [size])
     for dtype, sizes in {

@@ -3,15 +3,16 @@
 
     pip install jax ml_dtypes && python3 make_dtype_tables.py
 
-Codes are hexadecimal digits, one element after another, as many as the dtype's bytes need; NaN are
-replaced by the quiet NaN of their sign. Long lists are kept as checksums (see `checksum`).
+Codes are hexadecimal digits, one element after another, as many as the dtype's bytes need. A NaN is
+replaced by the quiet NaN of its sign. Of long lists only checksums are kept (see `checksum`).
 """
 
 import json
 import os
 import pathlib
 
-os.environ["XLA_FLAGS"] = "--xla_allow_excess_precision=false"  # every rounding that is written
+# Keeps every rounding that is written.
+os.environ["XLA_FLAGS"] = "--xla_allow_excess_precision=false"
 
 import jax  # noqa: E402
 import ml_dtypes  # noqa: E402
@@ -25,7 +26,7 @@ DTYPES = {
     "uint4": ml_dtypes.uint4, "int8": np.int8, "uint8": np.uint8,
     "int16": np.int16, "uint16": np.uint16, "int32": np.int32, "uint32": np.uint32, "bool": np.bool_,
 }  # fmt: skip
-# Formats that are no dtypes of this project, to show that the rules are generic.
+# Formats that are not dtypes of this project, to show that the rules are generic.
 OTHERS = {
     "f8e4m3": ml_dtypes.float8_e4m3, "f8e3m4": ml_dtypes.float8_e3m4,
     "f8e4m3fnuz": ml_dtypes.float8_e4m3fnuz, "f8e5m2fnuz": ml_dtypes.float8_e5m2fnuz,
@@ -53,7 +54,7 @@ def numbers(name, codes):
 
 
 def quiet_nan(name, negative):
-    """The code of NaN, by ml_dtypes."""
+    """Returns the code of NaN, from ml_dtypes."""
     value = np.array([-np.nan if negative else np.nan], np.float32)
     return int(value.astype((DTYPES | OTHERS)[name]).view(unsigned(name))[0])
 
@@ -68,7 +69,8 @@ def codes_of(name, values):
 
 
 def narrowed(name, values):
-    """f32 to a float. Without a NaN, JAX makes every NaN -0 (ml_dtypes: of its own sign)."""
+    """Converts f32 to a float. If the float has no NaN, JAX turns every NaN into -0 (ml_dtypes:
+    into 0 of the NaN's sign)."""
     with np.errstate(all="ignore"):
         codes = codes_of(name, values.astype((DTYPES | OTHERS)[name]))
     if name in NO_NAN:
@@ -82,7 +84,7 @@ def hexadecimal(name, codes):
 
 
 def checksum(codes):
-    """The sum over i of mix(code[i] + 2^32 * i), 64 bits, wrapping."""
+    """Returns the sum over i of mix(code[i] + 2^32 * i), in 64 bits that wrap."""
     x = np.asarray(codes).astype(np.uint64).ravel()
     x = x + (np.arange(x.size, dtype=np.uint64) << np.uint64(32))
     with np.errstate(over="ignore"):
@@ -92,8 +94,8 @@ def checksum(codes):
 
 
 def midpoints(name):
-    """Of each finite positive code: its value, half way to the next (one step beyond the largest,
-    too), and the f32 on both sides of the half; then the same, negated."""
+    """Returns for each finite positive code: its value, the middle to the next value (also one step
+    beyond the largest), and the f32 on both sides of the middle; then the same, negated."""
     codes = np.arange(1 << (bits_of(name) - 1))
     values = numbers(name, codes).astype(np.float32)
     values = values[np.isfinite(values)].astype(np.float64)
@@ -108,7 +110,7 @@ def midpoints(name):
 SPECIAL = np.array(
     [0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007FFFFF, 0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000,
      0xFF800000, 0x7FC00000, 0xFFC00000, 0x7F800001, 0xFF912345], np.uint32)  # fmt: skip
-# One f32 in 4096: every sign, exponent and 11 bits of mantissa.
+# One f32 in 4096: every sign and exponent, and 11 bits of mantissa.
 SWEEP = (np.arange(1 << 20, dtype=np.uint32) << np.uint32(12)).view(np.float32)
 
 
@@ -120,14 +122,15 @@ def float_tables(name):
     if bits_of(name) <= 8:
         table["widen"] = hexadecimal("f32", codes_of("f32", wide))
         table["midpoints"] = hexadecimal(name, halves)
-    else:  # a checksum for each 256 codes
+    else:  # a checksum for every 256 codes
         table["widen"] = [checksum(part) for part in codes_of("f32", wide).reshape(-1, 256)]
         table["midpoints"] = [checksum(part) for part in np.split(halves, range(1024, halves.size, 1024))]
     return table
 
 
 def inputs(name):
-    """All codes of 16 bits or fewer; of 32 bits every edge of every dtype and what is between."""
+    """Returns all codes of 16 bits or fewer; for 32 bits, every edge of every dtype and numbers
+    between them."""
     if bits_of(name) <= 16:
         return np.arange(2 if name == "bool" else 1 << bits_of(name), dtype=np.uint32)
     edges = [0, 1, -1, 2, 3, 1000, 65504, 65519, 65520, 61439, 61440, 464, 465, 30, 31, 32, 5, 6, 7]
@@ -146,13 +149,14 @@ def inputs(name):
 
 
 def subnormal(name, codes):
-    """XLA's CPU backend treats f32 subnormals as 0 where it computes."""
+    """Returns whether codes are f32 subnormals, which XLA's CPU backend treats as 0 where it
+    computes."""
     values = numbers(name, codes).astype(np.float32)
     return (values != 0) & (abs(values) < 2**-126)
 
 
 def positive_nan(name, values):
-    """JAX keeps the sign of a NaN on some paths only."""
+    """Makes NaN positive, because JAX keeps the sign of a NaN on some paths only."""
     codes = codes_of(name, values)
     if is_float(name) and name not in NO_NAN:
         codes[np.isnan(np.asarray(values).astype(np.float32))] = quiet_nan(name, False)
@@ -161,7 +165,8 @@ def positive_nan(name, values):
 
 def converted(source, target, codes):
     values = numbers(source, codes)
-    if source == "f4e2m1fn":  # XLA's CPU backend takes 6 for infinity on the way to an integer
+    # XLA's CPU backend takes 6 for infinity when it converts to an integer.
+    if source == "f4e2m1fn":
         values = values.astype(np.float32)
     function = jax.jit(lambda x: jax.lax.convert_element_type(x, DTYPES[target]))
     return positive_nan(target, np.asarray(function(values)))
@@ -194,7 +199,8 @@ LAX = {"not": "bitwise_not", "and": "bitwise_and", "or": "bitwise_or", "xor": "b
 
 
 def operands(name):
-    """All codes of 8 bits or fewer; else some whose results are no f32 subnormals."""
+    """Returns all codes of 8 bits or fewer; for wider dtypes, some codes whose results are not f32
+    subnormals."""
     if bits_of(name) <= 8:
         return inputs(name)
     random = np.random.default_rng(1)
@@ -212,7 +218,8 @@ def operands(name):
 
 
 def computed(name, operation, arguments):
-    """JAX has few rules for integers below a byte: those go through int32, as in a kernel."""
+    """Computes with JAX. It has few rules for integers narrower than a byte, so those go through
+    int32, as in a kernel."""
     function = getattr(jax.lax, LAX.get(operation, operation))
     if is_float(name) or bits_of(name) >= 8:
         return np.asarray(jax.jit(function)(*arguments))
@@ -222,8 +229,8 @@ def computed(name, operation, arguments):
 
 
 def arithmetic_tables():
-    """For each operation the checksum of its codes over all operands, or pairs of them in
-    row-major order; NaN are positive."""
+    """Returns for each operation the checksum of its codes over all operands, or over pairs of them
+    in row-major order. NaN are positive."""
     tables = {}
     for name in DTYPES:
         kind = "bool" if name == "bool" else "float" if is_float(name) else "whole"

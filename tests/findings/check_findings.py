@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Holds everything that speaks of findings to the catalogue in core/trace/findings.inc.
+"""Checks that everything that mentions findings agrees with the catalogue in
+core/trace/findings.inc.
 
     check_findings.py ROOT
 
 Prints one line per violation and exits with 1 if there is any:
-  - a kind whose name, title or meaning is missing, there twice, or not in the form it must have;
-  - a row of the table of docs/machine.md that is not as the catalogue says, or a kind without one;
-  - a kind that no test provokes: none demands in an assertion that a run has found it;
-  - a kind spelled out in core/ or views/ instead of taken from the catalogue.
-It reads the text only, so it needs no build.
+  - a kind whose name, title or meaning is missing, occurs twice, or does not have the form that it
+must have;
+  - a row of the table of docs/machine.md that differs from the catalogue, or a kind without a row;
+  - a kind that no test provokes: no assertion demands that a run has found it;
+  - a kind spelled out in core/ or views/ instead of being taken from the catalogue.
+It only reads the text, so it needs no build.
 """
 
 import pathlib
@@ -17,7 +19,7 @@ import sys
 
 CATALOGUE = "core/trace/findings.inc"
 DOCUMENT = "docs/machine.md"
-# Where tests run programs, beside those that make up findings for a view to show.
+# Folders whose tests run programs; other tests make up findings for a view to show.
 PROVOKING = ("tests/machine", "tests/study")
 
 STRING = r'"(?:[^"\\]|\\.)*"'
@@ -72,7 +74,8 @@ def check_document(text, kinds):
 
 
 def provokes(text, name):
-    """Whether a test demands that a run has such a finding; one that demands none does not count."""
+    """Returns whether a test demands that a run has such a finding. A test that demands that there
+    is none does not count."""
     wanted = f'"{name}"'
     count = r"\.size\(\), [^;\"]*?[1-9]\d*U"
     demands = (

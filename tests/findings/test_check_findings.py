@@ -1,4 +1,4 @@
-"""The check must find every kind of violation, and nothing where all is right."""
+"""The check must find every kind of violation, and nothing if everything is in order."""
 
 import pathlib
 import tempfile

@@ -25,7 +25,7 @@ SIZES = {
     "timeline": "1280x280",
     "verdict": "640x520",
 }
-# Predicted against these: a family near, one far off, one of both.
+# Predictions are compared with these: one family is near, one far off, one is both.
 TIMINGS = """family,kernel,parameters,chip,measured
 near,matmul,m=512 n=512 k=512 bm=128 bn=128 bk=128,v5e,27 us
 near,matmul,m=1024 n=1024 k=1024 bm=512 bn=512 bk=512,v6e,15 us
@@ -34,11 +34,11 @@ far,matmul,m=2048 n=2048 k=2048 bm=512 bn=512 bk=512,v5p,20 us
 both,add_vectors,,v5e,2 us
 both,add_vectors,"shape=65536,128 block=1024",v5e,0.16 ms
 """
-MOST_LINES = 40  # of a difference
+MOST_LINES = 40  # lines of a difference that are printed
 
 
 def drawn(program):
-    """The pictures as the program draws them now, by file name."""
+    """Returns the pictures as the program draws them now, by file name."""
     with tempfile.TemporaryDirectory() as scratch:
         trace = pathlib.Path(scratch) / "run.trace.json"
         picture = pathlib.Path(scratch) / "picture.svg"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Drives the program with kernel files as a user would: standard library only.
+"""Drives the program with kernel files as a user would. It needs only Python's standard library.
 
     check_command_line.py PALLASCOPE EXAMPLES
 """
@@ -22,7 +22,7 @@ def run(*arguments):
 
 
 def npy(shape, numbers):
-    """An array of float32 as NumPy's format description says, version 1.0."""
+    """Returns an array of float32 in version 1.0 of NumPy's format."""
     header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}".encode()
     header += b" " * (-(len(header) + 11) % 64) + b"\n"
     return (b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header
@@ -43,7 +43,7 @@ class KernelFiles(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def refused(self, *arguments):
-        """The one sentence; nothing may be written."""
+        """Returns the one sentence of a refusal; nothing may be written."""
         before = sorted(self.folder.iterdir())
         result = run(*arguments)
         self.assertEqual(result.returncode, 2, result.stderr)
@@ -136,7 +136,8 @@ class KernelFiles(unittest.TestCase):
         sentence = self.refused("run", path)
         self.assertIn("more than 896 MiB; `--values needed`", sentence)
         self.assertTrue(sentence.startswith(f"{path}: "), sentence)
-        self.assertEqual(run("run", path, "--values", "needed").returncode, 1)  # blocks not written
+        # The run has findings: blocks that were not written.
+        self.assertEqual(run("run", path, "--values", "needed").returncode, 1)
         for wrong in ("-1", "0", "0.0004", "1048577"):
             self.assertIn(f"--memory is {wrong} GiB; expected a number from 0.0005 to 1048576.",
                           self.refused("run", path, "--memory", wrong))

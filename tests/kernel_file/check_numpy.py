@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Results are read by NumPy, inputs written by it: with the real NumPy and ml_dtypes.
+"""Lets NumPy read results and write inputs, with the real NumPy and ml_dtypes.
 
     check_numpy.py PALLASCOPE EXAMPLES
 
-Exits with 77, which ctest counts as skipped, where they are not installed.
+Exits with 77, which ctest counts as skipped, if they are not installed.
 """
 
 import json
@@ -19,7 +19,7 @@ except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
 
-# The program's names of element types and NumPy's; those that add_vectors takes are tried.
+# The program's names of dtypes and NumPy's types. Those that add_vectors accepts are tried.
 DTYPES = {
     "f32": numpy.float32,
     "bf16": ml_dtypes.bfloat16,
@@ -46,7 +46,7 @@ def check(pallascope, folder, name, dtype, save):
     shape = (24, 40)
     random = numpy.random.default_rng(0)
     x, y = (random.integers(0, 8, shape).astype(dtype) for _ in range(2))
-    if numpy.dtype(dtype).kind not in "iu":  # values that need their last bits
+    if numpy.dtype(dtype).kind not in "iu":  # numbers that need all of their bits
         x, y = (random.standard_normal(shape).astype(dtype) for _ in range(2))
     save(folder / "in.npz", arg0=x, arg1=y)
     subprocess.run([pallascope, "run", "add_vectors", "-p", "shape=24,40", "-p", f"dtype={name}",
@@ -55,7 +55,7 @@ def check(pallascope, folder, name, dtype, save):
     with numpy.load(folder / "out.npz") as results:
         assert results.files == ["result0"], results.files
         found = results["result0"]
-    if found.dtype.kind == "V":  # NumPy knows the bytes, not their type
+    if found.dtype.kind == "V":  # NumPy knows the bytes, but not their dtype
         found = found.view(dtype)
     assert found.dtype == dtype and found.shape == shape, (found.dtype, found.shape)
     numpy.testing.assert_array_equal(found, x + y)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes the .npz fixtures next to this script with NumPy and ml_dtypes (any recent version).
+"""Makes the .npz fixtures beside this script with NumPy and ml_dtypes (any recent version).
 
     make_fixtures.py
 
-args.npz holds arg0, arg1, ... as npy_test.cpp lists them. The elements count up from -3 in steps
-of 1 (bool: alternating), so the test knows them without the file.
+args.npz holds arg0, arg1, ... as npy_test.cpp lists them. The elements count up from -3 in steps of
+1 (bools alternate), so the test knows them without the file.
 """
 
 import pathlib

@@ -17,8 +17,8 @@ import pathlib
 import re
 import sys
 
-# Folder -> what it may include besides itself, each with all that those may include. The longest
-# folder that a file lies in counts.
+# For each folder, what it may include besides itself; it may also include everything that those
+# folders may. For a file, the longest folder that contains it counts.
 USES = {
     "core/base": [],
     "core/ir": ["core/base"],
@@ -27,7 +27,7 @@ USES = {
     "core/trace": ["core/base"],
     "core/trace_file": ["core/trace"],
     "core/kernel_file": ["core/ir", "core/trace_file"],
-    # What others may include of the machine; the folders below are its inside.
+    # What others may include of the machine. The folders below are its inside.
     "core/machine": ["core/cost", "core/trace"],
     "core/machine/arith": ["core/base"],
     "core/machine/values": ["core/machine/arith"],
@@ -55,7 +55,7 @@ USES = {
     "app/cli": ["app/window"],
     "app": ["app/cli"],
 }
-# May include anything of the project.
+# These may include anything of the project.
 FREE = ("tests", "bench")
 TOP_FOLDERS = sorted({folder.split("/")[0] for folder in USES} | set(FREE))
 
@@ -73,7 +73,7 @@ TEXT = {".h", ".cpp", ".py", ".md", ".json", ".txt", ".cmake", ".in", ".desktop"
 
 
 def closure(folder):
-    """All folders that `folder` may include, itself among them."""
+    """Returns all folders that `folder` may include, with itself."""
     reached, ahead = {folder}, [folder]
     while ahead:
         for used in USES[ahead.pop()]:
@@ -84,7 +84,7 @@ def closure(folder):
 
 
 def layer_of(path):
-    """The folder of USES that a project path lies in, or None."""
+    """Returns the folder of USES that contains a project path, or None."""
     parts = path.split("/")[:-1]
     while parts:
         if "/".join(parts) in USES:
@@ -98,7 +98,8 @@ def lies_in(path, folders):
 
 
 def foreign_names(root):
-    """Spellings of the chips and kernels that exist, lower case, no underscores, longest first."""
+    """Returns spellings of all chips and kernels, in lower case, without underscores, longest
+    first."""
     names = {path.stem for path in (root / "kernels").glob("*.cpp")} - NOT_KERNELS
     for path in (root / "resources/chips").glob("*.json"):
         names.add(path.stem)
@@ -106,12 +107,12 @@ def foreign_names(root):
     return sorted({name.replace("_", "").lower() for name in names if name}, key=len, reverse=True)
 
 
-# Names of JAX's primitives that have a kernel's name in them.
+# Names of JAX's primitives that contain a kernel's name.
 OPERATIONS = ("matmulpushrhs", "matmulacclhs", "matmullhsfifo", "matmulpop")
 
 
 def check_include(path, bracket, target):
-    """What is wrong with one #include of a file, or None."""
+    """Returns what is wrong with one #include of a file, or None."""
     if lies_in(path, WITHOUT_QT) and re.match(r"Q[A-Z]|Qt", target):
         return f"includes <{target}>, but this folder builds without Qt"
     if lies_in(path, WITHOUT_QT) and path.endswith(".h") and target.split("/")[0] in SLOW_LIBRARIES:
@@ -128,7 +129,7 @@ def check_include(path, bracket, target):
 
 
 def check_source(path, text, names):
-    """Violations of one C++ file."""
+    """Yields the violations of one C++ file."""
     if path.startswith("core/machine/arith/"):  # v2 to v4 are levels of x86-64 there
         names = [name for name in names if name not in ("v2", "v3", "v4")]
     if path.endswith(".h") and "#pragma once" not in text:
@@ -149,7 +150,7 @@ def check_source(path, text, names):
 
 
 def check_text(text):
-    """Violations of any text file."""
+    """Yields the violations of any text file."""
     for number, line in enumerate(text.splitlines(), 1):
         foreign = FOREIGN_PATHS.search(line)
         if foreign:
@@ -157,7 +158,7 @@ def check_text(text):
 
 
 def files_of(root):
-    """Project paths of all text files, without build results and Git's own."""
+    """Yields the project paths of all text files, except build results and Git's own."""
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root).as_posix()
         ours = not name.startswith(("build/", ".git/", ".cache/")) and name != ".git"

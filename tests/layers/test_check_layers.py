@@ -24,7 +24,7 @@ CLEAN = {
 
 class CheckLayers(unittest.TestCase):
     def found(self, extra):
-        """Violations of the clean tree with the files of `extra` added."""
+        """Returns the violations of the clean tree with the files of `extra` added."""
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
             for name, text in {**CLEAN, **extra}.items():

@@ -1,12 +1,12 @@
-"""Small faults put into the engine one at a time, each of which a test must find.
+"""Puts small faults into the engine, one at a time. A test must find each of them.
 
     python3 tests/mutants/run.py             build and run every mutant of mutants.toml
     python3 tests/mutants/run.py NAME ...    only these
     python3 tests/mutants/run.py --check     only that every fault still fits its file (in CI)
 
 The faults are put into a copy of the tree in build/mutants, never into the tree itself. A mutant is
-killed when the tests that it names fail, or run for over two minutes; it survives when they pass.
-The exit code is 1 unless all are killed. All of them take about 45 minutes on two busy cores with
+killed if the tests that it names fail or run for over two minutes; it survives if they pass. The
+exit code is 1 unless all are killed. All of them take about 45 minutes on two busy cores with
 ccache.
 """
 
@@ -24,7 +24,7 @@ HOME = ROOT / "build" / "mutants"
 TREE, BUILD = HOME / "tree", HOME / "build"
 KEYS = {"name", "kind", "file", "old", "new", "breaks", "target", "tests"}
 KINDS = {"predicate", "rounding", "padding", "tie", "unit", "order", "limit"}
-LONGEST = 120  # seconds of one run of tests
+LONGEST = 120  # seconds that one run of tests may take
 
 
 def mutants():
@@ -33,7 +33,7 @@ def mutants():
 
 
 def faults(mutant):
-    """What is wrong with an entry, as sentences."""
+    """Yields what is wrong with an entry, as sentences."""
     if set(mutant) != KEYS or mutant["kind"] not in KINDS or mutant["old"] == mutant["new"]:
         yield f"{mutant.get('name')}: its keys are not {sorted(KEYS)}, or nothing changes"
         return
@@ -56,7 +56,8 @@ def check(entries):
 
 
 def copy_tree():
-    """What Git knows or would add; a file that is the same keeps its time, so that little is built."""
+    """Copies what Git knows or would add. A file that has not changed keeps its time, so that
+    little is built again."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                             cwd=ROOT, check=True, capture_output=True, text=True).stdout
     wanted = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
@@ -71,7 +72,7 @@ def copy_tree():
 
 
 def build(target):
-    """Whether it builds. ccache takes over what another folder has built."""
+    """Returns whether it builds. ccache reuses what another folder has built."""
     environment = {**os.environ, "CCACHE_BASEDIR": str(HOME), "CCACHE_NOHASHDIR": "1"}
     return subprocess.run(["cmake", "--build", str(BUILD), "--target", target], env=environment,
                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
@@ -84,7 +85,7 @@ def configure():
 
 
 def passes(mutant):
-    """Whether its tests pass; None when there are none."""
+    """Returns whether its tests pass, or None if there are none."""
     program = BUILD / "bin" / mutant["target"]
     arguments = [str(program), f"--gtest_filter={mutant['tests']}", "--gtest_brief=1"]
     listed = subprocess.run([*arguments, "--gtest_list_tests"], cwd=BUILD, capture_output=True, text=True)
@@ -98,7 +99,7 @@ def passes(mutant):
 
 
 def sound(entries):
-    """Whether every named test is there and passes without a fault."""
+    """Returns whether every test that is named exists and passes without a fault."""
     good = True
     for target in sorted({mutant["target"] for mutant in entries}):
         if not build(target):

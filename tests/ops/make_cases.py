@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Writes cases.json: what JAX (or NumPy in float64) says each operation of the IR computes.
+"""Writes cases.json: what each operation of the IR computes, according to JAX or to NumPy in
+float64.
 
     pip install jax==0.10.2 scipy
     python make_cases.py > cases.json
 
 Arrays are [dtype, shape, bytes in hex]. A case is exact unless it has "ulp": then every element is
 within that many units in the last place of its dtype. Exact cases come from JAX on a CPU, without
-excess precision; cases with "ulp" from float64, rounded once.
+excess precision; cases with "ulp" come from float64, rounded once.
 """
 
 import json
@@ -53,7 +54,7 @@ def by_jax(op, function, *inputs, params=None, ulp=0):
 
 
 def ints(dtype, shape=(4, 9)):
-    """The corners of the dtype and numbers between."""
+    """Returns the extreme numbers of the dtype and numbers between them."""
     info = np.iinfo(dtype)
     values = rng.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
     corners = [0, 1, 2, 3, info.max, info.max - 1, info.min, info.min + 1]
@@ -66,7 +67,7 @@ def ints(dtype, shape=(4, 9)):
 
 
 def small(dtype, shape):
-    """Whole numbers that sums and products of a few keep exact."""
+    """Returns whole numbers so small that sums and products of a few stay exact."""
     low = -4 if dtype is not np.bool_ and np.dtype(dtype).kind != "u" else 0
     return rng.integers(low, 5, shape).astype(dtype)
 
@@ -137,7 +138,7 @@ def elementwise():
         case("stop_gradient", [x], x)
     for x in [np.array([4, 8], np.int32), np.int32(12)]:
         case("multiple_of", [x], x, {"multiple": 4})
-    # Scalars, which are kept apart from arrays.
+    # Scalars, which are handled apart from arrays.
     for x, y in [(np.int32(7), np.int32(-2)), (np.uint32(2**32 - 1), np.uint32(2)),
                  (np.int8(-128), np.int8(-1)), (F32(0.1), F32(3)), (BF16(0.1), BF16(3))]:
         for op, f in [("add", lax.add), ("mul", lax.mul), ("div", lax.div), ("lt", lax.lt)]:
@@ -207,7 +208,7 @@ def conversions():
                  (np.int32, np.uint8), (np.int16, np.int8)]:
         x = rng.integers(0, 100, (3, 8, 5)).astype(f)
         by_jax("bitcast", lambda v: pltpu.bitcast(v, t), x, params={"dtype": np.dtype(t).name})
-    # These have no rule on a CPU: by their documentation.
+    # JAX has no rules for these on a CPU, so they follow their documentation.
     a, b = rng.normal(0, 1, (2, 4, 8)).astype(F32)
     word = a.astype(BF16).view(np.uint16).astype(np.uint32)
     word |= b.astype(BF16).view(np.uint16).astype(np.uint32) << 16
@@ -347,7 +348,7 @@ def dots():
         for a, b, out in [(F32, F32, F32), (BF16, BF16, F32), (BF16, BF16, BF16),
                           (np.int8, np.int8, np.int32), (np.int32, np.int32, np.int32)]:
             x, y = small(a, left), small(b, right)
-            if not contracting[0]:  # one product alone may be -0; a sum of it starts at +0
+            if not contracting[0]:  # a single product may be -0, but a sum of products starts at +0
                 x, y = abs(x), abs(y)
             by_jax("dot_general", lambda x, y: lax.dot_general(
                 x, y, (contracting, batch), preferred_element_type=out), x, y,
@@ -373,7 +374,7 @@ def places():
         for axis, mode in [(0, "drop"), (1, "clip"), (2, "drop")]:
             shape = [3, 4, 5]
             shape[axis] = 2
-            # Each place once, so that the order does not count; some are outside.
+            # Each place occurs once, so that the order makes no difference; some are out of bounds.
             where = np.argsort(rng.random([3, 4, 5]), axis).astype(np.int32)
             where = np.take(where, range(2), axis) + (2 if mode == "drop" else 0)
             update = small(dtype, shape)
@@ -392,7 +393,7 @@ def places():
         for axes in [(0,), (2,), (0, 1, 2)]:
             by_jax("rev", lambda v: lax.rev(v, axes), x, params={"axes": axes})
         by_jax("sort", lambda v: lax.sort(v, dimension=1), x, params={"axis": 1, "keys": 1})
-    x = small(np.int32, (6,))  # the same place again and again: the sum of all
+    x = small(np.int32, (6,))  # the same place again and again gets the sum of all
     by_jax("scatter", lambda v, i, u: v.at[i[:, 0]].add(u), x,
            np.array([[1], [1], [9], [1], [0]], np.int32), small(np.int32, (5,)),
            params={"axis": 0, "combine": "add", "mode": "drop"})
@@ -420,7 +421,7 @@ def products_with_scalars():
 
 
 def narrow_floats():
-    """Each product of a power is rounded; the next number is the dtype's."""
+    """Each product of a power is rounded to the dtype; the next number is that of the dtype."""
     for dtype in [BF16, F16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2,
                   ml_dtypes.float8_e4m3b11fnuz]:
         x, y = (np.clip(rng.normal(0, 1, (4, 9)), -1.5, 1.5).astype(dtype) for _ in range(2))

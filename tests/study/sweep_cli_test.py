@@ -1,4 +1,5 @@
-"""sweep, compare and run --fail-if through the executable: python3 sweep_cli_test.py PALLASCOPE."""
+"""`sweep`, `compare` and `run --fail-if` with the executable: python3 sweep_cli_test.py PALLASCOPE.
+"""
 
 import csv
 import io
@@ -49,7 +50,8 @@ class Sweep(unittest.TestCase):
         best = [row for row in table if row["fastest"] == "yes"]
         self.assertEqual(len(best), 1)
         perhaps = [row for row in table if row["fastest"] == "perhaps"]
-        self.assertEqual(len(text), 6 + bool(perhaps))  # a head, four rows, the best one
+        # A head, four rows, the best one, and a line for others that are perhaps as fast.
+        self.assertEqual(len(text), 6 + bool(perhaps))
         for row in table:
             self.assertLess(float(row["time_low_s"]), float(row["time_s"]))
             self.assertGreater(float(row["time_high_s"]), float(row["time_s"]))
@@ -107,7 +109,7 @@ class Sweep(unittest.TestCase):
             with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   text=True) as process:
                 while not os.path.exists(saved) and process.poll() is None:
-                    time.sleep(0.002)  # between two looks
+                    time.sleep(0.002)  # between two checks
                 process.send_signal(signal.SIGINT)
                 out, err = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 130, err)
