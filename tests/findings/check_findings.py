@@ -6,7 +6,7 @@ core/trace/findings.inc.
 
 Prints one line per violation and exits with 1 if there is any:
   - a kind whose name, title or meaning is missing, occurs twice, or does not have the form that it
-must have;
+    must have;
   - a row of the table of docs/machine.md that differs from the catalogue, or a kind without a row;
   - a kind that no test provokes: no assertion demands that a run has found it;
   - a kind spelled out in core/ or views/ instead of being taken from the catalogue.

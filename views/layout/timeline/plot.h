@@ -20,7 +20,7 @@ struct Plot
 
     [[nodiscard]] double x(std::int64_t t) const
     {
-        // Px that bars may reach beyond the plot, so that their frames stay open there.
+        // How many px bars may reach beyond the plot, so that their frames stay open there.
         constexpr double kOutside = 4;
         return std::clamp(std::round(axis.toX(Picoseconds(t))), axis.left - kOutside,
                           axis.left + axis.width + kOutside);
