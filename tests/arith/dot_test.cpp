@@ -89,8 +89,7 @@ enum class Plus
     Other
 };
 
-// Calls dot with an output whose rows are longer than n, and checks every element and everything
-// between rows.
+// Calls dot with an output whose rows are longer than n, and checks every element and the gaps.
 void expectRightProduct(const Operand& a, const Operand& b, Plus plus, std::mt19937& random)
 {
     const std::int64_t m = a.values.rows();
@@ -283,8 +282,7 @@ TEST_P(Dot, givesTheSameBitsWhateverItFetchesBeside)
 
 TEST_P(Dot, givesAnElementTheSameBitsWhereverItStands)
 {
-    // Blocks of a product are products of blocks: elements at an edge are summed as those in the
-    // middle are.
+    // Blocks of a product are products of blocks, because all elements are summed alike.
     std::mt19937 random(5);
     const std::int64_t n = 75;
     const Operand a(50, 600, DType::F32, Layout::RowMajor, random);
