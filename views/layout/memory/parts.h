@@ -9,8 +9,8 @@
 
 namespace pallascope::layout {
 
-// The arrays as strips of blocks with the bytes moved so far. One strip shows all operands
-// that go over one array in one way: those of all cores, and the manual DMAs of several lines.
+// The arrays as strips of blocks with the bytes moved so far. One strip shows all operands that
+// walk the same array in the same way: those of all cores, and the manual DMAs of several lines.
 using Strips = std::vector<std::vector<std::int32_t>>; // the operands of each strip, at least one
 
 // The strips of pipelines come first, then those of manual DMAs; each group has the largest arrays

@@ -27,7 +27,7 @@ protected:
 
     [[nodiscard]] std::int64_t end() const { return m_axis.range.end.value(); }
 
-    // timeline.cpp
+    // In timeline.cpp:
     [[nodiscard]] bool playheadInSight() const;
     // The place of the playhead's flag with the time; labels of the ruler leave it free.
     [[nodiscard]] Rect flag() const;
@@ -39,7 +39,7 @@ protected:
     [[nodiscard]] bool isAllPrologue() const; // whether nothing computes in the prologue
     void playhead();
 
-    // rulers.cpp
+    // In rulers.cpp:
     void timeRuler();
     // Paints a mark for each line that the kernel printed.
     void prints();
@@ -80,7 +80,8 @@ public:
     [[nodiscard]] Scene paint() &&;
 
 private:
-    // timeline.cpp
+    // In timeline.cpp:
+
     // What the caption says if there is not enough room for all devices; empty otherwise.
     [[nodiscard]] std::string devicesShown() const;
     void head(const Lane& lane);
@@ -92,7 +93,7 @@ private:
     // Frames the selection, and the hovered thing with its partners.
     void frames();
 
-    // paint.cpp
+    // In paint.cpp:
     void folded(const Lane& lane);
     // Clamped to the plot, so that what is out of sight cannot be hit.
     void hit(double px, double y, double w, double h, Target target);
@@ -109,7 +110,7 @@ private:
     void underWay(const Lane& lane, const Bar& bar, double x1);
     void wait(const Lane& lane, const Bar& bar);
 
-    // paint_shared.cpp
+    // In paint_shared.cpp:
     void tracks(const Lane& lane, const std::vector<Track>& tracks);
     // The share of a lane's agents, drawn as a height.
     void shared(const Lane& lane);
