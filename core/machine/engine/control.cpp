@@ -14,7 +14,7 @@ void Engine::resume(BlockFrame& frame)
         const PlanItem& item = frame.plan->items[frame.next];
         if (item.control == nullptr) {
             if (!item.streams.empty() && frame.streams < 0
-                && (!m_fusionCopies.begin(item, frame) || m_turn.pauses())) {
+                && (!m_fusionCopies.begin(item, frame) || m_turn.halts())) {
                 return;
             }
             if (!m_segments.run(item, frame.done)) {
@@ -24,7 +24,7 @@ void Engine::resume(BlockFrame& frame)
                 m_fusionCopies.end(item, frame);
             }
             ++frame.next;
-            if (m_ending.isReached() || m_turn.yields()) {
+            if (m_turn.yields()) {
                 return;
             }
             continue;
@@ -32,7 +32,7 @@ void Engine::resume(BlockFrame& frame)
         ++frame.next;
         if (ir::opEntry(item.control->code).kind != ir::OpKind::Control) {
             runSync(item);
-            if (m_ending.isReached() || m_turn.agent().waiting || m_turn.yields()) {
+            if (m_turn.agent().waiting || m_turn.yields()) {
                 return;
             }
         } else {

@@ -11,7 +11,7 @@ Engine::Engine(const Prepared& prepared, const Options& options, Keeps keeps)
     , m_options(options)
     , m_recorder(prepared.description, keeps)
     , m_ending(m_state.stopped)
-    , m_turn(prepared, options.settings.uninitializedMemory, m_recorder, m_state.memory)
+    , m_turn(prepared, options.settings.uninitializedMemory, m_recorder, m_ending, m_state.memory)
     , m_context{prepared,
                 options.settings,
                 m_recorder,
@@ -72,7 +72,7 @@ Status Engine::execute(Until until)
     // signals, so that more copies are under way together.
     const bool onWait = m_options.settings.dmaExecutionMode == DmaMode::OnWait;
     const Picoseconds due(m_prepared.layout.devices > 1 && onWait ? 1 : 0);
-    while (!m_ending.isReached() && !m_turn.pauses()) {
+    while (!m_turn.halts()) {
         Agent* const agent = next();
         Queue<Signal>& signals = m_state.sync.signals;
         const bool signalsFirst =
@@ -97,7 +97,7 @@ Status Engine::execute(Until until)
     if (m_ending.error()) {
         return *m_ending.error();
     }
-    if (!m_turn.pauses()) {
+    if (!m_turn.isAtPause()) {
         finish();
     }
     return Done{};
@@ -159,8 +159,7 @@ void Engine::turn()
 {
     do {
         advance();
-    } while (!m_turn.agent().isDone() && !m_turn.agent().waiting && !m_ending.isReached()
-             && !m_turn.yields());
+    } while (!m_turn.agent().isDone() && !m_turn.agent().waiting && !m_turn.yields());
     if (m_turn.agent().isDone()) {
         m_coreMaps.wakeJoining();
     }

@@ -77,7 +77,7 @@ void Pipelines::run(PipelineFrame& frame)
             endPipeline(frame);
             return;
         }
-    } while (!m_ending.isReached() && !m_turn.yields());
+    } while (!m_turn.yields());
 }
 
 void Pipelines::bringTrivial(PipelineFrame& frame)
@@ -119,7 +119,7 @@ void Pipelines::prologue(PipelineFrame& frame)
             } else if (takesPart && prologueFetches(facts, stage, frame.steps, block)) {
                 fetch(frame, i, block(stage), stage < facts.prefetched);
             }
-            if (m_turn.pauses()) {
+            if (m_turn.halts()) {
                 return;
             }
         }
@@ -149,7 +149,7 @@ void Pipelines::lookAhead(PipelineFrame& frame, std::size_t index, std::int64_t 
     PipelineOperand& operand = frame.operands[index];
     const ir::OperandFacts& facts = operand.plan->facts;
     const std::int64_t limit = std::min(operand.waitIn + facts.inCount, operand.copyIn + most);
-    while (operand.copyIn < limit && operand.nextFetch + 1 < frame.steps && !m_turn.pauses()) {
+    while (operand.copyIn < limit && operand.nextFetch + 1 < frame.steps && !m_turn.halts()) {
         const std::int64_t next = blockAt(frame, index, operand.nextFetch + 1);
         if (blockAt(frame, index, operand.nextFetch) != next) {
             fetch(frame, index, next, operand.copyIn < facts.prefetched);
@@ -210,14 +210,14 @@ void Pipelines::copyIn(PipelineFrame& frame)
             }
         } else if (facts.pipelined() && facts.inCount > 0 && facts.lookahead) {
             lookAhead(frame, i, facts.inCount);
-            if (m_turn.pauses()) { // the phase may not be finished
+            if (m_turn.halts()) { // the phase may not be finished
                 return;
             }
         } else if (actionsAt(frame, i).startIn) {
             const std::int64_t ahead = s + facts.inCount - 1;
             fetch(frame, i, blockAt(frame, i, ahead), s + facts.inCount <= facts.prefetched);
         }
-        if (m_turn.pauses()) {
+        if (m_turn.halts()) {
             ++frame.at;
             return;
         }
@@ -261,7 +261,7 @@ void Pipelines::enterBody(PipelineFrame& frame)
     m_copies.land(m_turn.agent().time);
     while (frame.at < frame.operands.size()) {
         bindBlock(frame, frame.at++);
-        if (m_turn.pauses()) {
+        if (m_turn.halts()) {
             return;
         }
     }

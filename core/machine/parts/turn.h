@@ -2,6 +2,7 @@
 // memory behind them.
 #pragma once
 
+#include "core/machine/parts/ending.h"
 #include "core/machine/prepare/prepared.h"
 #include "core/machine/record/recorder.h"
 #include "core/machine/state/state.h"
@@ -24,10 +25,12 @@ class Turn
 {
 public:
     // All of these outlive it. `fill` is what undefined memory reads as.
-    Turn(const Prepared& prepared, Fill fill, const Recorder& recorder, Slab<Memory>& memory)
+    Turn(const Prepared& prepared, Fill fill, const Recorder& recorder, const Ending& ending,
+         Slab<Memory>& memory)
         : m_prepared(prepared)
         , m_slots(prepared.slots)
         , m_recorder(recorder)
+        , m_ending(ending)
         , m_memory(memory)
         , m_fill(fill)
     {}
@@ -58,13 +61,17 @@ public:
     // Sets whether the run pauses in the middle of a segment.
     void pauseWithin(bool pauses) { m_paused = pauses; }
 
-    // Whether the run must pause here.
-    [[nodiscard]] bool pauses() const
+    // Whether the run is where it was told to pause.
+    [[nodiscard]] bool isAtPause() const
     {
         return m_paused || m_recorder.position().events >= m_until.events;
     }
 
-    [[nodiscard]] bool yields() const { return isOvertaken() || pauses(); }
+    // Whether the run pauses or ends here. Both leave a frame in the same state, so that a run that
+    // ends is in the same state wherever it was paused on the way.
+    [[nodiscard]] bool halts() const { return m_ending.isReached() || isAtPause(); }
+
+    [[nodiscard]] bool yields() const { return isOvertaken() || halts(); }
 
     [[nodiscard]] RuntimeValue& value(ir::ValueId id) const
     {
@@ -114,6 +121,7 @@ private:
     const Prepared& m_prepared;
     const Slots& m_slots;
     const Recorder& m_recorder;
+    const Ending& m_ending;
     Slab<Memory>& m_memory;
     Fill m_fill;
     Picoseconds m_horizon;

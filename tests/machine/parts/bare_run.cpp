@@ -57,7 +57,7 @@ BareRun::BareRun(const machine::Settings& settings, ir::Program program)
     , m_settings(settings)
     , m_recorder(m_prepared->description, machine::Keeps::Rows)
     , ending(m_state.stopped)
-    , m_turn(*m_prepared, settings.uninitializedMemory, m_recorder, m_state.memory)
+    , m_turn(*m_prepared, settings.uninitializedMemory, m_recorder, ending, m_state.memory)
     , m_context{*m_prepared, m_settings,     m_recorder,    m_turn,
                 ending,      m_state.memory, m_state.races, true}
     , findings(m_context)

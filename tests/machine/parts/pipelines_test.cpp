@@ -62,7 +62,7 @@ struct PipelineRun
     {
         int bodies = 0;
         std::vector<machine::Frame>& frames = run.agent().frames;
-        while (!frames.empty() && !run.turn().pauses()) {
+        while (!frames.empty() && !run.turn().isAtPause()) {
             if (auto* pipeline = std::get_if<machine::PipelineFrame>(&frames.back())) {
                 pipelines.run(*pipeline);
                 continue;

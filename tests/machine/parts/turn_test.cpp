@@ -23,14 +23,25 @@ TEST(Turn, pausesAfterSoManyEventsOrWithinASegment)
     BareRun run;
     run.turn().endAt(Picoseconds(1000));
     run.turn().runUntil({.events = 2});
-    EXPECT_FALSE(run.turn().pauses());
+    EXPECT_FALSE(run.turn().isAtPause());
     run.recorder().countEvents(2);
-    EXPECT_TRUE(run.turn().pauses());
+    EXPECT_TRUE(run.turn().isAtPause());
     EXPECT_TRUE(run.turn().yields()) << "though nobody else comes first";
     run.turn().runUntil({.events = 3});
-    EXPECT_FALSE(run.turn().pauses());
+    EXPECT_FALSE(run.turn().isAtPause());
     run.turn().pauseWithin(true);
-    EXPECT_TRUE(run.turn().pauses());
+    EXPECT_TRUE(run.turn().isAtPause());
+}
+
+TEST(Turn, haltsWhereTheRunEnds)
+{
+    BareRun run;
+    run.turn().endAt(Picoseconds(1000));
+    EXPECT_FALSE(run.turn().halts());
+    run.ending.stop();
+    EXPECT_TRUE(run.turn().halts());
+    EXPECT_TRUE(run.turn().yields());
+    EXPECT_FALSE(run.turn().isAtPause()) << "nothing asked the run to pause";
 }
 
 TEST(Turn, givesTheShapeBehindARefAndOfASemaphoreThatOfItsArray)
