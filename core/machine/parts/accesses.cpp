@@ -346,8 +346,8 @@ void Accesses::checkRace(ir::ValueId ref, const ir::Operation& operation, bool w
     access.place.located =
         std::make_shared<Place::Located>(Place::Located{where, memory.contents.shape(), {}});
     if (const std::optional<Race> race = m_races.access(m_turn.agent().id, access)) {
-        m_findings.reportRace(*race, m_prepared.refName(ref), {}, m_turn.agent().step,
-                              operation.location);
+        m_findings.reportRace(*race, m_prepared.refName(ref),
+                              {m_turn.agent().id, {}, m_turn.agent().step, operation.location});
     }
 }
 

@@ -72,10 +72,8 @@ public:
     }
 
     // findings_order.cpp
-    // Reports an access that nothing orders after another one. If a copy makes the access, `copy`
-    // is that copy.
-    void reportRace(const Race& race, const std::string& name, std::optional<std::int32_t> copy,
-                    std::int32_t step, ir::LocationId location);
+    // Reports an access of `name` that nothing orders after another one.
+    void reportRace(const Race& race, const std::string& name, const Accessor& accessor);
     // Reports manual DMA for which nobody has waited when the memory at one of its ends is
     // released.
     void reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId scope);

@@ -26,13 +26,12 @@ bool Findings::isExplained(const Race& race, std::optional<std::int32_t> copy,
     return known;
 }
 
-void Findings::reportRace(const Race& race, const std::string& name,
-                          std::optional<std::int32_t> copy, std::int32_t step,
-                          ir::LocationId location)
+void Findings::reportRace(const Race& race, const std::string& name, const Accessor& accessor)
 {
-    const bool ofAgents =
-        race.agent >= 0 && race.agent != m_turn.agent().id
-        && (!race.withCopy || race.agent / m_prepared.layout.perDevice() == m_turn.agent().device);
+    const auto& [agent, copy, step, location] = accessor;
+    const auto deviceOf = [&](std::int32_t id) { return id / m_prepared.layout.perDevice(); };
+    const bool ofAgents = race.agent >= 0 && race.agent != agent
+                          && (!race.withCopy || deviceOf(race.agent) == deviceOf(agent));
     const trace::FindingKind kind = ofAgents      ? trace::FindingKind::Race
                                     : race.writes ? trace::FindingKind::OverwrittenInFlight
                                                   : trace::FindingKind::ReadBeforeWait;
@@ -52,8 +51,8 @@ void Findings::reportRace(const Race& race, const std::string& name,
     std::string sentence;
     if (ofAgents) {
         const bool unawaited = race.withCopy && !race.ofPipeline;
-        sentence = m_recorder.agentName(m_turn.agent().id) + (race.writes ? " writes " : " reads ")
-                   + name + " (" + here + ") and " + m_recorder.agentName(race.agent)
+        sentence = m_recorder.agentName(agent) + (race.writes ? " writes " : " reads ") + name
+                   + " (" + here + ") and " + m_recorder.agentName(race.agent)
                    + (race.otherWrites ? " writes" : " reads") + " the same elements ("
                    + (unawaited ? "a copy that it has not waited for, started at " : "") + there
                    + "): nothing puts the two in order. "

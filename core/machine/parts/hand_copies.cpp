@@ -59,8 +59,9 @@ void HandCopies::start(const ir::Operation& operation)
     if (m_detects && !copy.isEmpty()) {
         if (const std::optional<Race> race = m_races.start(
                 m_turn.agent().id, copy.row, accessOf(copy, false), accessOf(copy, true))) {
-            m_findings.reportRace(*race, m_prepared.refName(race->writes ? copy.to() : copy.from()),
-                                  copy.row, m_turn.agent().step, operation.location);
+            m_findings.reportRace(
+                *race, m_prepared.refName(race->writes ? copy.to() : copy.from()),
+                {m_turn.agent().id, copy.row, m_turn.agent().step, operation.location});
         }
         checkEntry(copy);
     }
@@ -231,6 +232,8 @@ void HandCopies::signalEnds(const HandCopy& copy)
 {
     const bool isRemote = copy.peer->device != m_turn.agent().device;
     VectorClock clock;
+    VectorClock started =
+        m_semaphores.mayBeDoubted() ? m_races.clockOf(m_turn.agent().id) : VectorClock();
     if (isRemote) {
         m_races.signal(m_turn.agent().id, clock);
     }
@@ -252,8 +255,8 @@ void HandCopies::signalEnds(const HandCopy& copy)
                        : AwaitedCopy{},
             copy.operation.location,
             clock};
-        const HeldCopy held{copy.row, signal.copy, signal.amount, !atTarget};
-        m_semaphores.expect(std::move(signal), held);
+        m_semaphores.expect(std::move(signal), {copy.row, signal.copy, signal.amount, !atTarget,
+                                                &copy.operation, false, started});
     }
 }
 

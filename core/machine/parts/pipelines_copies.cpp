@@ -74,7 +74,8 @@ void Pipelines::checkOverlap(const PipelineOperand& operand, std::int64_t block,
         out ? m_races.start(m_turn.agent().id, copy, std::move(near), std::move(far))
             : m_races.start(m_turn.agent().id, copy, std::move(far), std::move(near));
     if (race) {
-        m_findings.reportRace(*race, plan.spec->name, copy, row, plan.spec->location);
+        m_findings.reportRace(*race, plan.spec->name,
+                              {m_turn.agent().id, copy, row, plan.spec->location});
     }
 }
 

@@ -3,6 +3,8 @@
 #include "core/base/check.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace pallascope::machine {
 
@@ -31,6 +33,7 @@ void Semaphores::allocate(ir::ValueId ref, Owned& owned)
     for (std::int32_t i = 0; i < count; ++i) {
         Semaphore& semaphore = m_state.semaphores[first + i];
         semaphore.space = *type.space;
+        semaphore.isShared = m_prepared.uses.signalled[static_cast<std::size_t>(ref.index)];
         semaphore.row = m_recorder.semaphoreRow(m_prepared.refName(ref), *type.space, i, type.shape,
                                                 m_turn.agent().id);
         if (const auto early = m_state.early.find({m_turn.agent().id, ref, i});
@@ -151,13 +154,71 @@ void Semaphores::awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int
     std::vector<HeldCopy>& held = semaphore.held;
     for (auto copy = std::find_if(held.begin(), held.end(), isCertain); copy != held.end();
          copy = std::find_if(held.begin(), held.end(), isCertain)) {
-        if (copy->awaited.copy >= 0) {
-            m_races.await(agent, copy->awaited);
-        }
+        await(semaphore, *copy, agent);
         all -= copy->bytes;
         semaphore.executed -= copy->bytes;
         held.erase(copy);
     }
+}
+
+void Semaphores::await(Semaphore& semaphore, const HeldCopy& copy, std::int32_t agent)
+{
+    if (copy.awaited.copy < 0) {
+        return;
+    }
+    if (!semaphore.isShared) {
+        m_races.await(agent, copy.awaited);
+        return;
+    }
+    constexpr std::size_t kMany = 64; // then those go of which their own starters know
+    if (semaphore.settled.size() >= kMany) {
+        std::erase_if(semaphore.settled, [&](const SettledCopy& one) {
+            return m_races.knows(one.settled.ends.front().agent, one.settled);
+        });
+    }
+    if (Races::Settled settled = m_races.settle(agent, copy.awaited); !settled.ends.empty()) {
+        semaphore.settled.push_back({copy, std::move(settled)});
+    }
+}
+
+// What a wait was sure of must not depend on times: a copy that is started by an agent that does
+// not know of the wait could as well have been started before it, and could have brought the bytes
+// that the wait took. So the wait was sure of nothing that these bytes can stand in for.
+void Semaphores::doubtEarlierWaits(Semaphore& semaphore)
+{
+    std::int64_t open = -semaphore.executed; // bytes that no wait has taken
+    for (const HeldCopy& copy : semaphore.held) {
+        open += copy.bytes;
+    }
+    const std::int32_t starter = m_turn.agent().id;
+    std::vector<SettledCopy>& settled = semaphore.settled;
+    const auto doubtful =
+        std::stable_partition(settled.begin(), settled.end(), [&](const SettledCopy& one) {
+            return one.copy.bytes > open || m_races.knows(starter, one.settled);
+        });
+    std::vector<SettledCopy> copies(std::make_move_iterator(doubtful),
+                                    std::make_move_iterator(settled.end()));
+    settled.erase(doubtful, settled.end());
+    for (SettledCopy& one : copies) {
+        semaphore.executed += one.copy.bytes;
+        doubt(one);
+        semaphore.held.push_back(std::move(one.copy));
+    }
+}
+
+// Of the accesses that relied on the wait one is told, and once.
+void Semaphores::doubt(SettledCopy& settled)
+{
+    HeldCopy& copy = settled.copy;
+    const std::vector<Races::Doubt> doubts =
+        m_races.doubt(std::move(settled.settled), copy.started);
+    if (doubts.empty() || std::exchange(copy.isReported, true)) {
+        return;
+    }
+    const Races::Doubt& first = doubts.front();
+    m_findings.reportRace(first.race,
+                          m_prepared.refName(copy.operation->operands[first.atTarget ? 1 : 0]),
+                          first.accessor);
 }
 
 void Semaphores::signalByHand(const ir::Operation& operation)
@@ -252,10 +313,14 @@ void Semaphores::closeBarriers()
     }
 }
 
-void Semaphores::expect(Signal signal, const HeldCopy& held)
+void Semaphores::expect(Signal signal, HeldCopy held)
 {
     if (holdsCopies()) {
-        m_state.semaphores[signal.semaphore].held.push_back(held);
+        Semaphore& semaphore = m_state.semaphores[signal.semaphore];
+        semaphore.held.push_back(std::move(held));
+        if (!semaphore.settled.empty()) {
+            doubtEarlierWaits(semaphore);
+        }
     }
     const auto sooner = [](const Signal& a, const Signal& b) { return a.at < b.at; };
     auto& signals = m_state.signals;

@@ -41,7 +41,14 @@ public:
     void signalByHand(const ir::Operation& operation);
 
     // A manual DMA has been issued: says which semaphore it will signal, and by how much.
-    void expect(Signal signal, const HeldCopy& held);
+    void expect(Signal signal, HeldCopy held);
+
+    // Whether a copy that is started later can make an earlier wait less sure than it seemed.
+    [[nodiscard]] bool mayBeDoubted() const
+    {
+        return m_mode == DmaMode::Timed && m_prepared.layout.devices > 1;
+    }
+
     // The signal arrives now.
     void deliver(const Signal& signal);
 
@@ -53,15 +60,14 @@ private:
     void add(std::int32_t semaphore, std::int64_t amount, Picoseconds at);
     [[nodiscard]] bool take(Agent& agent, const Waiting& waiting);
     void awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
+    void await(Semaphore& semaphore, const HeldCopy& copy, std::int32_t agent);
+    void doubtEarlierWaits(Semaphore& semaphore);
+    void doubt(SettledCopy& settled);
     [[nodiscard]] std::int32_t barrier(std::int32_t collectiveId, std::int32_t agent);
 
     // Whether semaphores remember the copies that will signal them. They must if a wait makes those
     // copies, or if other devices may have started copies that the wait cannot tell apart.
-    [[nodiscard]] bool holdsCopies() const
-    {
-        return m_mode == DmaMode::OnWait
-               || (m_mode == DmaMode::Timed && m_prepared.layout.devices > 1);
-    }
+    [[nodiscard]] bool holdsCopies() const { return m_mode == DmaMode::OnWait || mayBeDoubted(); }
 
     const Prepared& m_prepared;
     DmaMode m_mode;

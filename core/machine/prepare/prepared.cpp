@@ -17,6 +17,7 @@ RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
     : mayRace(machine::mayRace(program, needed))
     , written(writtenRoots(program, needed))
     , broughtTo(machine::broughtTo(program, needed))
+    , signalled(program.values.size(), false)
     , reaches(program.values.size(), false)
     , beside(program.values.size(), false)
     , seen(program.values.size())
@@ -29,6 +30,10 @@ RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
         const bool copies = operation.code == OpCode::DmaStart || operation.code == OpCode::DmaWait;
         for (std::size_t i = copies ? 2 : 0; i < operation.operands.size(); ++i) {
             beside[static_cast<std::size_t>(operation.operands[i].index)] = true;
+        }
+        if (operation.code == OpCode::DmaStart
+            && std::get<ir::DmaParams>(operation.params).device) {
+            signalled[static_cast<std::size_t>(needed.root(operation.operands[2]).index)] = true;
         }
         if (ir::opEntry(operation.code).kind == ir::OpKind::View && !operation.operands.empty()) {
             seen[static_cast<std::size_t>(operation.results[0].index)] = operation.operands[0];

@@ -113,12 +113,13 @@ void Races::PastAccesses::add(Past past)
     near(past.start, past.start + 1, [&](std::int32_t number) {
         Past& other = m_all[static_cast<std::size_t>(number)];
         if (other.agent == past.agent && other.adds == past.adds && other.start == past.start
-            && *other.reach == *past.reach) {
+            && (other.copy < 0) == (past.copy < 0) && *other.reach == *past.reach) {
             same = &other;
         }
     });
     if (same != nullptr) {
-        same->epoch = past.epoch;
+        past.next = same->next;
+        *same = std::move(past);
         return;
     }
     const int shift = m_shift;
@@ -146,6 +147,28 @@ auto Races::PastAccesses::conflict(std::int32_t agent, const VectorClock& known,
         }
     });
     return best.second < 0 ? nullptr : &m_all[static_cast<std::size_t>(best.second)];
+}
+
+auto Races::PastAccesses::conflicts(const VectorClock& known, const Reach& reach, bool adds) const
+    -> std::vector<const Past*>
+{
+    std::vector<std::int32_t> found;
+    const std::int64_t longest = std::int64_t{1} << m_shift;
+    near(startOf(reach) - longest + 1, stopOf(reach), [&](std::int32_t number) {
+        const Past& other = m_all[static_cast<std::size_t>(number)];
+        const auto agent = static_cast<std::size_t>(other.agent);
+        if (other.epoch > (agent < known.size() ? known[agent] : 0) && !(adds && other.adds)
+            && overlap(*other.reach, reach)) {
+            found.push_back(number);
+        }
+    });
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    std::vector<const Past*> accesses;
+    for (const std::int32_t number : found) {
+        accesses.push_back(&m_all[static_cast<std::size_t>(number)]);
+    }
+    return accesses;
 }
 
 void Races::fork(std::int32_t parent, std::int32_t first, std::int32_t count)
@@ -218,13 +241,13 @@ std::optional<Race> Races::againstAgents(std::int32_t agent, const Access& acces
     return Race{false, writes, access.writes, -1, other->agent, other->step, other->location};
 }
 
-void Races::remember(std::int32_t agent, const Access& access)
+void Races::remember(std::int32_t agent, const Access& access, std::int32_t copy)
 {
     const std::int64_t start = startOf(reach(access.place));
     History& history = of(m_past, access.buffer);
     (access.writes ? history.writes : history.reads)
         .add({agent, clock(agent)[static_cast<std::size_t>(agent)], start, access.place.reach,
-              access.step, access.location, access.adds});
+              access.step, access.location, access.adds, copy});
 }
 
 std::optional<Race> Races::access(std::int32_t agent, const Access& access)
@@ -278,10 +301,85 @@ void Races::await(std::int32_t agent, const AwaitedCopy& copy)
             continue;
         }
         if (isShared() && !one->access.isUncontested && !isAll(one->access.place)) {
-            remember(agent, one->access);
+            remember(agent, one->access, copy.copy);
         }
         copies.erase(one);
     }
+}
+
+Races::Settled Races::settle(std::int32_t agent, const AwaitedCopy& copy)
+{
+    Settled settled{agent, clock(agent)[static_cast<std::size_t>(agent)], {}, {}};
+    for (const std::int32_t buffer : {copy.from, copy.to}) {
+        if (buffer < 0) {
+            continue;
+        }
+        std::vector<CopyAccess>& copies = of(m_copies, buffer);
+        if (const auto one = find(copies, copy.copy); one != copies.end()) {
+            settled.ends.push_back(*one);
+            settled.lives.push_back(of(m_lives, buffer));
+        }
+    }
+    await(agent, copy);
+    return settled;
+}
+
+bool Races::knows(std::int32_t agent, const Settled& settled) const
+{
+    const VectorClock& clock = m_clocks[static_cast<std::size_t>(agent)];
+    const auto waited = static_cast<std::size_t>(settled.agent);
+    return agent == settled.agent || (waited < clock.size() && clock[waited] >= settled.epoch);
+}
+
+void Races::doubt(const CopyAccess& end, const VectorClock& started,
+                  std::vector<Doubt>& doubts) const
+{
+    const Access& mine = end.access;
+    const auto add = [&](const Accessor& accessor, bool writes) {
+        doubts.push_back({{true, mine.writes, writes, end.copy, end.agent, mine.step, mine.location,
+                           mine.byPipeline},
+                          accessor,
+                          mine.writes});
+    };
+    const auto buffer = static_cast<std::size_t>(mine.buffer);
+    for (const CopyAccess& other : m_copies[buffer]) {
+        const bool ordered =
+            !(mine.writes || other.access.writes) || (mine.adds && other.access.adds);
+        if (!ordered && mayMeet(mine.place, other.access.place)) {
+            add({other.agent, other.copy, other.access.step, other.access.location},
+                other.access.writes);
+        }
+    }
+    if (buffer >= m_past.size() || mine.isUncontested || isAll(mine.place)) {
+        return;
+    }
+    const auto addAll = [&](const PastAccesses& past, bool writes) {
+        for (const Past* other : past.conflicts(started, reach(mine.place), writes && mine.adds)) {
+            if (other->copy != end.copy) { // else the copy itself, as the wait remembered it
+                add({other->agent, other->copy < 0 ? std::nullopt : std::optional(other->copy),
+                     other->step, other->location},
+                    writes);
+            }
+        }
+    };
+    addAll(m_past[buffer].writes, true);
+    if (mine.writes) {
+        addAll(m_past[buffer].reads, false);
+    }
+}
+
+std::vector<Races::Doubt> Races::doubt(Settled settled, const VectorClock& started)
+{
+    std::vector<Doubt> doubts;
+    for (std::size_t i = 0; i < settled.ends.size(); ++i) {
+        CopyAccess& end = settled.ends[i];
+        if (of(m_lives, end.access.buffer) != settled.lives[i]) {
+            continue; // the memory is somebody else's by now
+        }
+        doubt(end, started, doubts);
+        of(m_copies, end.access.buffer).push_back(std::move(end));
+    }
+    return doubts;
 }
 
 void Races::signal(std::int32_t agent, VectorClock& semaphore)
@@ -323,6 +421,7 @@ void Races::forget(std::int32_t buffer)
     if (at < m_past.size()) {
         m_past[at] = {};
     }
+    ++of(m_lives, buffer);
 }
 
 void Races::enter(std::int32_t agent)

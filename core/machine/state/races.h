@@ -57,6 +57,15 @@ struct AwaitedCopy
     std::int32_t copy = -1, from = -1, to = -1;
 };
 
+// The access that conflicts with the other one of a Race.
+struct Accessor
+{
+    std::int32_t agent = -1;
+    std::optional<std::int32_t> copy; // that makes the access, row of trace::Copies
+    std::int32_t step = -1;           // row of trace::Steps
+    ir::LocationId location;
+};
+
 struct Race
 {
     bool withCopy = false; // otherwise with another agent
@@ -94,6 +103,21 @@ public:
     // now.
     void await(std::int32_t agent, const AwaitedCopy& copy);
 
+    struct Settled;
+    struct Doubt;
+    // As await, and returns what `doubt` needs if the wait turns out to prove less than it seemed.
+    [[nodiscard]] Settled settle(std::int32_t agent, const AwaitedCopy& copy);
+    // Whether `agent` knows that this wait has happened.
+    [[nodiscard]] bool knows(std::int32_t agent, const Settled& settled) const;
+    // The wait may have been for another copy. Both ends are under way again; returns the accesses
+    // that relied on the wait. `started`: what the copy's starter knew when it started the copy.
+    [[nodiscard]] std::vector<Doubt> doubt(Settled settled, const VectorClock& started);
+
+    [[nodiscard]] const VectorClock& clockOf(std::int32_t agent) const
+    {
+        return m_clocks[static_cast<std::size_t>(agent)];
+    }
+
     void signal(std::int32_t agent, VectorClock& semaphore);
     void wait(std::int32_t agent, const VectorClock& semaphore);
 
@@ -118,6 +142,25 @@ private:
         Access access;
     };
 
+public:
+    // What a wait ordered.
+    struct Settled
+    {
+        std::int32_t agent = -1; // that waited
+        std::uint32_t epoch = 0; // of that agent, at its wait
+        std::vector<CopyAccess> ends;
+        std::vector<std::uint32_t> lives; // of the buffers of these ends, as m_lives
+    };
+
+    // An access that relied on a wait.
+    struct Doubt
+    {
+        Race race; // with the copy
+        Accessor accessor;
+        bool atTarget = false; // the access is at the end that the copy writes
+    };
+
+private:
     struct Past // an access by an agent that other agents may not know about
     {
         std::int32_t agent = -1;
@@ -127,6 +170,7 @@ private:
         std::int32_t step = -1;
         ir::LocationId location;
         bool adds = false;
+        std::int32_t copy = -1; // the copy that made the access and that the agent waited for
         std::int32_t next = -1; // the access before it in its chain
     };
 
@@ -143,6 +187,10 @@ private:
         // another agent may not know about.
         [[nodiscard]] const Past* conflict(std::int32_t agent, const VectorClock& known,
                                            const Reach& reach, bool adds) const;
+
+        // All accesses of any agent that reach into there and that `known` does not cover, by age.
+        [[nodiscard]] std::vector<const Past*> conflicts(const VectorClock& known,
+                                                         const Reach& reach, bool adds) const;
 
     private:
         friend class StateHasher;
@@ -172,7 +220,8 @@ private:
     [[nodiscard]] std::optional<Race> againstCopies(const Access& access) const;
     [[nodiscard]] std::optional<Race> againstAgents(std::int32_t agent, const Access& access,
                                                     const Reach& reach) const;
-    void remember(std::int32_t agent, const Access& access);
+    void doubt(const CopyAccess& end, const VectorClock& started, std::vector<Doubt>& doubts) const;
+    void remember(std::int32_t agent, const Access& access, std::int32_t copy = -1);
     // end() if the copy was not started or has been waited for.
     [[nodiscard]] static std::vector<CopyAccess>::iterator find(std::vector<CopyAccess>& copies,
                                                                 std::int32_t copy);
@@ -198,6 +247,7 @@ private:
     // For each buffer: copies that were started and not waited for.
     std::vector<std::vector<CopyAccess>> m_copies;
     std::vector<History> m_past;          // for each buffer
+    std::vector<std::uint32_t> m_lives;   // for each buffer: how often it was released
     std::vector<std::uint32_t> m_entered; // for each agent: its epoch when it began its last kernel
 };
 

@@ -81,6 +81,17 @@ struct HeldCopy
     AwaitedCopy awaited;    // what the wait will order
     std::int64_t bytes = 0;
     bool onlyReads = false; // the semaphore belongs to the source
+    const ir::Operation* operation = nullptr;
+    bool isReported = false; // whether a finding names an access that relied on a wait for it
+    VectorClock started;     // what its starter knew then; kept where a wait may be doubted
+};
+
+// A copy that a wait was sure of. A copy that is started later, by an agent that does not know of
+// the wait, might have signalled the semaphore in its place.
+struct SettledCopy
+{
+    HeldCopy copy;
+    Races::Settled settled;
 };
 
 struct Semaphore
@@ -91,6 +102,9 @@ struct Semaphore
     std::int32_t lastCopy = -1;      // row of trace::Copies that signalled it last
     std::vector<AwaitedCopy> landed; // copies that signalled it since somebody last waited
     std::vector<HeldCopy> held;      // in the order of their starts; see Semaphores::holdsCopies
+    bool isShared = false;           // whether copies that other devices start may signal it
+    // If it is shared: copies that waits were sure of, while some agent may not know of the wait.
+    std::vector<SettledCopy> settled;
     // With on_wait: bytes that are done and not yet subtracted; otherwise subtracted bytes of
     // copies that may not be done.
     std::int64_t executed = 0;

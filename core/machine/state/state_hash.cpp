@@ -274,8 +274,20 @@ private:
 
     void add(const HeldCopy& copy)
     {
-        const auto& [row, awaited, bytes, onlyReads] = copy;
-        all(row, awaited, bytes, onlyReads);
+        const auto& [row, awaited, bytes, onlyReads, operation, isReported, started] = copy;
+        all(row, awaited, bytes, onlyReads, operation, isReported, started);
+    }
+
+    void add(const SettledCopy& copy)
+    {
+        const auto& [held, settled] = copy;
+        all(held, settled);
+    }
+
+    void add(const Races::Settled& settled)
+    {
+        const auto& [agent, epoch, ends, lives] = settled;
+        all(agent, epoch, ends, lives);
     }
 
     void add(const EarlySignal& signal)
@@ -286,9 +298,10 @@ private:
 
     void add(const Semaphore& semaphore)
     {
-        const auto& [space, count, row, lastCopy, landed, held, executed, clock, location] =
-            semaphore;
-        all(space, count, row, lastCopy, landed, held, executed, clock, location);
+        const auto& [space, count, row, lastCopy, landed, held, isShared, settled, executed, clock,
+                     location] = semaphore;
+        all(space, count, row, lastCopy, landed, held, isShared, settled, executed, clock,
+            location);
     }
 
     void add(const Flight& flight)
@@ -351,8 +364,8 @@ private:
 
     void add(const Races::Past& past)
     {
-        const auto& [agent, epoch, start, reach, step, location, adds, next] = past;
-        all(agent, epoch, *reach, step, location, adds);
+        const auto& [agent, epoch, start, reach, step, location, adds, copy, next] = past;
+        all(agent, epoch, *reach, step, location, adds, copy);
     }
 
     void add(const Reach& reach)
@@ -374,7 +387,7 @@ private:
 
     void add(const Races& races)
     {
-        all(races.m_clocks, races.m_copies, races.m_past, races.m_entered);
+        all(races.m_clocks, races.m_copies, races.m_past, races.m_lives, races.m_entered);
     }
 
     // FNV-1a, with eight bytes at a time.
