@@ -121,7 +121,7 @@ Result<ir::Program> addByHand(const Arguments& p)
 Kernel addByHandKernel()
 {
     return {"add_by_hand",
-            "x + y with copies, semaphores and cores by hand",
+            "x + y with manual DMA, semaphores and cores",
             {integer("rows", 4096, 1, 1 << 24, "rows of 128 elements"),
              integer("block", 512, 1, 1 << 20, "rows in a block"),
              integer("cores", 1, 1, 2, "cores that share the rows")},

@@ -107,7 +107,7 @@ public:
     struct InFlight
     {
         std::int64_t copy = -1; // row of trace::Copies
-        std::string what;       // "x(0,1) in"; for a manual DMA "by hand"
+        std::string what;       // "x(0,1) in", or "manual DMA"
         Picoseconds start, end;
     };
 

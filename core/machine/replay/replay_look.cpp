@@ -109,7 +109,7 @@ std::vector<Replay::InFlight> Replay::inFlight() const
         const OperandPlan* operand = flight.operand;
         copies.push_back({flight.copy,
                           operand == nullptr
-                              ? "by hand"
+                              ? "manual DMA"
                               : operand->blockName(flight.block) + (flight.out ? " out" : " in"),
                           flight.start, flight.end});
     };

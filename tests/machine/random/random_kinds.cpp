@@ -62,7 +62,7 @@ private:
         addIf(operation.code == ir::OpCode::Fusion, "a fusion");
         if (const auto* copy = std::get_if<ir::DmaParams>(&operation.params);
             copy != nullptr && operation.code == ir::OpCode::DmaStart) {
-            addIf(!copy->device, "a copy by hand");
+            addIf(!copy->device, "a manual DMA");
             addIf(copy->device, "a copy to another device");
         }
         if (const auto* signal = std::get_if<ir::SignalParams>(&operation.params)) {
@@ -121,7 +121,7 @@ const std::vector<std::string>& allKinds()
                                                "a counted loop that carries a tuple",
                                                "a while loop that carries a tuple",
                                                "a loop that carries numbers and a block",
-                                               "a copy by hand",
+                                               "a manual DMA",
                                                "a copy to another device",
                                                "a signal",
                                                "a signal to another device",

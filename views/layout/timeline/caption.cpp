@@ -187,7 +187,7 @@ std::string caption(const RunView& run, const ViewState& state, const Zoom& zoom
         return "No steps: this run did nothing.";
     }
     if (step == trace::kNone) {
-        return "no grid steps; copies and operations by hand, " + strong(timeText(trace.end()));
+        return "no grid steps; manual DMA and operations, " + strong(timeText(trace.end()));
     }
     if (zoom.level == Level::Run) {
         return wholeRunText(run)
