@@ -26,11 +26,6 @@ constexpr int kCaptionHeight = 16;
 constexpr int kButtonPadding = 6;
 constexpr int kGap = 12;
 
-bool oneRow(int width)
-{
-    return headerHeight(width) < kCaptionTop + kCaptionHeight;
-}
-
 } // namespace
 
 HeadButton::HeadButton(const QString& label, QWidget* parent)
@@ -87,6 +82,7 @@ DockHead::DockHead(const QString& title, QWidget* parent)
     , m_title(title)
 {
     setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    followWidth(0);
 }
 
 void DockHead::setTheme(Theme theme)
@@ -135,14 +131,21 @@ HeadButton* DockHead::button(int index) const
     return m_buttons.at(static_cast<std::size_t>(index));
 }
 
+// A hint by the head's own width would be a wrong one: layouts ask for it before they set the
+// width.
+void DockHead::followWidth(int width)
+{
+    setFixedHeight(static_cast<int>(headerHeight(width)));
+}
+
 QSize DockHead::sizeHint() const
 {
-    return {100, static_cast<int>(headerHeight(width()))};
+    return {100, minimumHeight()};
 }
 
 QSize DockHead::minimumSizeHint() const
 {
-    return {60, static_cast<int>(headerHeight(width()))};
+    return {60, minimumHeight()};
 }
 
 void DockHead::placeButtons()
@@ -164,9 +167,6 @@ void DockHead::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
     placeButtons();
-    if (headerHeight(event->size().width()) != headerHeight(event->oldSize().width())) {
-        updateGeometry();
-    }
 }
 
 void DockHead::paintEvent(QPaintEvent* /*event*/)
@@ -180,7 +180,7 @@ void DockHead::paintEvent(QPaintEvent* /*event*/)
     painter.drawText(QRectF(kPadding, kTitleTop, room, kTitleHeight),
                      Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
                      QFontMetricsF(face).elidedText(m_title, Qt::ElideRight, room));
-    if (oneRow(width())) {
+    if (height() < kCaptionTop + kCaptionHeight) {
         const double x = kPadding + QFontMetricsF(face).horizontalAdvance(m_title) + kGap;
         views::paintRich(painter, QRectF(x, kTitleTop + 1, buttonsLeft() - x - 8, kTitleHeight - 1),
                          m_caption, 11, m_theme);
@@ -206,6 +206,12 @@ Dock::Dock(const QString& title, const QString& name, QWidget* content, QWidget*
 void Dock::setTheme(Theme theme)
 {
     m_head->setTheme(theme);
+}
+
+void Dock::resizeEvent(QResizeEvent* event)
+{
+    QDockWidget::resizeEvent(event);
+    m_head->followWidth(event->size().width());
 }
 
 void Dock::takeFocus()

@@ -46,6 +46,8 @@ public:
     void setSwitch(const QStringList& labels);
     void setCurrent(int index); // -1: none
     [[nodiscard]] HeadButton* button(int index) const;
+    // As high as its dock of this width asks for: two rows, or one in a wide dock.
+    void followWidth(int width);
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
 
@@ -77,6 +79,9 @@ public:
 
     void setTheme(layout::Theme theme);
     void takeFocus(); // shows and raises the dock and focuses its view
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     DockHead* m_head;
