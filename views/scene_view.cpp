@@ -203,7 +203,7 @@ void SceneView::paintEvent(QPaintEvent* event)
     paint(painter, m_scene, m_theme, event->rect());
     paintFrames(painter);
     paintOverlay(painter);
-    if (hasFocus()) {
+    if (hasFocus() && m_focusedByKey) {
         paintFrame(painter, QRectF(rect()).adjusted(kFrame, kFrame, -kFrame, -kFrame), Role::Focus,
                    m_theme);
     }
@@ -283,10 +283,7 @@ void SceneView::mousePressEvent(QMouseEvent* event)
         QWidget::mousePressEvent(event);
         return;
     }
-    // Once the user clicks anywhere but in a field, the arrow keys belong to the transport again.
-    if (QWidget* focused = window()->focusWidget(); focused != nullptr && focused != this) {
-        focused->clearFocus();
-    }
+    Q_EMIT pressed();
     Q_EMIT clicked(targetAt(event->position()));
 }
 
@@ -301,6 +298,28 @@ void SceneView::leaveEvent(QEvent* event)
 {
     QWidget::leaveEvent(event);
     pointAt({}, QCursor::pos());
+}
+
+// The view that has the focus when the window opens shows no frame, nor does one that was clicked.
+void SceneView::focusInEvent(QFocusEvent* event)
+{
+    switch (event->reason()) {
+    case Qt::TabFocusReason:
+    case Qt::BacktabFocusReason:
+    case Qt::ShortcutFocusReason:
+        m_focusedByKey = true;
+        break;
+    case Qt::MouseFocusReason:
+    case Qt::OtherFocusReason:
+        m_focusedByKey = false;
+        break;
+    case Qt::ActiveWindowFocusReason: // the focus comes back to where it was
+    case Qt::PopupFocusReason:
+    case Qt::MenuBarFocusReason:
+    case Qt::NoFocusReason:
+        break;
+    }
+    QWidget::focusInEvent(event);
 }
 
 void SceneView::focusOutEvent(QFocusEvent* event)

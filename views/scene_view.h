@@ -54,6 +54,7 @@ public:
 
 Q_SIGNALS:
     void sceneChanged();
+    void pressed(); // anywhere in the view, by the left button
     void hovered(const layout::Target& target);
     void clicked(const layout::Target& target);
     void doubleClicked(const layout::Target& target);
@@ -67,6 +68,7 @@ protected:
     void mouseDoubleClickEvent(QMouseEvent* event) override;
     void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;
 
     // Paints on top of the scene; the base class paints nothing.
@@ -93,6 +95,8 @@ private:
     Layout m_layout;
     Use m_use;
     bool m_cursorKeys = false;
+    bool m_leads = false;
+    bool m_focusedByKey = false; // only then the focus is worth a frame
     layout::Role m_background = layout::Role::View;
     std::shared_ptr<const layout::RunView> m_run;
     layout::ViewState m_state;

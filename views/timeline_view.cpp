@@ -89,9 +89,7 @@ void TimelineView::mousePressEvent(QMouseEvent* event)
         SceneView::mousePressEvent(event);
         return;
     }
-    if (QWidget* focused = window()->focusWidget(); focused != nullptr && focused != this) {
-        focused->clearFocus();
-    }
+    Q_EMIT pressed();
     m_pressed = event->position();
     if (const Target target = targetAt(m_pressed); is<target::Print>(target)) {
         Q_EMIT clicked(target); // the marks of prints lie on the ruler
@@ -229,6 +227,7 @@ void OverviewView::mousePressEvent(QMouseEvent* event)
     if (event->button() != Qt::LeftButton || !run()) {
         return;
     }
+    Q_EMIT pressed();
     m_dragging = true;
     if (event->modifiers().testFlag(Qt::ShiftModifier)) {
         m_frameFrom = timeAt(event->position().x());

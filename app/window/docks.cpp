@@ -17,10 +17,7 @@ using namespace layout;
 using namespace Qt::StringLiterals;
 using views::SceneView;
 
-constexpr int kLeastBudget = 130; // px for bar and table; if there is less, the panel scrolls
-constexpr int kFindingsPage = 2;  // the third page of the source dock, after C++ and IR
-constexpr QSize kLarge(1600, 900);
-constexpr QSize kSmall(1280, 800);
+constexpr int kFindingsPage = 2; // the third page of the source dock, after C++ and IR
 
 // The index of the word in the switch: op, step, run.
 int wordOf(timeline::Level level)
@@ -145,6 +142,15 @@ void Docks::connectSource()
     showSourcePage(0);
 }
 
+// The findings are a page of the source's dock where they have no dock of their own.
+void Docks::offerFindings(bool offered)
+{
+    dock(u"source"_s)->head()->button(kFindingsPage)->setVisible(offered);
+    if (!offered && m_sourcePages->currentIndex() == 1) {
+        showSourcePage(0);
+    }
+}
+
 void Docks::showSourcePage(int page)
 {
     dock(u"source"_s)->head()->setCurrent(page);
@@ -195,121 +201,6 @@ Dock* Docks::dock(const QString& name) const
     return it == m_all.end() ? nullptr : *it;
 }
 
-Docks::Table Docks::tableFor(QSize window)
-{
-    if (window.width() >= kLarge.width() && window.height() >= kLarge.height()) {
-        return Table::Large;
-    }
-    return window.width() >= kSmall.width() && window.height() >= kSmall.height() ? Table::Small
-                                                                                  : Table::Compact;
-}
-
-void Docks::follow(QSize window)
-{
-    if (!m_movedByUser && tableFor(window) != m_table) {
-        arrange(window);
-    }
-}
-
-std::vector<Docks::Placed> Docks::placed(int column) const
-{
-    std::vector<Placed> found;
-    for (const View& row : allViews()) {
-        const Size size = m_table == Table::Large ? row.dock.large : row.dock.small;
-        if (row.dock.column == column && size.height > 0) {
-            found.push_back({dock(views::text(row.name)),
-                             QSize(static_cast<int>(size.width), static_cast<int>(size.height))});
-        }
-    }
-    return found;
-}
-
-void Docks::arrange(QSize window)
-{
-    m_arranging = true;
-    m_table = tableFor(window);
-    for (Dock* each : m_all) {
-        each->setFloating(false);
-        m_window.removeDockWidget(each); // this also hides the dock
-    }
-    std::vector<std::vector<Placed>> columns;
-    for (auto column = placed(0); !column.empty();
-         column = placed(static_cast<int>(columns.size()))) {
-        columns.push_back(std::move(column));
-    }
-    const std::vector<Placed> strip = placed(DockPlace::kStrip);
-    split(columns, strip);
-    shareRoom(columns, strip);
-    const bool findingsApart = !dock(u"verdict"_s)->isHidden();
-    dock(u"source"_s)->head()->button(kFindingsPage)->setVisible(!findingsApart);
-    if (findingsApart && m_sourcePages->currentIndex() == 1) {
-        showSourcePage(0);
-    }
-    m_movedByUser = false;
-    m_arranging = false;
-}
-
-void Docks::split(const std::vector<std::vector<Placed>>& columns, const std::vector<Placed>& strip)
-{
-    Dock* first = columns.front().front().dock;
-    m_window.addDockWidget(Qt::TopDockWidgetArea, first, Qt::Horizontal);
-    m_window.splitDockWidget(first, strip.front().dock, Qt::Vertical);
-    for (std::size_t i = 1; i < strip.size(); ++i) {
-        m_window.splitDockWidget(strip[i - 1].dock, strip[i].dock, Qt::Horizontal);
-    }
-    for (std::size_t i = 1; i < columns.size(); ++i) {
-        m_window.splitDockWidget(columns[i - 1].front().dock, columns[i].front().dock,
-                                 Qt::Horizontal);
-    }
-    for (const std::vector<Placed>& column : columns) {
-        for (std::size_t i = 1; i < column.size(); ++i) {
-            if (m_table == Table::Compact) {
-                m_window.tabifyDockWidget(column[i - 1].dock, column[i].dock);
-            } else {
-                m_window.splitDockWidget(column[i - 1].dock, column[i].dock, Qt::Vertical);
-            }
-        }
-    }
-}
-
-// Divides the room in proportion to the sizes in the table. Qt does this for docks that lie in one
-// row or in one column.
-void Docks::shareRoom(const std::vector<std::vector<Placed>>& columns,
-                      const std::vector<Placed>& strip)
-{
-    const auto resize = [this](const std::vector<Placed>& docks, Qt::Orientation along) {
-        QList<QDockWidget*> list;
-        QList<int> sizes;
-        for (const Placed& each : docks) {
-            list.append(each.dock);
-            sizes.append(along == Qt::Horizontal ? each.size.width() : each.size.height());
-        }
-        m_window.resizeDocks(list, sizes, along);
-    };
-    std::vector<Placed> tops, beside;
-    for (const std::vector<Placed>& column : columns) {
-        for (const Placed& each : column) {
-            each.dock->show();
-        }
-        tops.push_back(column.front());
-        if (beside.empty() && (column.size() == 1 || m_table == Table::Compact)) {
-            beside = {column.front(), strip.front()};
-        }
-    }
-    for (const Placed& each : strip) {
-        each.dock->show();
-    }
-    resize(tops, Qt::Horizontal);
-    resize(beside, Qt::Vertical);
-    for (const std::vector<Placed>& column : columns) {
-        if (column.size() > 1 && m_table == Table::Compact) {
-            column.front().dock->raise();
-        } else if (column.size() > 1) {
-            resize(column, Qt::Vertical);
-        }
-    }
-}
-
 void Docks::focusNext(int direction)
 {
     std::vector<Dock*> shown;
@@ -332,6 +223,11 @@ void Docks::focusNext(int direction)
         next = (static_cast<int>(now - shown.begin()) + direction + count) % count;
     }
     shown[static_cast<std::size_t>(next)]->takeFocus();
+}
+
+void Docks::focusTimeline()
+{
+    m_timeline->setFocus(Qt::OtherFocusReason);
 }
 
 void Docks::setTheme(Theme theme)

@@ -30,6 +30,8 @@ public:
     // a dock.
     void follow(QSize window);
     void focusNext(int direction);
+    // Gives the keyboard to the time line, where the arrows are the transport's.
+    void focusTimeline();
     void setTheme(layout::Theme theme);
 
     // The docks in the order of Ctrl+1, Ctrl+2, ...
@@ -67,6 +69,7 @@ private:
     void connectSource();
     void connectTimeline();
     void showSourcePage(int page);
+    void offerFindings(bool offered);
     void showZoom();
     void caption(Dock* dock, views::SceneView* view);
     void captions();

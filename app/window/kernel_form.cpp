@@ -110,7 +110,11 @@ void KernelForm::show(const RunRequest& request, const std::vector<layout::Field
 void KernelForm::build(const std::string& kernel, const std::vector<ParameterInfo>& parameters,
                        bool editable)
 {
+    QString focused; // its successor takes over
     for (const auto& [name, cell] : m_cells) {
+        if (focused.isEmpty() && cell.field->hasFocus()) { // hiding hands it on
+            focused = name;
+        }
         cell.label->deleteLater();
         cell.field->hide();
         cell.field->deleteLater();
@@ -149,6 +153,9 @@ void KernelForm::build(const std::string& kernel, const std::vector<ParameterInf
             }
             before = cell.field;
         }
+    }
+    if (QWidget* successor = field(focused)) {
+        successor->setFocus();
     }
     applyLook();
     place();

@@ -53,6 +53,7 @@ MainWindow::MainWindow(QWidget* parent)
     m_palette = new CommandPalette(this);
     m_capture = new CaptureDialog(this);
     connectSession();
+    connectFocus();
     applyTheme();
     resize(kFirstSize);
     m_docks->arrange(kFirstSize);
@@ -129,6 +130,24 @@ void MainWindow::connectSession()
     connect(m_strip->view(), &views::SceneView::clicked, &m_session, &Session::activate);
     connect(m_strip->view(), &views::SceneView::hovered, &m_session.viewpoint(),
             &Viewpoint::setHover);
+}
+
+// Arrows belong to the transport unless a field or a view was given the keyboard: at first, after
+// a click into a view, and when what had the keyboard has given it up.
+void MainWindow::connectFocus()
+{
+    for (views::SceneView* view : allViews()) {
+        connect(view, &views::SceneView::pressed, this, [this, view] {
+            if (!view->hasFocus()) {
+                m_docks->focusTimeline();
+            }
+        });
+    }
+    connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, const QWidget* now) {
+        if (now == nullptr && isActiveWindow()) {
+            m_docks->focusTimeline();
+        }
+    });
 }
 
 void MainWindow::pushState()

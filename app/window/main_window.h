@@ -58,6 +58,7 @@ protected:
 private:
     void buildBars();
     void connectSession();
+    void connectFocus();
     void pushState();
     void pushRun();
     void applyTheme();
