@@ -19,6 +19,8 @@ class Session;
 
 class MainWindow;
 
+inline constexpr double kZoomOfKeys = 1.5;
+
 struct Actions
 {
     std::vector<QAction*> all;

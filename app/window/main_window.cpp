@@ -17,6 +17,7 @@
 #include <QDragEnterEvent>
 #include <QFileDialog>
 #include <QHBoxLayout>
+#include <QKeyEvent>
 #include <QMenuBar>
 #include <QMimeData>
 #include <QVBoxLayout>
@@ -269,6 +270,17 @@ void MainWindow::dropEvent(QDropEvent* event)
     if (!path.isEmpty()) {
         event->acceptProposedAction();
         m_session.runs().openTrace(path);
+    }
+}
+
+// "=" is "+" without Shift on many keyboards. As a shortcut it would make Shift+0 ambiguous on
+// those where it stands above the 0.
+void MainWindow::keyPressEvent(QKeyEvent* event)
+{
+    if (event->key() == Qt::Key_Equal && event->modifiers() == Qt::NoModifier) {
+        m_session.viewpoint().zoom(kZoomOfKeys);
+    } else {
+        QMainWindow::keyPressEvent(event);
     }
 }
 

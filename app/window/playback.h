@@ -18,16 +18,14 @@
 
 namespace pallascope::app {
 
-// Steps or picoseconds of modelled time per second of watching; one of the two is 0.
+// Steps or picoseconds of modelled time per second of watching; one of the two is 0. Both are 0 for
+// "as fast as possible".
 struct Speed
 {
     QString label;
     double stepsPerSecond = 0;
     double picosecondsPerSecond = 0;
 };
-
-[[nodiscard]] const std::vector<Speed>& speeds();
-inline constexpr int kDefaultSpeed = 2; // an index: one steady step per 1.5 s
 
 class Playback : public QObject
 {
@@ -41,31 +39,42 @@ public:
 
     [[nodiscard]] bool isPlaying() const { return m_timer.isActive(); }
 
-    void setSpeed(int index); // clamped to the speeds that exist
+    // From the slowest to the fastest in this run, since how long a step takes depends on the run.
+    [[nodiscard]] const std::vector<Speed>& speeds() const { return m_speeds; }
+
+    void setSpeed(int index); // an index into speeds(), clamped to them
 
     [[nodiscard]] int speed() const { return m_speed; }
 
-    void setStepTime(Picoseconds steadyStep) { m_stepTime = steadyStep; }
+    // Takes the next speed that is really faster (1) or slower (-1), if there is one.
+    void changeSpeed(int direction);
+
+    // Sets the run that is played by its steady step and its length. The chosen speed stays.
+    void setRun(Picoseconds steadyStep, Picoseconds length);
 
     // Makes the playhead jump once per step instead of moving.
     void setReducedMotion(bool on) { m_reducedMotion = on; }
 
     [[nodiscard]] bool reducedMotion() const { return m_reducedMotion; }
 
-    [[nodiscard]] double picosecondsPerSecond() const;
+    [[nodiscard]] double picosecondsPerSecond() const { return rateOf(m_speed); }
 
 Q_SIGNALS:
     // The modelled time since the last tick, which is never zero.
     void advanced(pallascope::Picoseconds time);
-    void speedChanged();
+    void speedChanged(); // or the order of the speeds
 
 private:
     void tick();
+    [[nodiscard]] double rateOf(int index) const;
+    [[nodiscard]] double rateOf(const Speed& speed) const;
 
     QTimer m_timer;
     QElapsedTimer m_clock;
-    int m_speed = kDefaultSpeed;
+    std::vector<Speed> m_speeds;
+    int m_speed = 0;
     Picoseconds m_stepTime{1};
+    Picoseconds m_length{1};
     double m_owed = 0; // modelled picoseconds that have passed but were not announced yet
     bool m_reducedMotion = false;
 };

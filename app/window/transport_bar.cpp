@@ -25,7 +25,7 @@ constexpr int kButtonWidth = 28;
 constexpr int kPlayWidth = 34;
 constexpr int kIcon = 12;
 constexpr int kUnitWidth = 92;
-constexpr int kSpeedWidth = 102;
+constexpr int kSpeedWidth = 132; // "as fast as possible"
 constexpr int kLeastStrip = 160;
 // The scene of the strip is higher than the bar in it, because the playhead and the range stick
 // out.
@@ -149,17 +149,14 @@ TransportBar::TransportBar(Session& session, QWidget* parent)
     m_unit->addItem(tr("by copy"), static_cast<int>(StepUnit::Copy));
     m_unit->addItem(tr("by wait"), static_cast<int>(StepUnit::Wait));
     m_speed->setAccessibleName(tr("Playback speed"));
-    for (const Speed& speed : speeds()) {
-        m_speed->addItem(speed.label);
-    }
-    m_speed->setCurrentIndex(m_session.viewpoint().playback().speed());
+    showSpeed();
     for (ChoiceField* field : {m_unit, m_speed}) {
         field->setFixedHeight(kButtonHeight);
     }
     connect(m_speed, &QComboBox::activated, this,
             [this](int index) { m_session.viewpoint().playback().setSpeed(index); });
     connect(&m_session.viewpoint().playback(), &Playback::speedChanged, this,
-            [this] { m_speed->setCurrentIndex(m_session.viewpoint().playback().speed()); });
+            &TransportBar::showSpeed);
     connect(&m_session.viewpoint(), &Viewpoint::playingChanged, this, [this] {
         const bool playing = m_session.viewpoint().state().playing;
         m_play->setIcon(playing ? TransportIcon::Pause : TransportIcon::Play);
@@ -196,6 +193,17 @@ void TransportBar::setTheme(Theme theme)
     m_unit->setLook({theme, false});
     m_speed->setLook({theme, false});
     update();
+}
+
+// The list goes from slow to fast, which differs from run to run.
+void TransportBar::showSpeed()
+{
+    const Playback& playback = m_session.viewpoint().playback();
+    m_speed->clear();
+    for (const Speed& speed : playback.speeds()) {
+        m_speed->addItem(speed.label);
+    }
+    m_speed->setCurrentIndex(playback.speed());
 }
 
 void TransportBar::showPosition()

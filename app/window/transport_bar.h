@@ -68,6 +68,7 @@ private:
     TransportButton* add(TransportIcon icon, const QString& name, std::function<void()> act);
     void place();
     void showPosition();
+    void showSpeed();
 
     Session& m_session;
     std::vector<TransportButton*> m_buttons;

@@ -34,8 +34,9 @@ void Viewpoint::show(std::shared_ptr<const layout::RunView> run)
     const Picoseconds before = m_run ? trace().end() : Picoseconds(0);
     m_run = std::move(run);
     m_stops = std::make_unique<navigation::Stops>(m_run->trace);
-    m_playback.setStepTime(Picoseconds(std::max<std::int64_t>(
-        1, m_run->periodTime.value() / std::max<std::int64_t>(1, m_run->period))));
+    m_playback.setRun(Picoseconds(std::max<std::int64_t>(
+                          1, m_run->periodTime.value() / std::max<std::int64_t>(1, m_run->period))),
+                      trace().end());
     ViewState next = m_state;
     next.stale = false;
     next.selection = next.hover = {};

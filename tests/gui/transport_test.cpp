@@ -2,6 +2,8 @@
 #include "app/window/fields.h"
 #include "tests/gui/window_fixture.h"
 
+#include <map>
+
 namespace pallascope::test {
 
 using app::StepUnit;
@@ -131,6 +133,88 @@ private Q_SLOTS:
         QCOMPARE(now().value(), trace().copies().start[1]);
         QTest::mouseClick(buttons[1], Qt::LeftButton);
         QCOMPARE(now().value(), trace().copies().start[0]);
+    }
+
+    // Also in a run whose steps are far longer or shorter than a microsecond.
+    void bracketsGoFromTheSlowestToAsFastAsPossible_data()
+    {
+        QTest::addColumn<int>("block");
+        QTest::newRow("short steps") << 128;
+        QTest::newRow("as usual") << 512;
+        QTest::newRow("long steps") << 2048;
+    }
+
+    void bracketsGoFromTheSlowestToAsFastAsPossible()
+    {
+        QFETCH(int, block);
+        session().runs().adopt(finishedRun(block));
+        const app::Playback& playback = session().viewpoint().playback();
+        const auto* speed = window->transport().findChildren<app::ChoiceField*>().at(1);
+        std::vector<double> rates{playback.picosecondsPerSecond()};
+        const auto press = [&](Qt::Key bracket, double direction) {
+            for (double before = 0; before != rates.back();) {
+                before = rates.back();
+                key(bracket);
+                rates.push_back(playback.picosecondsPerSecond());
+                QVERIFY2((rates.back() - before) * direction >= 0,
+                         qPrintable(speed->currentText()));
+                QCOMPARE(speed->currentText(),
+                         playback.speeds()[static_cast<std::size_t>(playback.speed())].label);
+            }
+        };
+        press(Qt::Key_BracketRight, 1);
+        QCOMPARE(speed->currentText(), QStringLiteral("as fast as possible"));
+        const std::size_t up = rates.size();
+        QVERIFY(up > 6);
+        press(Qt::Key_BracketLeft, -1);
+        QVERIFY(rates.size() - up >= playback.speeds().size());
+        QCOMPARE(playback.speed(), 0);
+    }
+
+    void theSpeedStaysWithAnotherRun()
+    {
+        const auto label = [this] {
+            const app::Playback& playback = session().viewpoint().playback();
+            return playback.speeds()[static_cast<std::size_t>(playback.speed())].label;
+        };
+        const QString first = label();
+        session().runs().adopt(finishedRun(2048));
+        QCOMPARE(label(), first);
+    }
+
+    void shiftZeroFramesTheWholeRun()
+    {
+        const layout::TimeRange whole{Picoseconds(0), trace().end()};
+        QVERIFY(!(state().visible == whole));
+        key(Qt::Key_0, Qt::ShiftModifier);
+        QCOMPARE(state().visible, whole);
+        key(Qt::Key_0);
+        QVERIFY(!(state().visible == whole));
+    }
+
+    void plusAndEqualsZoomIn()
+    {
+        for (const Qt::Key zoom : {Qt::Key_Plus, Qt::Key_Equal}) {
+            const Picoseconds length = state().visible.end - state().visible.begin;
+            QTest::keyClick(QApplication::focusWidget(), zoom);
+            QVERIFY(state().visible.end - state().visible.begin < length);
+        }
+    }
+
+    void noKeyBelongsToTwoActions()
+    {
+        std::map<QString, QString> owners;
+        for (const QAction* action : window->findChildren<QAction*>()) {
+            for (const QKeySequence& keys : action->shortcuts()) {
+                const auto [owner, isFirst] = owners.emplace(keys.toString(), action->text());
+                QVERIFY2(isFirst, qPrintable(keys.toString() + QStringLiteral(": ") + owner->second
+                                             + QStringLiteral(", ") + action->text()));
+            }
+        }
+        QVERIFY(owners.size() > 40);
+        // What Shift+0 is called on an American and on a German keyboard.
+        QVERIFY(!owners.contains(QStringLiteral(")")));
+        QVERIFY(!owners.contains(QStringLiteral("=")));
     }
 
     void bracketsChangeTheSpeed()
