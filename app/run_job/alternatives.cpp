@@ -100,38 +100,38 @@ std::vector<analysis::Alternative> alternatives(const kernels::Kernel& kernel,
     return result;
 }
 
-std::string nearestThatFit(const kernels::Kernel& kernel, const kernels::Arguments& arguments,
-                           const chip::Chip& chip)
+std::vector<analysis::Alternative> nearestThatFit(const kernels::Kernel& kernel,
+                                                  const kernels::Arguments& arguments,
+                                                  const chip::Chip& chip, std::size_t most)
 {
     struct Candidate
     {
-        std::string name;
-        Bytes bytes;
+        analysis::Alternative blocks;
         int halvings;
     };
 
     std::vector<Candidate> candidates;
     const std::size_t count = kernel.blockParameters.size();
-    const int most = 4; // how often each block is halved
+    const int mostHalvings = 4; // how often each block is halved
     std::vector<int> shift(count, 0);
     while (count > 0) {
-        Changes changes;
-        std::string name;
+        analysis::Alternative blocks;
         int halvings = 0;
         for (std::size_t i = 0; i < count; ++i) {
             const std::int64_t block = arguments.integer(kernel.blockParameters[i]) >> shift[i];
-            changes[kernel.blockParameters[i]] = std::to_string(block);
-            name += (i > 0 ? "\u00d7" : "") + std::to_string(block);
+            blocks.changed[kernel.blockParameters[i]] = std::to_string(block);
+            blocks.name += (i > 0 ? "\u00d7" : "") + std::to_string(block);
             halvings += shift[i];
         }
-        if (const auto program = programWith(kernel, arguments, changes)) {
+        if (const auto program = programWith(kernel, arguments, blocks.changed)) {
             const Result<study::Fit> fits = study::fit(*program, chip);
             if (fits && fits->fits) {
-                candidates.push_back({name, fits->bytes, halvings});
+                blocks.vmem = fits->bytes;
+                candidates.push_back({std::move(blocks), halvings});
             }
         }
         std::size_t axis = 0;
-        while (axis < count && ++shift[axis] > most) {
+        while (axis < count && ++shift[axis] > mostHalvings) {
             shift[axis++] = 0;
         }
         if (axis == count) {
@@ -140,15 +140,37 @@ std::string nearestThatFit(const kernels::Kernel& kernel, const kernels::Argumen
     }
     std::stable_sort(candidates.begin(), candidates.end(),
                      [](const Candidate& a, const Candidate& b) {
-                         return std::pair(a.halvings, -a.bytes.value())
-                                < std::pair(b.halvings, -b.bytes.value());
+                         return std::pair(a.halvings, -a.blocks.vmem.value())
+                                < std::pair(b.halvings, -b.blocks.vmem.value());
                      });
+    std::vector<analysis::Alternative> nearest;
+    for (std::size_t i = 0; i < std::min(most, candidates.size()); ++i) {
+        nearest.push_back(std::move(candidates[i].blocks));
+    }
+    return nearest;
+}
+
+std::string namesOf(const std::vector<analysis::Alternative>& nearest)
+{
     std::string text;
-    for (std::size_t i = 0; i < std::min<std::size_t>(3, candidates.size()); ++i) {
-        text +=
-            (i > 0 ? ", " : "") + candidates[i].name + " (" + bytesText(candidates[i].bytes) + ")";
+    for (const analysis::Alternative& each : nearest) {
+        text += (text.empty() ? "" : ", ") + each.name + " (" + bytesText(each.vmem) + ")";
     }
     return text;
+}
+
+void tryTime(analysis::Alternative& alternative, const kernels::Kernel& kernel,
+             const kernels::Arguments& arguments, const chip::Chip& chip)
+{
+    const std::optional<ir::Program> program = programWith(kernel, arguments, alternative.changed);
+    if (!program || stepsOf(*program) > kMostTrialSteps) {
+        return;
+    }
+    if (Result<analysis::Alternative> tried = study::trial(*program, chip)) {
+        tried->name = alternative.name;
+        tried->changed = alternative.changed;
+        alternative = std::move(*tried);
+    }
 }
 
 } // namespace pallascope::app

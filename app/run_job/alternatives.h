@@ -19,11 +19,18 @@ inline constexpr std::int64_t kMostTrialSteps = 40'000;
                                                               const kernels::Arguments& arguments,
                                                               const chip::Chip& chip);
 
-// The blocks nearest to those asked for that fit the physical memory, largest first:
-// "2048×4096×2048 (112 MiB), 2048×2048×4096 (96 MiB)". Empty if the kernel has no blocks or none
-// fit.
-[[nodiscard]] std::string nearestThatFit(const kernels::Kernel& kernel,
-                                         const kernels::Arguments& arguments,
-                                         const chip::Chip& chip);
+// The blocks nearest to those asked for that fit the physical memory, the nearest and largest
+// first. Empty if the kernel has no blocks or none fit. They are not tried, so their times are 0.
+[[nodiscard]] std::vector<analysis::Alternative> nearestThatFit(const kernels::Kernel& kernel,
+                                                                const kernels::Arguments& arguments,
+                                                                const chip::Chip& chip,
+                                                                std::size_t most);
+
+// "2048×4096×2048 (112 MiB), 2048×2048×4096 (96 MiB)"
+[[nodiscard]] std::string namesOf(const std::vector<analysis::Alternative>& nearest);
+
+// Gives one of them the time that the model predicts, if it takes at most kMostTrialSteps steps.
+void tryTime(analysis::Alternative& alternative, const kernels::Kernel& kernel,
+             const kernels::Arguments& arguments, const chip::Chip& chip);
 
 } // namespace pallascope::app

@@ -3,6 +3,7 @@
 #include "app/run_job/alternatives.h"
 #include "app/run_job/chips.h"
 #include "app/run_job/kernel_choice.h"
+#include "app/run_job/view_of_run.h"
 #include "core/base/format.h"
 #include "core/machine/run.h"
 #include "core/study/trial.h"
@@ -15,61 +16,8 @@ namespace pallascope::app {
 
 namespace {
 
-constexpr std::uint64_t kSeed = 0; // for the values of the arguments
-
-std::vector<layout::Field> fieldsOf(const trace::Info& info)
-{
-    std::vector<layout::Field> fields{{"kernel", info.kernel, true, ""},
-                                      {"chip", info.chipName, true, ""}};
-    const kernels::Kernel* kernel = kernels::find(info.kernel);
-    for (const std::string& name : info.parameterOrder) {
-        const auto value = info.parameters.find(name);
-        bool choice = false;
-        if (kernel != nullptr) {
-            for (const kernels::Parameter& parameter : kernel->parameters) {
-                choice = choice
-                         || (parameter.name == name
-                             && parameter.type == kernels::Parameter::Type::Choice);
-            }
-        }
-        fields.push_back({name, value == info.parameters.end() ? "" : value->second, choice, ""});
-    }
-    return fields;
-}
-
-// The alternatives of a trace's run, if this program has its kernel and the kernel accepts the
-// parameters.
-std::vector<analysis::Alternative> alternativesOf(const trace::Info& info)
-{
-    const kernels::Kernel* kernel = kernels::find(info.kernel);
-    const Result<chip::Chip> chip = chip::parse(info.chipJson, "in the trace");
-    if (kernel == nullptr || !chip) {
-        return {};
-    }
-    const Result<kernels::Arguments> arguments = kernels::arguments(*kernel, info.parameters);
-    return arguments ? alternatives(*kernel, *arguments, *chip)
-                     : std::vector<analysis::Alternative>();
-}
-
-Result<std::shared_ptr<const layout::RunView>>
-makeRunView(std::shared_ptr<const trace::Trace> trace)
-{
-    auto view = std::make_shared<layout::RunView>();
-    Result<analysis::Report> report = analysis::report(*trace);
-    if (!report) {
-        return report.error();
-    }
-    view->report = std::move(*report);
-    view->index = std::make_shared<const trace::Index>(trace);
-    view->alternatives = alternativesOf(trace->info());
-    view->verdict = analysis::verdict(view->report, trace->info(), view->alternatives);
-    view->lineTimes = analysis::timeByLine(*trace);
-    view->fields = fieldsOf(trace->info());
-    view->period = analysis::periodSteps(*trace);
-    view->periodTime = analysis::periodTime(*trace);
-    view->trace = std::move(trace);
-    return std::shared_ptr<const layout::RunView>(std::move(view));
-}
+constexpr std::uint64_t kSeed = 0;      // for the values of the arguments
+constexpr std::size_t kNearestSaid = 3; // how many of the blocks that fit an error names
 
 // Adds the file's name to an error about its contents, unless the error names it already.
 Error named(const std::string& file, const Error& error)
@@ -110,7 +58,9 @@ Result<Job> jobOf(const RunRequest& request)
         const Result<study::Fit> blocks = study::fit(job.kernel.program, job.chip);
         const bool tooLarge = job.kernel.builtIn != nullptr && blocks && !blocks->fits;
         const std::string nearest =
-            tooLarge ? nearestThatFit(*job.kernel.builtIn, *job.kernel.arguments, job.chip) : "";
+            tooLarge ? namesOf(
+                nearestThatFit(*job.kernel.builtIn, *job.kernel.arguments, job.chip, kNearestSaid))
+                     : "";
         Error refusal = job.refusal(
             reworded(fits.error(),
                      fits.error().message
@@ -174,7 +124,7 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
             prepared = last.prepared;
         }
     }
-    Result<std::shared_ptr<const layout::RunView>> view = makeRunView(std::move(last.trace));
+    Result<std::shared_ptr<const layout::RunView>> view = runViewOf(std::move(last.trace));
     if (!view) {
         return view.error();
     }
@@ -275,7 +225,7 @@ Result<FinishedRun> openTrace(const std::string& path, const Progress& progress)
         run.request.kernel = file->second;
         run.request.parameters.clear();
     }
-    Result<std::shared_ptr<const layout::RunView>> view = makeRunView(std::move(*trace));
+    Result<std::shared_ptr<const layout::RunView>> view = runViewOf(std::move(*trace));
     if (!view) {
         return named(path, view.error());
     }

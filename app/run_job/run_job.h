@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,10 @@ struct KernelInfo
 // The error is a sentence for the user. A cancelled run gives an error of kind Cancelled.
 [[nodiscard]] Result<FinishedRun>
 runKernel(const RunRequest& request, const Progress& progress = {}, const Printer& printer = {});
+// What can be shown of a request that does not fit its chip: its budget, how it cuts its arrays,
+// and the nearest choices that fit, with their times. nullopt for an error of another kind.
+[[nodiscard]] std::optional<FinishedRun> viewWithoutRun(const RunRequest& request,
+                                                        const Error& why);
 // The same run as a replay, which can go to any moment of it. What the replay takes later is not
 // limited to request.memory.
 [[nodiscard]] Result<std::unique_ptr<machine::Replay>> startReplay(const RunRequest& request);

@@ -49,11 +49,37 @@ Docks::Docks(Session& session, QMainWindow& window)
     connectSource();
     connectTimeline();
     for (SceneView* each : m_views) {
-        connect(each, &SceneView::hovered, &m_session.viewpoint(), &Viewpoint::setHover);
-        connect(each, &SceneView::clicked, &m_session, &Session::activate);
-        connect(each, &SceneView::doubleClicked, &m_session.viewpoint(), &Viewpoint::goTo);
+        connect(each, &SceneView::hovered, this, [this, each](const Target& target) {
+            if (isOfTheRun(each)) {
+                m_session.viewpoint().setHover(target);
+            }
+        });
+        if (each != m_budget) {
+            connect(each, &SceneView::clicked, &m_session, &Session::activate);
+        }
+        connect(each, &SceneView::doubleClicked, this, [this, each](const Target& target) {
+            if (isOfTheRun(each)) {
+                m_session.viewpoint().goTo(target);
+            }
+        });
     }
-    connect(&m_session.viewpoint(), &Viewpoint::staleChanged, this, &Docks::captions);
+    connect(m_budget, &SceneView::clicked, this, &Docks::clickedBudget);
+}
+
+// Not so the budget of what does not fit, beside views of the run before: its rows are others.
+bool Docks::isOfTheRun(const SceneView* view) const
+{
+    return view != m_budget || !m_session.runs().unfit() || !m_session.runs().shown();
+}
+
+void Docks::clickedBudget(const Target& target)
+{
+    const auto* choice = std::get_if<target::Alternative>(&target);
+    if (m_session.runs().unfit() && choice != nullptr) {
+        m_session.runs().applyFitting(static_cast<std::size_t>(choice->index));
+    } else if (isOfTheRun(m_budget)) {
+        m_session.activate(target);
+    }
 }
 
 // Makes the dock for a row of the table. Some docks hold more than the picture of their view.
@@ -62,7 +88,7 @@ void Docks::add(const View& row)
     SceneView* view = nullptr;
     QWidget* content = nullptr;
     if (row.name == "kernel") {
-        view = new SceneView(layoutBudget, SceneView::Use::Fixed);
+        view = m_budget = new SceneView(layoutBudget, SceneView::Use::Fixed);
         content = makeKernelPanel(view);
     } else if (row.name == "source") {
         view = m_source = new views::SourceView;
@@ -93,11 +119,16 @@ void Docks::captions()
         if (!view->isVisibleTo(dock)) {
             continue;
         }
-        QString caption = views::text(view->caption());
-        if (m_session.viewpoint().state().stale) {
-            caption += tr(" · of the previous run");
-        }
-        dock->head()->setCaption(caption);
+        dock->head()->setCaption(views::text(view->caption()));
+    }
+}
+
+// The panel scrolls where the budget is higher than the room below the form.
+void Docks::showBudget(std::shared_ptr<const RunView> run)
+{
+    if (run) {
+        m_budget->setMinimumHeight(static_cast<int>(budgetHeight(*run, m_budget->width())));
+        m_budget->setRun(std::move(run));
     }
 }
 
@@ -105,7 +136,6 @@ QWidget* Docks::makeKernelPanel(SceneView* budget)
 {
     auto* panel = new QWidget;
     m_form = new KernelForm(panel);
-    budget->setMinimumHeight(kLeastBudget);
     auto* column = new QVBoxLayout(panel);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -184,7 +214,7 @@ void Docks::connectTimeline()
 // The switch says how near the time line is, by the same rule that the picture is drawn by.
 void Docks::showZoom()
 {
-    if (!m_session.runs().shown()) {
+    if (!m_session.viewpoint().run()) {
         return;
     }
     const Size size{static_cast<double>(m_timeline->width()),

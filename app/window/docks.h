@@ -43,6 +43,10 @@ public:
 
     [[nodiscard]] KernelForm* form() const { return m_form; }
 
+    void showBudget(std::shared_ptr<const layout::RunView> run);
+
+    [[nodiscard]] views::SceneView* budget() const { return m_budget; } // below the form
+
     [[nodiscard]] views::TimelineView* timeline() const { return m_timeline; }
 
     [[nodiscard]] views::SourceView* source() const { return m_source; }
@@ -64,6 +68,8 @@ private:
 
     [[nodiscard]] static Table tableFor(QSize window);
     void add(const layout::View& row);
+    [[nodiscard]] bool isOfTheRun(const views::SceneView* view) const;
+    void clickedBudget(const layout::Target& target);
     QWidget* makeKernelPanel(views::SceneView* budget);
     QWidget* makeSourcePages();
     void connectSource();
@@ -84,6 +90,7 @@ private:
     std::vector<views::SceneView*> m_views;
     std::vector<std::pair<Dock*, views::SceneView*>> m_captioned;
     KernelForm* m_form = nullptr;
+    views::SceneView* m_budget = nullptr;
     views::TimelineView* m_timeline = nullptr;
     views::SourceView* m_source = nullptr;
     views::SceneView* m_findings = nullptr; // a page of the source dock

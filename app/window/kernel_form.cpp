@@ -222,12 +222,12 @@ void KernelForm::setValue(const QString& name, const QString& value)
     }
 }
 
-void KernelForm::setError(const QString& parameter, const QString& sentence)
+void KernelForm::setError(const QStringList& fields, const QString& sentence)
 {
-    if (parameter == m_errorParameter && sentence == m_error->text()) {
+    if (fields == m_badFields && sentence == m_error->text()) {
         return;
     }
-    m_errorParameter = parameter;
+    m_badFields = fields;
     m_error->setText(sentence);
     m_error->setVisible(!sentence.isEmpty());
     applyLook();
@@ -253,7 +253,7 @@ void KernelForm::applyLook()
     for (const auto& [name, cell] : m_cells) {
         cell.label->setPalette(labels);
         cell.label->setFont(views::font(11));
-        const FieldLook look{m_theme, !m_error->text().isEmpty() && name == m_errorParameter};
+        const FieldLook look{m_theme, !m_error->text().isEmpty() && m_badFields.contains(name)};
         if (auto* choice = qobject_cast<ChoiceField*>(cell.field)) {
             choice->setLook(look);
         } else if (auto* number = qobject_cast<NumberField*>(cell.field)) {
@@ -328,12 +328,14 @@ void KernelForm::place()
         y += height + 4;
         placed = true;
     };
+    const auto isBad = [this](const std::vector<Cell>& row) {
+        return std::any_of(row.begin(), row.end(),
+                           [this](const Cell& cell) { return m_badFields.contains(cell.name); });
+    };
+    const auto last = std::find_if(m_rows.rbegin(), m_rows.rend(), isBad);
     for (std::size_t i = 0; i < m_rows.size(); ++i) {
         y = placeRow(m_rows[i], y);
-        const bool here = std::any_of(m_rows[i].begin(), m_rows[i].end(), [&](const Cell& cell) {
-            return cell.name == m_errorParameter;
-        });
-        if (bad && here) {
+        if (bad && last != m_rows.rend() && &m_rows[i] == &*last) {
             placeError();
         }
         y += i == 1 ? kGroupGap : 0;

@@ -24,7 +24,8 @@ public:
     // `fields` has the parameters of a trace whose kernel this program does not have. They are
     // shown but cannot be edited.
     void show(const RunRequest& request, const std::vector<layout::Field>& fields);
-    void setError(const QString& parameter, const QString& sentence);
+    // Frames the fields and puts the sentence below the last of them.
+    void setError(const QStringList& fields, const QString& sentence);
     void setTheme(layout::Theme theme);
 
     [[nodiscard]] QWidget* field(const QString& parameter) const; // null if there is no such field
@@ -61,7 +62,7 @@ private:
     std::vector<std::vector<Cell>> m_rows; // the first two rows are the kernel and the chip
     std::map<QString, Cell> m_cells;
     QLabel* m_error;
-    QString m_errorParameter;
+    QStringList m_badFields;
     layout::Theme m_theme = layout::Theme::Light;
 };
 

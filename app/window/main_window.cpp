@@ -8,6 +8,7 @@
 #include "app/window/transport_bar.h"
 #include "app/window/verdict_strip.h"
 #include "app/window/window_app.h"
+#include "core/base/format.h"
 #include "views/fonts.h"
 #include "views/layout/scene/header.h"
 #include "views/layout/views.h"
@@ -104,16 +105,18 @@ void MainWindow::connectSession()
         connect(&m_session.viewpoint(), signal, this, &MainWindow::pushState);
     }
     connect(&m_session.viewpoint(), &Viewpoint::runChanged, this, &MainWindow::pushRun);
+    connect(&m_session.runs(), &Runs::unfitChanged, this, &MainWindow::pushUnfit);
     connect(&m_session, &Session::themeChanged, this, &MainWindow::applyTheme);
     KernelForm* form = m_docks->form();
     connect(&m_session.runs(), &Runs::requestChanged, form, [this, form] {
-        const auto& run = m_session.viewpoint().run();
+        const auto run =
+            m_session.runs().unfit() ? m_session.runs().unfit() : m_session.viewpoint().run();
         form->show(m_session.runs().request(), run ? run->fields : std::vector<layout::Field>{});
     });
     connect(&m_session.runs(), &Runs::jobChanged, form, [this, form] {
         const JobStatus& job = m_session.runs().job();
-        const bool here = !job.running && !job.parameter.isEmpty();
-        form->setError(here ? job.parameter : QString(), here ? job.error : QString());
+        const bool here = !job.running && !job.fields.isEmpty();
+        form->setError(here ? job.fields : QStringList(), here ? formError() : QString());
         m_actions.cancel->setEnabled(job.running);
     });
     connect(form, &KernelForm::kernelChosen, &m_session,
@@ -165,6 +168,22 @@ void MainWindow::pushRun()
     }
     pushState();
     m_title->setText(views::text(layout::runTitle(*m_session.viewpoint().run())));
+}
+
+// The kernel's budget is that of what was asked for last, as its form.
+void MainWindow::pushUnfit()
+{
+    const auto unfit = m_session.runs().unfit();
+    m_docks->showBudget(unfit ? unfit : m_session.viewpoint().run());
+}
+
+// What the form says of an error. Beside a budget that is over its memory few words are enough.
+QString MainWindow::formError() const
+{
+    const auto unfit = m_session.runs().unfit();
+    const Bytes over = unfit ? unfit->report.vmemPeak - unfit->report.vmemCapacity : Bytes(0);
+    return over > Bytes(0) ? tr("needs %1 more than the chip has").arg(views::text(bytesText(over)))
+                           : m_session.runs().job().error;
 }
 
 void MainWindow::applyTheme()

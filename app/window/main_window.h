@@ -62,6 +62,8 @@ private:
     void connectFocus();
     void pushState();
     void pushRun();
+    void pushUnfit();
+    [[nodiscard]] QString formError() const;
     void applyTheme();
     [[nodiscard]] std::vector<views::SceneView*> allViews() const;
 

@@ -81,6 +81,15 @@ void putParameter(RunRequest& request, const std::string& name, const std::strin
     request.parameters[name] = value;
 }
 
+QStringList fieldsOfError(const Error& error)
+{
+    QStringList fields;
+    for (const std::string& field : fieldsOf(error)) {
+        fields.append(text(field));
+    }
+    return fields;
+}
+
 QString fieldOfError(const Error& error, const RunRequest& asked, const RunRequest* shown)
 {
     const auto isChanged = [&](const std::string& field) {

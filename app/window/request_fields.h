@@ -5,6 +5,7 @@
 #include "app/run_job/run_job.h"
 
 #include <QString>
+#include <QStringList>
 
 #include <string>
 
@@ -19,5 +20,8 @@ void putParameter(RunRequest& request, const std::string& name, const std::strin
 // field.
 [[nodiscard]] QString fieldOfError(const Error& error, const RunRequest& asked,
                                    const RunRequest* shown);
+
+// All fields that an error names.
+[[nodiscard]] QStringList fieldsOfError(const Error& error);
 
 } // namespace pallascope::app

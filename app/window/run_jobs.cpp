@@ -16,7 +16,7 @@ JobResult guarded(const JobBody& body, const Progress& progress)
     try {
         return body(progress);
     } catch (const std::exception& error) {
-        return Error{ErrorKind::Internal, std::string("internal error: ") + error.what()};
+        return {{}, Error{ErrorKind::Internal, std::string("internal error: ") + error.what()}};
     }
 }
 

@@ -16,8 +16,14 @@
 
 namespace pallascope::app {
 
-// What a job yields: a run to show, or nothing (for a saved file).
-using JobResult = Result<std::optional<FinishedRun>>;
+// What a job yields: a run to show, nothing (for a saved file), or why it ended without a run. With
+// an error there may be a view of what was asked for (viewWithoutRun).
+struct JobResult
+{
+    std::optional<FinishedRun> run;
+    std::optional<Error> error;
+};
+
 using JobBody = std::function<JobResult(const Progress&)>;
 
 class RunJobs : public QObject

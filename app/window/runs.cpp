@@ -17,9 +17,9 @@ constexpr int kStaleAfterMs = 200;
 JobResult jobResult(Result<FinishedRun> run)
 {
     if (!run) {
-        return run.error();
+        return {{}, run.error()};
     }
-    return std::optional(std::move(*run));
+    return {std::move(*run), {}};
 }
 
 } // namespace
@@ -50,7 +50,11 @@ void Runs::start(RunRequest request)
     m_request = std::move(request);
     Q_EMIT requestChanged();
     startJob(tr("re-running"), [asked = m_request](const Progress& progress) {
-        return jobResult(runKernel(asked, progress));
+        JobResult result = jobResult(runKernel(asked, progress));
+        if (result.error && result.error->kind != ErrorKind::Cancelled) {
+            result.run = viewWithoutRun(asked, *result.error);
+        }
+        return result;
     });
 }
 
@@ -88,9 +92,25 @@ void Runs::applyAlternative(std::size_t index)
     if (!m_shown || index >= m_shown->view->alternatives.size()) {
         return;
     }
-    RunRequest next = m_shown->request;
-    for (const auto& [name, value] : m_shown->view->alternatives[index].changed) {
-        putParameter(next, name, value);
+    apply(m_shown->request, m_shown->view->alternatives[index]);
+}
+
+void Runs::applyFitting(std::size_t index)
+{
+    if (m_unfit && index < m_unfit->alternatives.size()) {
+        apply(m_request, m_unfit->alternatives[index]);
+    }
+}
+
+void Runs::apply(const RunRequest& from, const analysis::Alternative& choice)
+{
+    RunRequest next = from;
+    for (const auto& [name, value] : choice.changed) {
+        if (name == "chip") {
+            next.chip = value;
+        } else {
+            putParameter(next, name, value);
+        }
     }
     next.fullValues = next.check = false;
     start(next);
@@ -107,7 +127,11 @@ void Runs::openTrace(const QString& path)
 {
     startJob(tr("opening %1").arg(QFileInfo(path).fileName()),
              [file = path.toStdString()](const Progress& progress) {
-                 return jobResult(openFile(file, progress));
+                 JobResult result = jobResult(openFile(file, progress));
+                 if (result.error && result.error->kind != ErrorKind::Cancelled) {
+                     result.run = viewWithoutRun({.kernel = file}, *result.error);
+                 }
+                 return result;
              });
 }
 
@@ -122,19 +146,16 @@ void Runs::saveTrace(const QString& path)
         trace_file::SaveOptions options;
         options.progress = progress;
         const Status status = trace_file::save(*trace, file, options);
-        if (!status) {
-            return status.error();
-        }
-        return std::optional<FinishedRun>();
+        return {{}, status ? std::nullopt : std::optional(status.error())};
     });
 }
 
 void Runs::finishSave(const JobResult& result)
 {
     JobStatus job = m_job;
-    job.error = result ? QString() : text(result.error().message);
-    job.parameter.clear();
-    job.notice = result ? tr("Saved %1").arg(m_savePath) : QString();
+    job.error = result.error ? text(result.error->message) : QString();
+    job.fields.clear();
+    job.notice = result.error ? QString() : tr("Saved %1").arg(m_savePath);
     setJob(job);
 }
 
@@ -146,6 +167,7 @@ void Runs::cancel()
     m_runs.cancel();
     if (m_shown) { // the form shows the request of the run that the views show
         m_request = m_shown->request;
+        setUnfit(nullptr);
         Q_EMIT requestChanged();
     }
     setJob({false, {}, 0, {}, {}, tr("Cancelled")});
@@ -153,19 +175,32 @@ void Runs::cancel()
 
 void Runs::finishRun(const JobResult& result)
 {
-    if (result) {
-        if (result->has_value()) {
-            adopt(**result);
-        }
+    if (!result.error) {
+        adopt(result.run.value());
         return;
     }
-    const Error& error = result.error();
+    const Error& error = *result.error;
     if (error.kind == ErrorKind::Cancelled) {
         setJob({false, {}, 0, {}, {}, tr("Cancelled")});
         return;
     }
-    const QString field = fieldOfError(error, m_request, m_shown ? &m_shown->request : nullptr);
-    setJob({false, {}, 0, text(error.message), field, {}});
+    QStringList fields = fieldsOfError(error);
+    if (result.run) { // all blocks that do not fit are at fault
+        m_request = result.run->request;
+        setUnfit(result.run->view);
+        Q_EMIT requestChanged();
+    } else {
+        fields = {fieldOfError(error, m_request, m_shown ? &m_shown->request : nullptr)};
+    }
+    setJob({false, {}, 0, text(error.message), fields, {}});
+}
+
+void Runs::setUnfit(std::shared_ptr<const layout::RunView> view)
+{
+    if (view != m_unfit) {
+        m_unfit = std::move(view);
+        Q_EMIT unfitChanged();
+    }
 }
 
 void Runs::adopt(FinishedRun run)
@@ -173,7 +208,9 @@ void Runs::adopt(FinishedRun run)
     m_staleDelay.stop();
     m_shown = std::move(run);
     m_request = m_shown->request;
+    m_unfit = nullptr;
     Q_EMIT adopted();
+    Q_EMIT unfitChanged();
     Q_EMIT requestChanged();
     setJob({});
 }

@@ -8,7 +8,9 @@
 
 #include <QObject>
 #include <QString>
+#include <QStringList>
 
+#include <memory>
 #include <optional>
 
 namespace pallascope::app {
@@ -19,9 +21,9 @@ struct JobStatus
     bool running = false;
     QString what; // such as "re-running" or "opening main.trace.json"
     double share = 0;
-    QString error;     // one sentence; empty if there is none
-    QString parameter; // the field of the form that the error is about; empty if there is none
-    QString notice;    // such as "Saved main.trace.json"; empty if there is none
+    QString error;      // one sentence; empty if there is none
+    QStringList fields; // the fields of the form that the error is about
+    QString notice;     // such as "Saved main.trace.json"; empty if there is none
     bool operator==(const JobStatus&) const = default;
 };
 
@@ -35,6 +37,10 @@ public:
     // The run that is shown; nullopt before the first one.
     [[nodiscard]] const std::optional<FinishedRun>& shown() const { return m_shown; }
 
+    // What was asked for last, where that does not fit its chip: the form's budget and choices are
+    // its, not those of the run that is shown. Null else.
+    [[nodiscard]] std::shared_ptr<const layout::RunView> unfit() const { return m_unfit; }
+
     [[nodiscard]] const JobStatus& job() const { return m_job; }
 
     // What was asked for last. The form shows it, whether it ran or not.
@@ -44,8 +50,9 @@ public:
     void setKernel(const std::string& kernel);
     void setChip(const std::string& chip);
     void setParameter(const std::string& name, const std::string& value);
-    void applyAlternative(std::size_t index);
-    void checkValues(); // runs it again with every value computed and checked
+    void applyAlternative(std::size_t index); // of the run that is shown
+    void applyFitting(std::size_t index);     // of what does not fit
+    void checkValues();                       // runs it again with every value computed and checked
     void openTrace(const QString& path);
     void saveTrace(const QString& path);
     void cancel();
@@ -54,6 +61,7 @@ public:
 
 Q_SIGNALS:
     void adopted(); // another run is shown
+    void unfitChanged();
     void requestChanged();
     void jobChanged();
     // Whether the views still show the run before the current one. It stays false if a job ends
@@ -62,11 +70,14 @@ Q_SIGNALS:
 
 private:
     void startJob(const QString& what, JobBody body);
+    void apply(const RunRequest& from, const analysis::Alternative& choice);
+    void setUnfit(std::shared_ptr<const layout::RunView> view);
     void setJob(JobStatus job);
     void finishRun(const JobResult& result);
     void finishSave(const JobResult& result);
 
     std::optional<FinishedRun> m_shown;
+    std::shared_ptr<const layout::RunView> m_unfit;
     RunRequest m_request;
     JobStatus m_job;
     QString m_savePath;

@@ -12,13 +12,19 @@ Session::Session(QObject* parent)
     : QObject(parent)
 {
     connect(&m_runs, &Runs::adopted, this, [this] { m_viewpoint.show(m_runs.shown()->view); });
+    connect(&m_runs, &Runs::unfitChanged, this, [this] {
+        if (m_runs.unfit() && !m_runs.shown()) { // better than nothing
+            m_viewpoint.show(m_runs.unfit());
+        }
+    });
     connect(&m_runs, &Runs::staleChanged, &m_viewpoint, &Viewpoint::setStale);
 }
 
 void Session::activate(const Target& target)
 {
     if (const auto* other = std::get_if<target::Alternative>(&target)) {
-        m_runs.applyAlternative(static_cast<std::size_t>(other->index));
+        const auto index = static_cast<std::size_t>(other->index);
+        m_runs.shown() ? m_runs.applyAlternative(index) : m_runs.applyFitting(index);
     } else if (const auto* at = std::get_if<target::Time>(&target)) {
         if (at->time) {
             m_viewpoint.setNow(*at->time);

@@ -19,6 +19,8 @@ public:
 
     [[nodiscard]] Runs& runs() { return m_runs; }
 
+    [[nodiscard]] const Runs& runs() const { return m_runs; }
+
     [[nodiscard]] Viewpoint& viewpoint() { return m_viewpoint; }
 
     [[nodiscard]] layout::Theme theme() const { return m_theme; }

@@ -113,8 +113,9 @@ void TransportButton::paintEvent(QPaintEvent* /*event*/)
     const bool pressed = isDown();
     Role fill =
         main ? Role::Focus : (pressed || underMouse() ? Role::SelectBackground : Role::View);
+    fill = isEnabled() ? fill : Role::Chrome;
     painter.fillRect(rect(), color(Color(fill), m_theme));
-    if (!main) {
+    if (!main || !isEnabled()) {
         views::paintFrame(painter, QRectF(rect()).adjusted(1, 1, -1, -1), Role::Line, m_theme, 1);
     }
     if (hasFocus()) {
@@ -208,10 +209,15 @@ void TransportBar::showSpeed()
 
 void TransportBar::showPosition()
 {
-    if (!m_session.runs().shown()) {
+    const auto& run = m_session.viewpoint().run();
+    if (!run) {
         return;
     }
-    const auto& trace = *m_session.viewpoint().run()->trace;
+    const bool ran = run->notRun.empty();
+    for (TransportButton* button : m_buttons) {
+        button->setEnabled(ran);
+    }
+    const auto& trace = *run->trace;
     const std::int32_t step = trace::stepAt(trace, m_session.viewpoint().state().now);
     QString position = u"|%1| of %2"_s.arg(views::text(timeText(m_session.viewpoint().state().now)),
                                            views::text(timeText(trace.end())));
@@ -221,11 +227,12 @@ void TransportBar::showPosition()
                 .arg(views::text(countText(step)),
                      views::text(countText(static_cast<std::int64_t>(trace.steps().size()))));
     }
+    position = ran ? position : tr("not run");
     if (position != m_position) {
         m_position = position;
         setAccessibleDescription(QString(position).remove(QLatin1Char('|')));
         place();
-        update(m_positionX, 0, width() - m_positionX, height());
+        update(); // also where a longer one stood
     }
 }
 
@@ -244,7 +251,7 @@ void TransportBar::place()
     x += kSpeedWidth + 18;
     // The room is that of the widest position in this run, its end at its last step, so that the
     // strip keeps its width.
-    if (m_session.runs().shown()) {
+    if (m_session.viewpoint().run()) {
         const auto& trace = *m_session.viewpoint().run()->trace;
         const QString end = views::text(timeText(trace.end()));
         const QString steps =

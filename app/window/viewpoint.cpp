@@ -19,6 +19,8 @@ using layout::ViewState;
 constexpr double kFollowAt = 0.75;
 // Share of the range; where the playhead comes if a jump has left the range.
 constexpr double kJumpTo = 0.25;
+// The range of the time line if nothing ran.
+constexpr Picoseconds kShownOfNothing{10'000'000};
 
 } // namespace
 
@@ -41,7 +43,10 @@ void Viewpoint::show(std::shared_ptr<const layout::RunView> run)
     next.stale = false;
     next.selection = next.hover = {};
     next.firstSourceLine = 0;
-    if (trace().end() != before) {
+    if (!m_run->notRun.empty()) {
+        next.now = {};
+        next.visible = {Picoseconds(0), kShownOfNothing};
+    } else if (trace().end() != before) {
         const double share = before.value() > 0 ? ratio(m_state.now, before) : 0;
         const double end = static_cast<double>(trace().end().value());
         next.now = Picoseconds(std::llround(std::clamp(share, 0.0, 1.0) * end));

@@ -159,6 +159,11 @@ Result<FinishedRun> openTrace(const std::string& path, const Progress& /*progres
     return run;
 }
 
+std::optional<FinishedRun> viewWithoutRun(const RunRequest& /*request*/, const Error& /*why*/)
+{
+    return std::nullopt;
+}
+
 Result<FinishedRun> openFile(const std::string& path, const Progress&)
 {
     return openTrace(path);

@@ -108,7 +108,7 @@ private Q_SLOTS:
         type("bn", value);
         QTRY_VERIFY(!session().runs().job().error.isEmpty());
         QCOMPARE(session().runs().shown()->view, before);
-        QCOMPARE(session().runs().job().parameter, QStringLiteral("bn"));
+        QCOMPARE(session().runs().job().fields, QStringList{QStringLiteral("bn")});
         QVERIFY(form().errorText().size() > 10);
         QVERIFY(window->strip().message().startsWith(QStringLiteral("Not run: ")));
         QCOMPARE(shown("bn"), value); // what was typed stays there to be corrected

@@ -35,6 +35,12 @@ std::string captionOf(const GridMoment& moment)
 {
     const trace::Info& info = moment.run.trace->info();
     const trace::Pipeline& pipe = info.pipelines[static_cast<std::size_t>(moment.pipeline)];
+    if (!moment.run.notRun.empty()) {
+        const std::string blocks = blocksText(moment.run);
+        return fmt::format("not run · |{}| {}{}", countText(pipe.steps),
+                           pipe.steps == 1 ? "step" : "steps",
+                           blocks.empty() ? "" : " of " + blocks);
+    }
     const std::int64_t ordinal = parts::stepOrdinal(*moment.run.trace, moment.step);
     std::string caption =
         fmt::format("step |{}| of |{}|", countText(ordinal), countText(pipe.steps));
@@ -58,7 +64,7 @@ std::string captionOf(const GridMoment& moment)
 Scene layoutGrid(const RunView& run, const ViewState& state, Size size)
 {
     const trace::Trace& trace = *run.trace;
-    if (trace.info().pipelines.empty() || trace.steps().size() == 0) {
+    if (trace.info().pipelines.empty() || (trace.steps().size() == 0 && run.notRun.empty())) {
         return parts::nothing("Grid", "no grid steps",
                               "No blocks: this trace has no grid. What the program does is in the "
                               "time line and in the source.",
@@ -86,10 +92,12 @@ Scene layoutGrid(const RunView& run, const ViewState& state, Size size)
     }
     if (arrangement.anchor && hidden == 0) {
         paintGuides(canvas, moment, arrangement);
-        paintPath(canvas, moment, arrangement.panels[*arrangement.anchor]);
+        if (run.notRun.empty()) {
+            paintPath(canvas, moment, arrangement.panels[*arrangement.anchor]);
+        }
     }
     paintOdometer(canvas, moment, arrangement.odometer, tick);
-    if (legend) {
+    if (legend && run.notRun.empty()) {
         paintLegend(canvas, moment, {kMargin, size.height - kLegend + 4, area.w, kLegend - 4});
     }
     std::string caption = captionOf(moment);

@@ -31,6 +31,17 @@ std::string shortBound(const analysis::Bound& bound)
     return std::string(analysis::boundKindName(bound.kind));
 }
 
+// Narrow tables give the names what room there is.
+bool isNarrow(double width)
+{
+    return width <= 246;
+}
+
+double timeRoom(double width)
+{
+    return isNarrow(width) ? 50 : 58;
+}
+
 struct Choice
 {
     std::string name, note;
@@ -38,29 +49,38 @@ struct Choice
     Picoseconds time;
     std::int64_t alternative = -1; // -1: the run itself
     bool fits = true, over = false;
+    bool untried = false; // how long it takes is not known
 };
 
 std::vector<Choice> choices(const RunView& run)
 {
     std::vector<Choice> rows;
+    const bool ran = run.notRun.empty();
     const std::string blocks = blocksText(run);
-    rows.push_back({blocks.empty() ? "this run" : blocks, shortBound(run.report.boundBy),
-                    run.report.vmemPeak, run.report.time, -1, true,
-                    run.report.vmemPeak > run.report.vmemScopedLimit});
+    if (ran) {
+        rows.push_back({blocks.empty() ? "this run" : blocks, shortBound(run.report.boundBy),
+                        run.report.vmemPeak, run.report.time, -1, true,
+                        run.report.vmemPeak > run.report.vmemScopedLimit});
+    }
     for (std::size_t i = 0; i < run.alternatives.size(); ++i) {
         const analysis::Alternative& other = run.alternatives[i];
         rows.push_back({other.name, shortBound(other.boundBy), other.vmem, other.time,
                         static_cast<std::int64_t>(i), other.fits, other.overScopedLimit});
     }
     for (Choice& row : rows) {
+        row.untried = row.alternative >= 0 && row.time.value() == 0;
         if (!row.fits) {
             row.note = "does not fit";
+        } else if (row.untried) {
+            row.note = "not tried";
         } else if (row.over) {
             row.note = "over limit";
         }
     }
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const Choice& a, const Choice& b) { return a.vmem < b.vmem; });
+    if (ran) { // else the nearest comes first
+        std::stable_sort(rows.begin(), rows.end(),
+                         [](const Choice& a, const Choice& b) { return a.vmem < b.vmem; });
+    }
     return rows;
 }
 
@@ -78,14 +98,14 @@ void paintChoice(Canvas& canvas, const Choice& row, double y, double height, dou
     const Role ink = !row.fits ? Role::Error : row.over ? Role::Warning : Role::Text;
     canvas.text(x, y, nameWidth, height, row.name,
                 {11, Role::Text, current ? Weight::SemiBold : Weight::Regular, Align::Left});
-    const double room = w - nameWidth - 8 - 58 - 54;
+    const double room = w - nameWidth - 8 - timeRoom(w) - 54;
     if (textWidth(row.note, 10) <= room) {
         canvas.text(x + nameWidth + 8, y, room + 1, height, row.note,
                     smallText(ink == Role::Text ? Role::Text2 : ink));
     }
-    canvas.text(x, y, w - 58, height, bytesText(row.vmem),
+    canvas.text(x, y, w - timeRoom(w), height, bytesText(row.vmem),
                 {11, ink, Weight::Regular, Align::Right});
-    canvas.text(x, y, w, height, row.fits ? timeText(row.time) : "–",
+    canvas.text(x, y, w, height, row.fits && !row.untried ? timeText(row.time) : "–",
                 {11, Role::Text, best ? Weight::SemiBold : Weight::Regular, Align::Right});
 }
 
@@ -119,12 +139,12 @@ void keepNearest(std::vector<Choice>& rows, std::size_t fit, std::int64_t best)
 
 } // namespace
 
-void paintChoices(Canvas& canvas, const RunView& run, double y)
+double paintChoices(Canvas& canvas, const RunView& run, double y)
 {
     std::vector<Choice> rows = choices(run);
     const double x = kPadding;
     const double w = canvas.width() - 2 * x;
-    const double height = w > 246 ? 19 : 17;
+    const double height = isNarrow(w) ? 17 : 19;
     const bool onlyBlocks = std::all_of(rows.begin(), rows.end(),
                                         [](const Choice& row) { return endsWithBlocks(row.name); });
     if (onlyBlocks) { // the heading says it once for all
@@ -133,13 +153,15 @@ void paintChoices(Canvas& canvas, const RunView& run, double y)
         }
     }
     const auto fit = static_cast<std::size_t>(std::max(0.0, (canvas.height() - y - 20) / height));
-    if (rows.size() < 2 || fit < 2) {
-        return;
+    const bool ran = run.notRun.empty();
+    if (rows.size() < (ran ? 2 : 1) || fit < 2) {
+        return y;
     }
     canvas.fill(0, y - 4, canvas.width(), 1, Role::Line);
-    canvas.text(x, y, w - 100, kRow, onlyBlocks ? "Other blocks" : "Other choices",
+    const char* heading = onlyBlocks ? "Other blocks" : "Other choices";
+    canvas.text(x, y, w - 100, kRow, ran ? heading : "Nearest that fit",
                 {11, Role::Text, Weight::SemiBold, Align::Left});
-    canvas.text(x, y, w - 58, kRow, "VMEM", smallText(Role::Text3, Align::Right));
+    canvas.text(x, y, w - timeRoom(w), kRow, "VMEM", smallText(Role::Text3, Align::Right));
     canvas.text(x, y, w, kRow, "time", smallText(Role::Text3, Align::Right));
     y += kRow;
     const analysis::Alternative* best = analysis::best(run.report, run.alternatives);
@@ -147,8 +169,12 @@ void paintChoices(Canvas& canvas, const RunView& run, double y)
     for (const Choice& row : rows) {
         nameWidth = std::max(nameWidth, textWidth(row.name, 11, Weight::SemiBold) + 1);
     }
-    nameWidth = std::min(nameWidth, w - 58 - 60);
-    keepNearest(rows, fit, best == nullptr ? -1 : best - run.alternatives.data());
+    nameWidth = std::min(nameWidth, w - timeRoom(w) - (isNarrow(w) ? 48 : 60));
+    if (ran) {
+        keepNearest(rows, fit, best == nullptr ? -1 : best - run.alternatives.data());
+    } else if (rows.size() > fit) {
+        rows.resize(fit);
+    }
     for (const Choice& row : rows) {
         const bool isBest = best != nullptr && row.alternative == best - run.alternatives.data();
         paintChoice(canvas, row, y, height, nameWidth, isBest);
@@ -159,7 +185,9 @@ void paintChoices(Canvas& canvas, const RunView& run, double y)
                               + " on " + info.chipName;
     if (y + 18 < canvas.height() && textWidth(limit, 10) <= w) {
         canvas.text(x, y + 3, w, 14, limit, smallText(Role::Text3));
+        y += 18;
     }
+    return y;
 }
 
 } // namespace pallascope::layout

@@ -166,13 +166,26 @@ std::vector<BudgetRow> budgetRows(const RunView& run)
     return rows;
 }
 
+// What a budget is written in: fits, over the scoped limit, over the memory.
+Role inkOf(const analysis::Report& report)
+{
+    if (report.vmemPeak > report.vmemCapacity) {
+        return Role::Error;
+    }
+    return report.vmemPeak > report.vmemScopedLimit ? Role::Warning : Role::Text;
+}
+
 double paintBar(Canvas& canvas, const RunView& run, const std::vector<BudgetRow>& rows, double y)
 {
     const double x = kPadding;
     const double w = canvas.width() - 2 * x;
     const analysis::Report& report = run.report;
     const bool over = report.vmemPeak > report.vmemScopedLimit;
-    const Bytes scale = std::max(over ? report.vmemCapacity : report.vmemScopedLimit, Bytes(1));
+    const bool unfit = report.vmemPeak > report.vmemCapacity;
+    const Bytes scale = std::max(unfit  ? report.vmemPeak
+                                 : over ? report.vmemCapacity
+                                        : report.vmemScopedLimit,
+                                 Bytes(1));
     const auto at = [&](Bytes bytes) { return x + w * std::min(1.0, ratio(bytes, scale)); };
     canvas.fill(x, y, w, 14, Role::Grid);
     Bytes sum;
@@ -190,6 +203,11 @@ double paintBar(Canvas& canvas, const RunView& run, const std::vector<BudgetRow>
                      Role::Grid, Hatch::Estimate);
     }
     canvas.fill(at(report.vmemScopedLimit) - 1, y - 3, 1, 20, Role::Text);
+    if (unfit) { // what lies over the memory is hatched, and a thick tick ends the memory
+        const double end = at(report.vmemCapacity);
+        canvas.hatch(end, y, x + w - end, 14, Role::Error, mix(Role::Error, 0.10), Hatch::Wait);
+        canvas.fill(end - 1, y - 3, 2, 20, Role::Text);
+    }
     // The ticks are 0, what is used, the limit and the end of the scale, as far as there is room
     // for them.
     const std::string end = bytesText(scale);
@@ -208,7 +226,7 @@ double paintBar(Canvas& canvas, const RunView& run, const std::vector<BudgetRow>
         }
     };
     tick(std::min(report.vmemPeak, report.vmemScopedLimit));
-    tick(std::max(report.vmemPeak, report.vmemScopedLimit));
+    tick(unfit ? report.vmemCapacity : std::max(report.vmemPeak, report.vmemScopedLimit));
     return y + 33;
 }
 
@@ -258,9 +276,8 @@ double paintTable(Canvas& canvas, const RunView& run, const std::vector<BudgetRo
     canvas.fill(x + w - bytesWidth, y + 1, bytesWidth, 1, Role::Edge);
     canvas.text(x + 14, y + 2, w - 14, kRow, scratch ? "operands and scratch" : "all operands",
                 smallText(Role::Text2));
-    const bool over = run.report.vmemPeak > run.report.vmemScopedLimit;
     canvas.text(x, y + 2, w, kRow, bytesText(run.report.vmemPeak),
-                {11, over ? Role::Warning : Role::Text, Weight::SemiBold, Align::Right});
+                {11, inkOf(run.report), Weight::SemiBold, Align::Right});
     y += kRow + 3;
     if (run.report.vmemTemporariesEstimate.value() > 0) {
         canvas.hatch(x, y + 5, 8, 8, Role::Text3, Role::Grid, Hatch::Estimate);
@@ -280,12 +297,20 @@ double paintBudget(Canvas& canvas, const RunView& run, double y)
     const analysis::Report& report = run.report;
     const std::vector<BudgetRow> rows = budgetRows(run);
     canvas.text(x, y, w, kRow, "VMEM budget", {11, Role::Text, Weight::SemiBold, Align::Left});
-    const double share =
-        report.vmemScopedLimit.value() > 0 ? ratio(report.vmemPeak, report.vmemScopedLimit) : 0;
-    canvas.text(x + 80, y, w - 80, kRow, percentText(share, 0) + " of the scoped limit",
-                smallText(share > 1 ? Role::Warning : Role::Text2, Align::Right));
+    const bool unfit = report.vmemPeak > report.vmemCapacity;
+    const Bytes limit = unfit ? report.vmemCapacity : report.vmemScopedLimit;
+    const double share = limit.value() > 0 ? ratio(report.vmemPeak, limit) : 0;
+    const Role ink = inkOf(report) == Role::Text ? Role::Text2 : inkOf(report);
+    canvas.text(x + 80, y, w - 80, kRow,
+                percentText(share, 0) + (unfit ? " of the memory" : " of the scoped limit"),
+                smallText(ink, Align::Right));
     y = paintBar(canvas, run, rows, y + 21);
-    return paintTable(canvas, run, rows, y);
+    if (!run.notRun.empty()) { // what fits is more urgent than what each operand takes
+        y = paintChoices(canvas, run, y + 4) + 8;
+        canvas.fill(0, y - 4, canvas.width(), 1, Role::Line);
+        return paintTable(canvas, run, rows, y);
+    }
+    return paintChoices(canvas, run, paintTable(canvas, run, rows, y));
 }
 
 std::string captionOf(const RunView& run, double width)
@@ -299,8 +324,14 @@ std::string captionOf(const RunView& run, double width)
     const char* fits = report.vmemPeak > report.vmemCapacity      ? "does not fit"
                        : report.vmemPeak > report.vmemScopedLimit ? "over the limit"
                                                                   : "fits";
-    return steps + " · |" + bytesText(report.vmemPeak) + "| of " + bytesText(report.vmemScopedLimit)
-           + " · " + fits;
+    if (report.vmemPeak > report.vmemCapacity) { // there are no steps to be counted
+        return "|" + bytesText(report.vmemPeak) + "| of " + bytesText(report.vmemCapacity) + " · "
+               + fits;
+    }
+    const std::string bytes = "|" + bytesText(report.vmemPeak) + "| of "
+                              + bytesText(report.vmemScopedLimit) + " · " + fits;
+    const std::string whole = steps + " · " + bytes;
+    return textWidth(whole) <= width - 2 * kPadding ? whole : bytes;
 }
 
 } // namespace
@@ -308,15 +339,24 @@ std::string captionOf(const RunView& run, double width)
 Scene layoutKernel(const RunView& run, const ViewState& state, Size size)
 {
     Canvas canvas(size.width, size.height);
-    const double y = paintForm(canvas, run, 1);
-    paintChoices(canvas, run, paintBudget(canvas, run, y));
+    paintBudget(canvas, run, paintForm(canvas, run, 1));
     return parts::finished(std::move(canvas), "Kernel", captionOf(run, size.width), run, state);
+}
+
+double budgetHeight(const RunView& run, double width)
+{
+    constexpr double kUnlimited = 1e6, kWithoutChoices = 130;
+    if (run.notRun.empty()) {
+        return kWithoutChoices;
+    }
+    Canvas scratch(width, kUnlimited);
+    return std::max(kWithoutChoices, paintBudget(scratch, run, 0));
 }
 
 Scene layoutBudget(const RunView& run, const ViewState& state, Size size)
 {
     Canvas canvas(size.width, size.height);
-    paintChoices(canvas, run, paintBudget(canvas, run, 0));
+    paintBudget(canvas, run, 0);
     return parts::finished(std::move(canvas), "Kernel", captionOf(run, size.width), run, state);
 }
 

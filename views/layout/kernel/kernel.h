@@ -11,4 +11,7 @@ namespace pallascope::layout {
 // The same without the form, for the window, which has widgets for it.
 [[nodiscard]] Scene layoutBudget(const RunView& run, const ViewState& state, Size size);
 
+// How high that must be to show the budget and, where nothing ran, the choices that fit.
+[[nodiscard]] double budgetHeight(const RunView& run, double width);
+
 } // namespace pallascope::layout

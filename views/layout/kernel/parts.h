@@ -11,8 +11,9 @@ namespace pallascope::layout {
     return {10, role, Weight::Regular, align};
 }
 
-// The table of alternatives from `y` down, with the current run highlighted in it. Paints nothing
-// if fewer than two rows would fit.
-void paintChoices(Canvas& canvas, const RunView& run, double y);
+// The table of alternatives from `y` down, with the current run highlighted in it, or where nothing
+// ran those that fit, the nearest first. Paints nothing if fewer than two rows would fit. Returns
+// the y below it.
+double paintChoices(Canvas& canvas, const RunView& run, double y);
 
 } // namespace pallascope::layout

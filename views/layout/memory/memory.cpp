@@ -114,6 +114,9 @@ std::string captionOf(const RunView& run, Picoseconds now, const std::vector<std
 
 Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
 {
+    if (!run.notRun.empty()) {
+        return layoutNearest(run, state, size);
+    }
     const trace::Info& info = run.trace->info();
     const std::vector<std::int32_t> used = usedMemories(info);
     if (used.empty() && info.operands.empty()) {

@@ -21,6 +21,10 @@ using Strips = std::vector<std::vector<std::int32_t>>; // the operands of each s
 double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Picoseconds now,
                    double y, double height);
 
+// Where nothing ran: the choices nearest to what was asked for that fit, each with its bytes and
+// its modelled time, to be clicked.
+[[nodiscard]] Scene layoutNearest(const RunView& run, const ViewState& state, Size size);
+
 // One link: its rate now against what it achieves and what the datasheet says, and its queue.
 inline constexpr double kLinkHeight = 56;
 double paintLink(Canvas& canvas, const RunView& run, Picoseconds now, std::int32_t link, double y);

@@ -243,6 +243,11 @@ Scene layoutOverview(const RunView& run, const ViewState& state, Size size)
         return std::round(static_cast<double>(t.value()) / end * w);
     };
 
+    if (!run.notRun.empty()) {
+        canvas.fill(0, y, w, h, Role::Grid);
+        canvas.text(0, y, w, h, "no run yet", {10, Role::Text2, Weight::Regular, Align::Center});
+        return parts::finished(std::move(canvas), "Whole run", "no run yet", run, state);
+    }
     canvas.fill(0, y, w, h, tint(run, 0.16));
     canvas.fill(0, y, x(state.now), h, tint(run, 0.42));
     waitMarks(canvas, run, y + h - kTick, w);
@@ -270,6 +275,10 @@ Scene layoutVerdictStrip(const RunView& run, const ViewState& state, Size size)
     canvas.fill(0, size.height - 1, size.width, 1, Role::Line);
     canvas.fill(0, 0, 4, size.height - 1, boundRole(run));
     const double h = size.height - 1;
+    if (!run.notRun.empty()) {
+        canvas.rich(14, 0, size.width - 28, h, run.verdict, 12);
+        return parts::finished(std::move(canvas), "Verdict", run.verdict, run, state);
+    }
     const double findings = findingsCount(canvas, run, size.width - 12, h);
     double right = findings - 14;
     const Sentence sentence = verdictText(run, size.width > kWide);

@@ -93,7 +93,9 @@ Scene Painter::paint() &&
         m_canvas.pushClip(m_plot.x, m_plot.y, m_plot.w, m_plot.h);
         slopes();
         m_canvas.popClip();
-        return noFlops();
+        return m_run.notRun.empty()
+                   ? noFlops()
+                   : parts::finished(std::move(m_canvas), "Roofline", "not run", m_run, m_state);
     }
     const auto point = analysis::runPoint(*m_run.index, m_state.now);
     m_canvas.pushClip(m_plot.x, m_plot.y, m_plot.w, m_plot.h);
@@ -110,13 +112,14 @@ Scene Painter::paint() &&
     }
     if (point && inSight(*point)) {
         points(*point);
-    } else {
+    } else if (m_run.notRun.empty()) {
         expected();
     }
     if (m_wide) {
         nameOthers();
     }
-    return parts::finished(std::move(m_canvas), "Roofline", captionOf(point), m_run, m_state);
+    return parts::finished(std::move(m_canvas), "Roofline",
+                           parts::captionOrNotRun(m_run, captionOf(point)), m_run, m_state);
 }
 
 double Painter::datasheet() const

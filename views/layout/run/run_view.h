@@ -32,6 +32,9 @@ struct RunView
     std::vector<Field> fields;
     std::int64_t period = 1; // steps; see analysis::periodSteps
     Picoseconds periodTime;
+    // Why nothing ran, one sentence; empty for a run. Then the trace has no event, and the
+    // alternatives are those nearest to what was asked for that fit.
+    std::string notRun;
 };
 
 struct TimeRange

@@ -109,6 +109,11 @@ Scene finished(Canvas&& canvas, std::string title, std::string caption, const Ru
     return std::move(canvas).finish(std::move(title), std::move(caption));
 }
 
+std::string captionOrNotRun(const RunView& run, std::string caption)
+{
+    return run.notRun.empty() ? std::move(caption) : "not run";
+}
+
 Scene nothing(std::string title, std::string caption, std::string_view sentence, Size size)
 {
     Canvas canvas(size.width, size.height);

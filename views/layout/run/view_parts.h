@@ -48,6 +48,9 @@ void swatch(Canvas& canvas, double x, double y, std::int32_t operand, double siz
 [[nodiscard]] Scene finished(Canvas&& canvas, std::string title, std::string caption,
                              const RunView& run, const ViewState& state);
 
+// The caption of a view, or that nothing ran.
+[[nodiscard]] std::string captionOrNotRun(const RunView& run, std::string caption);
+
 // A view that has nothing to show: one sentence that says why.
 [[nodiscard]] Scene nothing(std::string title, std::string caption, std::string_view sentence,
                             Size size);

@@ -127,7 +127,8 @@ Scene layoutSource(const RunView& run, const ViewState& state, Size size, Source
     } else if (noSource) {
         paintListing(canvas, run, moment, {0, 0, size.width, size.height});
     }
-    return parts::finished(std::move(canvas), "Source", captionOf(run, moment), run, state);
+    return parts::finished(std::move(canvas), "Source",
+                           parts::captionOrNotRun(run, captionOf(run, moment)), run, state);
 }
 
 } // namespace pallascope::layout

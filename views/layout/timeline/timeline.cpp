@@ -56,9 +56,13 @@ Scene Painter::paint() &&
     }
     frames();
     m_canvas.popClip();
-    playhead();
-    return parts::finished(std::move(m_canvas), "Time line",
-                           caption(m_run, m_state, m_zoom) + devicesShown(), m_run, m_state);
+    if (m_run.notRun.empty()) {
+        playhead();
+    }
+    return parts::finished(
+        std::move(m_canvas), "Time line",
+        parts::captionOrNotRun(m_run, caption(m_run, m_state, m_zoom) + devicesShown()), m_run,
+        m_state);
 }
 
 std::string Painter::devicesShown() const

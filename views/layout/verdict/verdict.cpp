@@ -69,6 +69,9 @@ struct Section
 
 Scene layoutVerdict(const RunView& run, const ViewState& state, Size size)
 {
+    if (!run.notRun.empty()) {
+        return parts::nothing("Verdict and findings", "not run", run.verdict, size);
+    }
     const bool clean = run.trace->info().findings.empty()
                        && (!run.report.check.checked || run.report.check.passed);
 

@@ -1,0 +1,76 @@
+#include "app/run_job/view_of_run.h"
+
+#include "app/run_job/alternatives.h"
+#include "core/chip/chip.h"
+#include "kernels/kernel.h"
+
+namespace pallascope::app {
+
+namespace {
+
+std::vector<layout::Field> fieldsOf(const trace::Info& info)
+{
+    std::vector<layout::Field> fields{{"kernel", info.kernel, true, ""},
+                                      {"chip", info.chipName, true, ""}};
+    const kernels::Kernel* kernel = kernels::find(info.kernel);
+    for (const std::string& name : info.parameterOrder) {
+        const auto value = info.parameters.find(name);
+        bool choice = false;
+        if (kernel != nullptr) {
+            for (const kernels::Parameter& parameter : kernel->parameters) {
+                choice = choice
+                         || (parameter.name == name
+                             && parameter.type == kernels::Parameter::Type::Choice);
+            }
+        }
+        fields.push_back({name, value == info.parameters.end() ? "" : value->second, choice, ""});
+    }
+    return fields;
+}
+
+// The alternatives of a trace's run, if this program has its kernel and the kernel accepts the
+// parameters.
+std::vector<analysis::Alternative> alternativesOf(const trace::Info& info)
+{
+    const kernels::Kernel* kernel = kernels::find(info.kernel);
+    const Result<chip::Chip> chip = chip::parse(info.chipJson, "in the trace");
+    if (kernel == nullptr || !chip) {
+        return {};
+    }
+    const Result<kernels::Arguments> arguments = kernels::arguments(*kernel, info.parameters);
+    return arguments ? alternatives(*kernel, *arguments, *chip)
+                     : std::vector<analysis::Alternative>();
+}
+
+} // namespace
+
+Result<std::shared_ptr<layout::RunView>> viewOf(std::shared_ptr<const trace::Trace> trace)
+{
+    auto view = std::make_shared<layout::RunView>();
+    Result<analysis::Report> report = analysis::report(*trace);
+    if (!report) {
+        return report.error();
+    }
+    view->report = std::move(*report);
+    view->index = std::make_shared<const trace::Index>(trace);
+    view->lineTimes = analysis::timeByLine(*trace);
+    view->fields = fieldsOf(trace->info());
+    view->period = analysis::periodSteps(*trace);
+    view->periodTime = analysis::periodTime(*trace);
+    view->trace = std::move(trace);
+    return view;
+}
+
+Result<std::shared_ptr<const layout::RunView>> runViewOf(std::shared_ptr<const trace::Trace> trace)
+{
+    Result<std::shared_ptr<layout::RunView>> view = viewOf(std::move(trace));
+    if (!view) {
+        return view.error();
+    }
+    const trace::Info& info = (*view)->trace->info();
+    (*view)->alternatives = alternativesOf(info);
+    (*view)->verdict = analysis::verdict((*view)->report, info, (*view)->alternatives);
+    return std::shared_ptr<const layout::RunView>(std::move(*view));
+}
+
+} // namespace pallascope::app

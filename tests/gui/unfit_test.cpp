@@ -1,0 +1,183 @@
+// A kernel whose blocks do not fit: its form, its budget and what would fit are there to be
+// clicked, whether it is the first thing that the window is asked to show or not. The machine
+// behind this window is the real one.
+#include "app/window/docks.h"
+#include "app/window/fields.h"
+#include "app/window/main_window.h"
+#include "app/window/transport_bar.h"
+#include "app/window/verdict_strip.h"
+#include "views/layout/run/run_view.h"
+#include "views/style.h"
+
+#include <QApplication>
+#include <QSignalSpy>
+#include <QTest>
+
+#include <memory>
+
+namespace pallascope::test {
+
+namespace target = layout::target;
+
+class UnfitTest : public QObject
+{
+    Q_OBJECT
+
+private:
+    static app::RunRequest request(const char* block)
+    {
+        app::RunRequest request;
+        request.chip = "tpu_v5e";
+        request.fullValues = request.check = false;
+        for (const char* size : {"m", "n", "k"}) {
+            request.parameters[size] = "8192";
+        }
+        for (const char* name : {"bm", "bn", "bk"}) {
+            request.parameters[name] = block;
+        }
+        return request;
+    }
+
+    void open(const char* block)
+    {
+        m_window = std::make_unique<app::MainWindow>();
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+        run(block);
+    }
+
+    void run(const char* block)
+    {
+        runs().start(request(block));
+        QTRY_VERIFY_WITH_TIMEOUT(!runs().job().running, 60000);
+        QCoreApplication::processEvents();
+    }
+
+    [[nodiscard]] app::Runs& runs() const { return m_window->session().runs(); }
+
+    [[nodiscard]] QString caption(const char* dock) const
+    {
+        return m_window->docks().dock(QString::fromLatin1(dock))->head()->caption();
+    }
+
+    // The middle of the choice with this number.
+    static QPoint placeOf(views::SceneView& view, std::int64_t choice)
+    {
+        for (const layout::Hit& hit : view.scene().hits) {
+            const auto* found = std::get_if<target::Alternative>(&hit.target);
+            if (found != nullptr && found->index == choice) {
+                return {static_cast<int>(hit.rect.x + hit.rect.w / 2),
+                        static_cast<int>(hit.rect.y + hit.rect.h / 2)};
+            }
+        }
+        return {-1, -1};
+    }
+
+    [[nodiscard]] bool isFramed(const char* name) const
+    {
+        const auto* field = qobject_cast<app::NumberField*>(
+            m_window->docks().form()->field(QString::fromLatin1(name)));
+        return field != nullptr && field->isBad();
+    }
+
+    void clickRuns(views::SceneView& view)
+    {
+        const QPoint place = placeOf(view, 0);
+        QVERIFY(place.x() >= 0);
+        QSignalSpy ran(&runs(), &app::Runs::adopted);
+        QTest::mouseClick(&view, Qt::LeftButton, {}, place);
+        QTRY_COMPARE_WITH_TIMEOUT(ran.count(), 1, 60000);
+        QVERIFY(!runs().unfit());
+        QTRY_VERIFY2(caption("kernel").contains(QStringLiteral("over the limit")),
+                     qPrintable(caption("kernel")));
+        QVERIFY(!isFramed("bm"));
+        QVERIFY(m_window->strip().message().isEmpty());
+    }
+
+    std::unique_ptr<app::MainWindow> m_window;
+
+private Q_SLOTS:
+
+    void cleanup() { m_window.reset(); }
+
+    void openedFirstItShowsWhatWasAskedForAndWhatFits()
+    {
+        open("4096");
+        QVERIFY(!runs().shown());
+        QVERIFY(m_window->strip().message().startsWith(QStringLiteral("Not run: ")));
+        for (const char* name : {"bm", "bn", "bk"}) {
+            QVERIFY2(isFramed(name), name);
+        }
+        QVERIFY(!isFramed("m"));
+        QTRY_VERIFY2(caption("kernel").contains(QStringLiteral("256 MiB| of 128 MiB")),
+                     qPrintable(caption("kernel")));
+        QVERIFY(caption("kernel").contains(QStringLiteral("does not fit")));
+        QVERIFY(caption("grid").contains(QStringLiteral("|8| steps of 4096-blocks")));
+        QCOMPARE(m_window->transport().positionText(), QStringLiteral("not run"));
+        QVERIFY(!m_window->transport().playButton()->isEnabled());
+        QVERIFY(m_window->docks().form()->errorText().contains(QStringLiteral("128 MiB more")));
+        for (const char* key : {"grid", "memory", "roofline", "timeline"}) {
+            auto* view = qobject_cast<views::SceneView*>(
+                m_window->docks().dock(QString::fromLatin1(key))->widget());
+            QVERIFY2(view->scene().items.size() > 5, key);
+        }
+    }
+
+    void aClickOnTheNearestInTheMemoryRunsIt()
+    {
+        open("4096");
+        clickRuns(*qobject_cast<views::SceneView*>(
+            m_window->docks().dock(QStringLiteral("memory"))->widget()));
+    }
+
+    void aClickOnTheNearestInTheKernelRunsIt()
+    {
+        open("4096");
+        clickRuns(*m_window->docks().budget());
+    }
+
+    void afterARunTheViewsKeepItAndTheBudgetIsOfWhatFailed()
+    {
+        open("512");
+        QVERIFY(runs().shown());
+        QTRY_VERIFY(caption("kernel").contains(QStringLiteral("4 MiB")));
+        const QString grid = caption("grid");
+        run("4096");
+        QVERIFY(runs().unfit());
+        QTRY_VERIFY2(caption("kernel").contains(QStringLiteral("256 MiB")),
+                     qPrintable(caption("kernel")));
+        QCOMPARE(caption("grid"), grid);
+        QVERIFY(isFramed("bm"));
+        clickRuns(*m_window->docks().budget());
+        QCOMPARE(runs().shown()->request.parameters.at("m"), std::string("8192"));
+        QVERIFY(!caption("grid").contains(QStringLiteral("4096-blocks")));
+    }
+
+    void keysAndClicksDoNothingWhereNothingRan()
+    {
+        open("4096");
+        for (const Qt::Key key : {Qt::Key_Right, Qt::Key_End, Qt::Key_Space, Qt::Key_F, Qt::Key_0,
+                                  Qt::Key_Plus, Qt::Key_Home}) {
+            QTest::keyClick(QApplication::focusWidget(), key);
+        }
+        QVERIFY(!m_window->session().viewpoint().state().playing);
+        QCOMPARE(m_window->session().viewpoint().state().now, Picoseconds(0));
+        for (views::SceneView* view : m_window->docks().views()) {
+            QTest::mouseMove(view, QPoint(view->width() / 2, view->height() / 2));
+            QTest::mouseClick(view, Qt::LeftButton, {}, QPoint(2, view->height() - 2));
+        }
+        QVERIFY(!runs().shown());
+    }
+};
+
+} // namespace pallascope::test
+
+int main(int argc, char** argv)
+{
+    QApplication application(argc, argv);
+    pallascope::views::dressApplication();
+    pallascope::test::UnfitTest test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+#include "unfit_test.moc"
