@@ -261,7 +261,8 @@ void SceneView::pointAt(const Target& target, const QPoint& globalPosition)
         return;
     }
     m_pointed = target;
-    setCursor(isLink(target) ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    const bool leads = m_leads && (is<target::Steps>(target) || is<target::SourceLine>(target));
+    setCursor(leads || isLink(target) ? Qt::PointingHandCursor : Qt::ArrowCursor);
     Q_EMIT hovered(isThing(target) ? target : Target{});
     QStringList lines;
     if (m_run && !isNothing(target)) {

@@ -44,6 +44,11 @@ public:
     // Lets the arrow keys move a cursor between the things of the view while it has the focus.
     void setCursorKeys(bool on) { m_cursorKeys = on; }
 
+    // A click on a step or a source line leads there, as links do.
+    void setLeads(bool on) { m_leads = on; }
+
+    [[nodiscard]] bool leads() const { return m_leads; }
+
     // The scene for the current run, state and size.
     [[nodiscard]] const layout::Scene& scene();
 

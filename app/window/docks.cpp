@@ -54,7 +54,7 @@ Docks::Docks(Session& session, QMainWindow& window)
                 m_session.viewpoint().setHover(target);
             }
         });
-        if (each != m_budget) {
+        if (!each->leads() && each != m_budget) {
             connect(each, &SceneView::clicked, &m_session, &Session::activate);
         }
         connect(each, &SceneView::doubleClicked, this, [this, each](const Target& target) {
@@ -63,6 +63,16 @@ Docks::Docks(Session& session, QMainWindow& window)
             }
         });
     }
+    connect(&m_session.viewpoint(), &Viewpoint::runChanged, this, [this] {
+        for (ScrolledView* each : m_scrolled) {
+            each->setRun(m_session.viewpoint().run());
+        }
+    });
+    connect(&m_session.viewpoint(), &Viewpoint::selectionChanged, this, [this] {
+        for (ScrolledView* each : m_scrolled) {
+            each->show(m_session.viewpoint().state().selection);
+        }
+    });
     connect(m_budget, &SceneView::clicked, this, &Docks::clickedBudget);
 }
 
@@ -93,6 +103,9 @@ void Docks::add(const View& row)
     } else if (row.name == "source") {
         view = m_source = new views::SourceView;
         content = makeSourcePages();
+    } else if (row.name == "verdict") {
+        view = new SceneView(row.layout, SceneView::Use::Fixed);
+        content = makeFindings(view);
     } else if (row.name == "timeline") {
         content = view = m_timeline = new views::TimelineView;
     } else {
@@ -150,6 +163,30 @@ QWidget* Docks::makeKernelPanel(SceneView* budget)
     return scroll;
 }
 
+// The findings, as many as there are, whose links lead to what they name.
+ScrolledView* Docks::makeFindings(SceneView* view)
+{
+    view->setLeads(true);
+    connect(view, &SceneView::clicked, this, &Docks::followLink);
+    m_scrolled.push_back(new ScrolledView(view, findingsHeight));
+    return m_scrolled.back();
+}
+
+void Docks::followLink(const Target& target)
+{
+    if (const auto* line = std::get_if<target::SourceLine>(&target)) {
+        m_session.viewpoint().showLine(*line);
+        showSourcePage(0);
+        Dock* source = dock(u"source"_s);
+        source->show();
+        source->raise();
+    } else if (is<target::Steps>(target)) {
+        m_session.viewpoint().selectAndGoTo(target);
+    } else {
+        m_session.activate(target);
+    }
+}
+
 QWidget* Docks::makeSourcePages()
 {
     m_findings = new SceneView(layoutVerdict, SceneView::Use::Fixed);
@@ -157,7 +194,7 @@ QWidget* Docks::makeSourcePages()
     m_views.push_back(m_findings);
     m_sourcePages = new QStackedWidget;
     m_sourcePages->addWidget(m_source);
-    m_sourcePages->addWidget(m_findings);
+    m_sourcePages->addWidget(makeFindings(m_findings));
     return m_sourcePages;
 }
 

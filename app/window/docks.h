@@ -4,6 +4,7 @@
 
 #include "app/window/dock.h"
 #include "app/window/kernel_form.h"
+#include "app/window/scrolled_view.h"
 #include "app/window/session.h"
 #include "views/layout/views.h"
 #include "views/scene_view.h"
@@ -72,6 +73,8 @@ private:
     void clickedBudget(const layout::Target& target);
     QWidget* makeKernelPanel(views::SceneView* budget);
     QWidget* makeSourcePages();
+    ScrolledView* makeFindings(views::SceneView* view);
+    void followLink(const layout::Target& target);
     void connectSource();
     void connectTimeline();
     void showSourcePage(int page);
@@ -94,6 +97,7 @@ private:
     views::TimelineView* m_timeline = nullptr;
     views::SourceView* m_source = nullptr;
     views::SceneView* m_findings = nullptr; // a page of the source dock
+    std::vector<ScrolledView*> m_scrolled;  // that page, and the dock of the findings
     QStackedWidget* m_sourcePages = nullptr;
     Table m_table = Table::None;
     bool m_arranging = false;

@@ -91,6 +91,9 @@ void Viewpoint::setPlaying(bool playing)
         moveTo(Picoseconds(0), Follow::Jump);
     }
     playing ? m_playback.start() : m_playback.stop();
+    if (playing) {
+        followSource();
+    }
     ViewState next = m_state;
     next.playing = playing;
     change(next);
@@ -114,6 +117,7 @@ void Viewpoint::step(StepUnit unit, int direction)
         return;
     }
     setPlaying(false);
+    followSource();
     const auto stop =
         direction > 0 ? m_stops->next(unit, m_state.now) : m_stops->previous(unit, m_state.now);
     if (stop) {
@@ -249,6 +253,7 @@ void Viewpoint::goTo(const Target& target)
     }
     if (const auto time = navigation::timeOf(trace(), target, m_state.now)) {
         setPlaying(false);
+        followSource();
         setNow(*time);
     }
 }
@@ -259,18 +264,48 @@ void Viewpoint::selectAndGoTo(const Target& target)
     goTo(target);
 }
 
+void Viewpoint::showLine(const target::SourceLine& line)
+{
+    constexpr std::int64_t kAbove = 3; // lines that are seen above it
+    ViewState next = m_state;
+    next.selection = line;
+    next.firstSourceLine = std::max<std::int64_t>(1, line.line - kAbove);
+    change(next);
+}
+
+// From place to place, of one finding after the other.
 void Viewpoint::nextFinding(int direction)
 {
-    if (!m_run || trace().info().findings.empty()) {
+    if (!m_run) {
         return;
     }
-    const auto count = static_cast<std::int64_t>(trace().info().findings.size());
+    const std::vector<navigation::Place> places = navigation::placesOfFindings(trace());
+    if (places.empty()) {
+        return;
+    }
     const auto* selected = std::get_if<target::Finding>(&m_state.selection);
-    std::int64_t at = selected != nullptr ? selected->index.value_or(-1) + direction
-                      : direction > 0     ? 0
-                                          : count - 1;
-    at = (at % count + count) % count;
-    selectAndGoTo(target::Finding{at});
+    const auto ofSelected = [&](const navigation::Place& place) {
+        return selected != nullptr && selected->index == place.finding;
+    };
+    auto at = std::find_if(places.begin(), places.end(), [&](const navigation::Place& place) {
+        return ofSelected(place) && place.time == m_state.now;
+    });
+    at = at == places.end() ? std::find_if(places.begin(), places.end(), ofSelected) : at;
+    const auto count = static_cast<std::int64_t>(places.size());
+    const std::int64_t before = direction > 0 ? -1 : count; // where nothing is selected
+    const std::int64_t from = at == places.end() ? before : at - places.begin();
+    const navigation::Place& next =
+        places[static_cast<std::size_t>((from + direction + count) % count)];
+    setPlaying(false);
+    followSource();
+    select(target::Finding{next.finding});
+    setNow(next.time);
+}
+
+// To where the playhead is, after the reader had scrolled away.
+void Viewpoint::followSource()
+{
+    setFirstSourceLine(0);
 }
 
 void Viewpoint::setFirstSourceLine(std::int64_t line)

@@ -61,6 +61,7 @@ public:
     void select(const layout::Target& target);
     void goTo(const layout::Target& target);
     void selectAndGoTo(const layout::Target& target);
+    void showLine(const layout::target::SourceLine& line); // in the source view
     void nextFinding(int direction);
     void setFirstSourceLine(std::int64_t line);
 
@@ -83,6 +84,7 @@ private:
 
     void change(const layout::ViewState& next);
     void moveTo(Picoseconds now, Follow follow);
+    void followSource();
 
     [[nodiscard]] const trace::Trace& trace() const { return *m_run->trace; }
 

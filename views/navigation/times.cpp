@@ -1,6 +1,7 @@
 #include "views/navigation/times.h"
 
 #include "core/trace/lookup.h"
+#include "views/layout/run/finding_text.h"
 
 #include <algorithm>
 #include <functional>
@@ -122,10 +123,9 @@ struct TimeOf
 
     Time operator()(const target::Finding& finding) const
     {
-        const bool known = finding.index && isIn(*finding.index, info.findings.size());
-        return known ? at(trace.steps().begin,
-                          info.findings[static_cast<std::size_t>(*finding.index)].step)
-                     : std::nullopt;
+        return finding.index && isIn(*finding.index, info.findings.size())
+                   ? Time(timesOf(info.findings[static_cast<std::size_t>(*finding.index)]).back())
+                   : std::nullopt;
     }
 
     Time operator()(const target::Print& print) const
@@ -173,6 +173,25 @@ struct TimeOf
         return nextRun(trace, now, operations);
     }
 
+    // In the order of time, at least one.
+    [[nodiscard]] std::vector<Picoseconds> timesOf(const trace::Finding& finding) const
+    {
+        std::vector<Picoseconds> times;
+        for (const std::int64_t step : {finding.relatedStep.value_or(-1), finding.step}) {
+            if (const Time time = at(trace.steps().begin, layout::stepRow(trace, step))) {
+                times.push_back(*time);
+            }
+        }
+        if (times.empty()) {
+            const TimeOf first{trace, Picoseconds(-1)};
+            times.push_back(first(target::SourceLine{finding.source.file, finding.source.line})
+                                .value_or(Picoseconds(0)));
+        }
+        std::sort(times.begin(), times.end());
+        times.erase(std::unique(times.begin(), times.end()), times.end());
+        return times;
+    }
+
     Time operator()(const std::monostate&) const { return std::nullopt; }
 
     Time operator()(const target::Alternative&) const { return std::nullopt; }
@@ -185,6 +204,18 @@ struct TimeOf
 std::optional<Picoseconds> timeOf(const Trace& trace, const layout::Target& target, Picoseconds now)
 {
     return std::visit(TimeOf{trace, now}, target);
+}
+
+std::vector<Place> placesOfFindings(const Trace& trace)
+{
+    const TimeOf of{trace, Picoseconds(0)};
+    std::vector<Place> places;
+    for (std::size_t i = 0; i < trace.info().findings.size(); ++i) {
+        for (const Picoseconds time : of.timesOf(trace.info().findings[i])) {
+            places.push_back({static_cast<std::int64_t>(i), time});
+        }
+    }
+    return places;
 }
 
 layout::TimeRange stepRange(const Trace& trace, Picoseconds t)

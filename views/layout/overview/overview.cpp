@@ -3,6 +3,7 @@
 
 #include "core/analysis/band.h"
 #include "core/base/format.h"
+#include "views/layout/run/finding_text.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/scene/canvas.h"
 #include "views/layout/timeline/timeline.h"
@@ -169,26 +170,6 @@ void paintVerdict(Canvas& canvas, const RunView& run, const Sentence& sentence, 
     }
 }
 
-// An octagon, a triangle or a disc, so that severities differ in shape as well as in colour.
-void severity(Canvas& canvas, double x, double y, Role role)
-{
-    const auto at = [&](double dx, double dy) { return Point{x + dx, y + dy}; };
-    if (role == Role::Error) {
-        canvas.polygon({at(3.5, 0), at(8.5, 0), at(12, 3.5), at(12, 8.5), at(8.5, 12), at(3.5, 12),
-                        at(0, 8.5), at(0, 3.5)},
-                       Role::Error);
-        canvas.line({at(4, 4), at(8, 8)}, Role::View, 1.6);
-        canvas.line({at(8, 4), at(4, 8)}, Role::View, 1.6);
-    } else if (role == Role::Warning) {
-        canvas.polygon({at(6, 0), at(12.5, 12), at(-0.5, 12)}, Role::Warning);
-        canvas.fill(x + 5, y + 4, 2, 4, Role::View);
-        canvas.fill(x + 5, y + 9, 2, 2, Role::View);
-    } else {
-        canvas.disc(x + 6, y + 6, 6, Role::Ok, Role::Ok, 0);
-        canvas.line({at(3, 6), at(5.3, 8.4), at(9.2, 3.8)}, Role::View, 1.6);
-    }
-}
-
 // Paints the count of findings, for which room is always kept. Returns the x where it begins.
 double findingsCount(Canvas& canvas, const RunView& run, double right, double h)
 {
@@ -201,10 +182,11 @@ double findingsCount(Canvas& canvas, const RunView& run, double right, double h)
     const double x = std::floor(right - w);
     const double icon = x - 18;
     canvas.text(x, 0, w, h, number, {11, Role::Text2});
-    severity(canvas, icon, std::floor((h - 12) / 2),
-             failed      ? Role::Error
-             : count > 0 ? Role::Warning
-                         : Role::Ok);
+    Severity worst = failed ? Severity::Error : Severity::Ok;
+    for (const trace::Finding& finding : info.findings) {
+        worst = std::max(worst, severityOf(finding));
+    }
+    paintSeverity(canvas, icon, std::floor((h - 12) / 2), worst);
     canvas.hit(icon - 4, 0, right - icon + 8, h,
                target::Finding{count > 0 ? std::optional<std::int64_t>(0) : std::nullopt});
     return icon;

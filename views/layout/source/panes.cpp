@@ -103,8 +103,12 @@ void paintCode(Canvas& canvas, Rect rect, const std::vector<Token>& line, bool s
     }
 }
 
-std::int32_t shownFile(const RunView& run, const SourceMoment& moment)
+std::int32_t shownFile(const RunView& run, const ViewState& state, const SourceMoment& moment)
 {
+    const auto* line = std::get_if<target::SourceLine>(&state.selection);
+    if (line != nullptr && state.firstSourceLine > 0 && line->file >= 0) {
+        return static_cast<std::int32_t>(line->file); // the reader went there
+    }
     if (moment.line.file >= 0) {
         return moment.line.file;
     }
@@ -212,7 +216,7 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
                       const SourceMoment& moment, Rect area)
 {
     const trace::Info& info = run.trace->info();
-    const std::int32_t file = shownFile(run, moment);
+    const std::int32_t file = shownFile(run, state, moment);
     if (static_cast<std::size_t>(file) >= info.sources.size()) {
         canvas.text(parts::kPadding, area.y + 6, area.w - 2 * parts::kPadding, 16,
                     "No text for this line in the trace.",

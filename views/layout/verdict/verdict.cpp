@@ -67,6 +67,16 @@ struct Section
 
 } // namespace
 
+double findingsHeight(const RunView& run, double width)
+{
+    if (run.trace->info().findings.empty() || !run.notRun.empty()) {
+        return 0;
+    }
+    constexpr double kTop = 4, kUnlimited = 1e6;
+    Canvas scratch(width, kUnlimited);
+    return paintChecks(scratch, run, paintFindings(scratch, run, {}, kTop, kUnlimited)) + 1;
+}
+
 Scene layoutVerdict(const RunView& run, const ViewState& state, Size size)
 {
     if (!run.notRun.empty()) {
