@@ -158,6 +158,9 @@ void SceneView::refresh()
     if (m_scene.caption != caption) {
         updateAccessibility();
     }
+    if (m_pointer) {
+        QMetaObject::invokeMethod(this, &SceneView::pointAgain, Qt::QueuedConnection);
+    }
     Q_EMIT sceneChanged();
 }
 
@@ -252,6 +255,7 @@ Target SceneView::targetAt(const QPointF& position)
 
 void SceneView::mouseMoveEvent(QMouseEvent* event)
 {
+    m_pointer = event->position();
     pointAt(targetAt(event->position()), event->globalPosition().toPoint());
 }
 
@@ -264,6 +268,27 @@ void SceneView::pointAt(const Target& target, const QPoint& globalPosition)
     const bool leads = m_leads && (is<target::Steps>(target) || is<target::SourceLine>(target));
     setCursor(leads || isLink(target) ? Qt::PointingHandCursor : Qt::ArrowCursor);
     Q_EMIT hovered(isThing(target) ? target : Target{});
+    askForTip(target, globalPosition);
+}
+
+// What lies under a pointer that rests changes when the picture does, by zooming or stepping. While
+// playing the tooltip stays with what it was asked for.
+void SceneView::pointAgain()
+{
+    if (!m_pointer || m_state.playing) {
+        return;
+    }
+    const Target target = targetAt(*m_pointer);
+    const QPoint global = mapToGlobal(m_pointer->toPoint());
+    if (!(target == m_pointed)) {
+        pointAt(target, global);
+    } else if (!m_tip->lines().isEmpty()) {
+        askForTip(target, global); // its numbers and its place may be others
+    }
+}
+
+void SceneView::askForTip(const Target& target, const QPoint& globalPosition)
+{
     QStringList lines;
     if (m_run && !isNothing(target)) {
         for (const std::string& line : tooltip(*m_run, m_state, target)) {
@@ -298,6 +323,7 @@ void SceneView::mouseDoubleClickEvent(QMouseEvent* event)
 void SceneView::leaveEvent(QEvent* event)
 {
     QWidget::leaveEvent(event);
+    m_pointer.reset();
     pointAt({}, QCursor::pos());
 }
 

@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace pallascope::views {
 
@@ -89,6 +90,11 @@ protected:
     [[nodiscard]] layout::Target targetAt(const QPointF& position);
     void pointAt(const layout::Target& target, const QPoint& globalPosition);
 
+    void forgetPointer() { m_pointer.reset(); } // until it moves again
+
+    void askForTip(const layout::Target& target, const QPoint& globalPosition);
+    void pointAgain();
+
 private:
     void invalidate();
     void refresh();
@@ -110,7 +116,8 @@ private:
     bool m_dirty = true;
     bool m_queued = false;
     navigation::Partners m_partners;
-    layout::Target m_pointed; // what is under the pointer or the cursor
+    std::optional<QPointF> m_pointer; // while it is over the view and no button is down
+    layout::Target m_pointed;         // what is under the pointer or the cursor
     std::unique_ptr<Tip> m_tip;
     QElapsedTimer m_sinceDescribed;
 };

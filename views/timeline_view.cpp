@@ -95,6 +95,7 @@ void TimelineView::mousePressEvent(QMouseEvent* event)
         Q_EMIT clicked(target); // the marks of prints lie on the ruler
         return;
     }
+    forgetPointer(); // a drag moves the picture along with it
     m_pressedGlobal = event->globalPosition();
     m_axisAtPress = axis();
     m_moved = false;

@@ -29,7 +29,10 @@ Runs::Runs(QObject* parent)
 {
     m_staleDelay.setSingleShot(true);
     m_staleDelay.setInterval(kStaleAfterMs);
-    connect(&m_staleDelay, &QTimer::timeout, this, [this] { Q_EMIT staleChanged(m_job.running); });
+    connect(&m_staleDelay, &QTimer::timeout, this, [this] {
+        // Nothing is stale where nothing is shown.
+        Q_EMIT staleChanged(m_job.running && m_shown.has_value());
+    });
     connect(&m_runs, &RunJobs::progressed, this, [this] {
         m_job.share = m_runs.share();
         Q_EMIT jobChanged();

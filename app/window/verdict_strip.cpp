@@ -140,22 +140,20 @@ void VerdictStrip::place()
     }
     setFixedHeight(height);
     const bool progress = !m_cancel->isHidden();
-    m_view->setGeometry(0, 0, width(), kVerdictHeight - (progress ? kProgress : 0));
+    const int line = kVerdictHeight - (progress ? kProgress : 0);
+    int left = width(); // where progress or a notice begins; the verdict ends before it
     if (error) {
         m_message->setGeometry(0, 0, width(), height);
-    } else {
+    } else if (!m_message->isHidden()) {
         const double wide =
             QFontMetricsF(views::font(12)).horizontalAdvance(m_message->text) + 2 * kTextLeft;
         const QSize button = m_cancel->sizeHint();
         const int end = progress ? width() - button.width() - kTextLeft : width();
-        const int left = std::max(0, end - static_cast<int>(std::ceil(wide)));
-        m_message->setGeometry(left, 0, width() - left,
-                               kVerdictHeight - (progress ? kProgress : 0));
+        left = std::max(0, end - static_cast<int>(std::ceil(wide)));
+        m_message->setGeometry(left, 0, end - left, line);
         m_cancel->setGeometry(end, 3, button.width(), button.height());
-        // The text must end before the button.
-        m_message->setGeometry(left, 0, (progress ? end : width()) - left,
-                               kVerdictHeight - (progress ? kProgress : 0));
     }
+    m_view->setGeometry(0, 0, left, line);
     m_cancel->raise();
 }
 

@@ -87,6 +87,31 @@ TEST(Roofline, theWindowPointShowsOnlyAfterAWholePeriod)
     EXPECT_EQ(discsOf(roofline(run, period * 1.1)).size(), 3U);
 }
 
+TEST(Roofline, noTextLiesOverItsPointOrRing)
+{
+    const RunView& run = test::sharedMainJob();
+    for (const double width : {365.0, 669.0, 1000.0}) {
+        for (double share = 0.02; share <= 1; share += 0.0173) {
+            SCOPED_TRACE(std::to_string(share) + " " + std::to_string(width));
+            const Scene scene = roofline(run, share, {width, width / 1.8});
+            for (const Item& item : scene.items) {
+                const auto* text = std::get_if<TextItem>(&item);
+                if (text == nullptr || text->align != Align::Left || text->angle != 0) {
+                    continue;
+                }
+                const double right = text->rect.x + textWidth(text->text, text->size, text->weight);
+                for (const DiscItem& disc : discsOf(scene)) {
+                    const double r = disc.radius;
+                    EXPECT_FALSE(text->rect.x < disc.center.x + r && disc.center.x - r < right
+                                 && text->rect.y < disc.center.y + r
+                                 && disc.center.y - r < text->rect.bottom())
+                        << text->text;
+                }
+            }
+        }
+    }
+}
+
 TEST(Roofline, beforeAnythingIsComputedItSaysWhereTheRunWillBe)
 {
     const Scene scene = roofline(test::sharedMainJob(), 0);

@@ -4,6 +4,7 @@
 #include "tests/layout_views/scene_probe.h"
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
+#include "views/layout/scene/canvas.h"
 #include "views/layout/source/source.h"
 #include "views/layout/source/tokenizer.h"
 
@@ -159,6 +160,23 @@ TEST(Source, theTimesBesideTheLinesSumToTheRun)
     }
     EXPECT_NEAR(sum, static_cast<double>(run.trace->end().value()) * 1e-6,
                 0.5 * static_cast<double>(run.lineTimes.size()));
+}
+
+TEST(Source, aLongTimeDoesNotLieOverItsBar)
+{
+    RunView run = mainJobView();
+    run.lineTimes[0].time = Picoseconds(262'144'000'000);
+    const Scene scene = layoutSource(run, at(run, 0.5), kWide);
+    bool found = false;
+    for (const layout::Item& item : scene.items) {
+        const auto* text = std::get_if<layout::TextItem>(&item);
+        if (text != nullptr && text->text == countText(262'144)) {
+            found = true;
+            const double left = text->rect.right() - layout::textWidth(text->text, text->size);
+            EXPECT_GE(left, 38); // where the bars end
+        }
+    }
+    EXPECT_TRUE(found);
 }
 
 TEST(Source, timeOfOtherFilesIsSaidSoThatTheColumnStillSums)

@@ -173,6 +173,7 @@ void Painter::points(const Point& point)
     if (window && inSight(*window)) {
         const layout::Point ring = at(*window);
         m_canvas.disc(ring.x, ring.y, 5.5, Role::View, Role::Select, 2);
+        m_taken.push_back({ring.x - 7, ring.y - 7, 14, 14});
     }
     m_canvas.disc(p.x, p.y, 5.5, Role::View, Role::View, 0);
     m_canvas.disc(p.x, p.y, 4.5, Role::Playhead, Role::Playhead, 0);
@@ -197,7 +198,9 @@ void Painter::expected()
         return;
     }
     const double x = m_x.at(intensity);
-    m_canvas.dashedVertical(x, m_plot.y, m_plot.bottom() - 18, Role::Select);
+    const double roofY = m_y.at(roofAt(intensity)); // the name of the roof lies above it
+    m_canvas.dashedVertical(x, std::clamp(roofY, m_plot.y, m_plot.bottom()), m_plot.bottom() - 18,
+                            Role::Select);
     const std::string text = "whole run " + intensityText(intensity);
     const double w = textWidth(text, m_small) + 2;
     const Rect box = place({x, m_plot.bottom() - 56}, w, 14);

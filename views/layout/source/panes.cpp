@@ -13,8 +13,8 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr double kTimes = 74; // px of the bar and the time
-constexpr double kBar = 32;
+constexpr double kBar = 32, kBarLeft = 6, kTimeLeft = 41; // px
+constexpr double kLeastTime = 29;                         // px of a time
 constexpr double kHead = 15;
 
 // Counts characters, not bytes.
@@ -155,21 +155,26 @@ double lineHeight(double height, std::int64_t lines)
     return room >= 17 * static_cast<double>(lines) || height > 300 ? 17 : 14;
 }
 
-void paintLineTime(Canvas& canvas, const RunView& run, const analysis::LineTime& time, Rect rect)
+// In the column "µs of run".
+std::string microseconds(const analysis::LineTime& time)
+{
+    const double us = static_cast<double>(time.time.value()) * 1e-6;
+    return us >= 10 ? countText(std::llround(us)) : significant(us, us >= 1 ? 2 : 1);
+}
+
+void paintLineTime(Canvas& canvas, const RunView& run, const analysis::LineTime& time, Rect rect,
+                   double timeWidth)
 {
     const double share = run.trace->end().value() == 0 ? 0 : ratio(time.time, run.trace->end());
     const Role role =
         time.unit < 0
             ? Role::Scalar
             : parts::unitRole(run.trace->info().units[static_cast<std::size_t>(time.unit)].kind);
-    canvas.fill(rect.x + 6, rect.y + 4, kBar, rect.h - 8, Role::Grid);
+    canvas.fill(rect.x + kBarLeft, rect.y + 4, kBar, rect.h - 8, Role::Grid);
     if (time.time.value() > 0) {
-        canvas.fill(rect.x + 6, rect.y + 4, std::max(1.0, kBar * share), rect.h - 8, role);
+        canvas.fill(rect.x + kBarLeft, rect.y + 4, std::max(1.0, kBar * share), rect.h - 8, role);
     }
-    const double us = static_cast<double>(time.time.value()) * 1e-6;
-    const std::string text =
-        us >= 10 ? countText(std::llround(us)) : significant(us, us >= 1 ? 2 : 1);
-    canvas.text(rect.x + 36, rect.y, 34, rect.h, text,
+    canvas.text(rect.x + kTimeLeft, rect.y, timeWidth, rect.h, microseconds(time),
                 {10, Role::Text2, Weight::Regular, Align::Right});
 }
 
@@ -226,12 +231,17 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
     const trace::SourceFile& source = info.sources[static_cast<std::size_t>(file)];
     const std::vector<std::string_view> lines = linesOf(source.text);
     const auto count = static_cast<std::int64_t>(lines.size());
+    const LineTimes times = timesIn(run, file, count);
+    double timeWidth = kLeastTime; // of the longest: none may lie over its bar
+    for (const auto& [line, time] : times.of) {
+        timeWidth = std::max(timeWidth, std::ceil(textWidth(microseconds(*time), 10)));
+    }
+    const double timesWidth = kTimeLeft + timeWidth + 4;
     const double digits = std::max(2.0, static_cast<double>(std::to_string(count).size()));
-    const double gutter = kTimes + 6 + 6 * digits; // px, with the line number
-    canvas.text(area.x + 6, area.y, kTimes - 6, 13, "µs of run",
+    const double gutter = timesWidth + 6 + 6 * digits; // px, with the line number
+    canvas.text(area.x + 6, area.y, timesWidth - 6, 13, "µs of run",
                 {10, Role::Text3, Weight::Regular, Align::Right});
 
-    const LineTimes times = timesIn(run, file, count);
     double room = area.w - gutter - 12;
     if (times.elsewhere.value() > 0) { // so that the column still sums to the run
         const std::string text = timeText(times.elsewhere) + " elsewhere";
@@ -260,9 +270,9 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
             currentBand(canvas, row);
         }
         if (const auto time = times.of.find(line); time != times.of.end()) {
-            paintLineTime(canvas, run, *time->second, row);
+            paintLineTime(canvas, run, *time->second, row, timeWidth);
         }
-        canvas.text(area.x + kTimes, y, gutter - kTimes - 4, height, std::to_string(line),
+        canvas.text(area.x + timesWidth, y, gutter - timesWidth - 4, height, std::to_string(line),
                     {10, Role::Text3, Weight::Mono, Align::Right});
         const std::string_view text = lines[static_cast<std::size_t>(line - 1)];
         paintCode(canvas, {area.x + gutter + 4, y, room, height},
