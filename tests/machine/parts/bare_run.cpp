@@ -2,6 +2,7 @@
 
 #include "tests/chip/chip_file.h"
 
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -9,21 +10,23 @@ namespace pallascope::machine_test {
 
 namespace {
 
-const chip::Chip& plainChip()
+const chip::Chip& plainChip(const std::string& name)
 {
-    static const chip::Chip kPlain = [] {
-        Result<chip::Chip> chip = chip::parse(chip::plainText("tpu_v5e"), "plain");
-        if (!chip) {
-            throw std::runtime_error(chip.error().message);
-        }
-        return *std::move(chip);
-    }();
-    return kPlain;
+    static std::map<std::string, chip::Chip> chips; // a run refers to its chip
+    if (const auto known = chips.find(name); known != chips.end()) {
+        return known->second;
+    }
+    Result<chip::Chip> chip = chip::parse(chip::plainText(name), "plain");
+    if (!chip) {
+        throw std::runtime_error(chip.error().message);
+    }
+    return chips.emplace(name, *std::move(chip)).first->second;
 }
 
-std::shared_ptr<const machine::Prepared> preparedOf(const ir::Program& program)
+std::shared_ptr<const machine::Prepared> preparedOf(const ir::Program& program,
+                                                    const std::string& chip)
 {
-    auto prepared = machine::prepare(program, plainChip(), machine::ValueMode::Full, true);
+    auto prepared = machine::prepare(program, plainChip(chip), machine::ValueMode::Full, true);
     if (!prepared) {
         throw std::runtime_error(prepared.error().message);
     }
@@ -51,9 +54,9 @@ ir::Program bareProgram()
     return *std::move(program);
 }
 
-BareRun::BareRun(const machine::Settings& settings, ir::Program program)
+BareRun::BareRun(const machine::Settings& settings, ir::Program program, const std::string& chip)
     : m_program(std::move(program))
-    , m_prepared(preparedOf(m_program))
+    , m_prepared(preparedOf(m_program, chip))
     , m_settings(settings)
     , m_recorder(m_prepared->description, machine::Keeps::Rows)
     , ending(m_state.stopped)
@@ -69,6 +72,13 @@ BareRun::BareRun(const machine::Settings& settings, ir::Program program)
 {
     agents.add();
     copies.addLinks();
+}
+
+void BareRun::deliverFirst()
+{
+    const machine::Signal signal = m_state.sync.signals.front();
+    m_state.sync.signals.pop_front();
+    semaphores.deliver(signal);
 }
 
 std::int32_t BareRun::memoryOf(std::int64_t elements)

@@ -23,7 +23,9 @@ namespace pallascope::machine_test {
 class BareRun
 {
 public:
-    explicit BareRun(const machine::Settings& settings = {}, ir::Program program = bareProgram());
+    // `chip` names a file of the chips, of which only the figures are taken that need no model.
+    explicit BareRun(const machine::Settings& settings = {}, ir::Program program = bareProgram(),
+                     const std::string& chip = "tpu_v5e");
 
     // Memory with this many elements of f32. Nothing in it is defined, or all elements have this
     // value.
@@ -35,6 +37,15 @@ public:
     // Adds a copy from one memory to another that a link serves from `start` to `end`.
     void copy(std::int32_t from, std::int32_t to, std::int64_t start, std::int64_t end,
               std::int32_t row = 0);
+
+    // Signals that copies will send, in the order of their times. `deliverFirst` delivers the first
+    // of them, at its time.
+    [[nodiscard]] const machine::Queue<machine::Signal>& signals() const
+    {
+        return m_state.sync.signals;
+    }
+
+    void deliverFirst();
 
     [[nodiscard]] const std::vector<trace::Finding>& found() const
     {
