@@ -17,7 +17,8 @@ using namespace layout;
 using namespace Qt::StringLiterals;
 using views::SceneView;
 
-constexpr int kFindingsPage = 2; // the third page of the source dock, after C++ and IR
+constexpr int kLeastKernel = 200; // px; in a narrower dock fields cannot show their numbers
+constexpr int kFindingsPage = 2;  // the third page of the source dock, after C++ and IR
 
 // The index of the word in the switch: op, step, run.
 int wordOf(timeline::Level level)
@@ -160,6 +161,7 @@ QWidget* Docks::makeKernelPanel(SceneView* budget)
     scroll->setWidgetResizable(true);
     scroll->setFocusPolicy(Qt::NoFocus);
     scroll->setWidget(panel);
+    scroll->setMinimumWidth(kLeastKernel);
     return scroll;
 }
 

@@ -125,6 +125,7 @@ void NumberField::setValueText(const QString& text)
     m_committed = text;
     if (lineEdit()->text() != text) {
         lineEdit()->setText(text);
+        placeEdit();
     }
 }
 
@@ -217,17 +218,35 @@ void NumberField::showEvent(QShowEvent* event)
     placeEdit();
 }
 
+// A style that changes, as with the theme, places the edit anew.
+void NumberField::changeEvent(QEvent* event)
+{
+    QAbstractSpinBox::changeEvent(event);
+    placeEdit();
+}
+
 // Places the edit inside our frame, which the style does not know about.
 void NumberField::placeEdit()
 {
     constexpr int kFrame = 2;
-    lineEdit()->setGeometry(kFrame, kFrame, width() - kArrowRoom, height() - 2 * kFrame);
+    const int right = hasArrows() ? kArrowRoom : 2 * kFrame;
+    lineEdit()->setGeometry(kFrame, kFrame, width() - right, height() - 2 * kFrame);
+}
+
+// A narrow field keeps its room for the number; the keys still step.
+bool NumberField::hasArrows() const
+{
+    const int number = fontMetrics().horizontalAdvance(lineEdit()->text());
+    return width() >= kArrowRoom + kTextInset + number + kTextInset;
 }
 
 void NumberField::paintEvent(QPaintEvent* /*event*/)
 {
     QPainter painter(this);
     paintField(painter, *this, m_look);
+    if (!hasArrows()) {
+        return;
+    }
     const QColor ink = color(Color(Role::Text3), m_look.theme);
     const double x = width() - 13;
     const double middle = height() / 2.0;

@@ -67,11 +67,13 @@ protected:
     void wheelEvent(QWheelEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void showEvent(QShowEvent* event) override;
+    void changeEvent(QEvent* event) override;
     [[nodiscard]] StepEnabled stepEnabled() const override;
 
 private:
     void commit();
     void placeEdit();
+    [[nodiscard]] bool hasArrows() const;
 
     FieldLook m_look;
     std::int64_t m_minimum, m_maximum;
