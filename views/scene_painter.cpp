@@ -257,9 +257,12 @@ double paintRich(QPainter& painter, const QRectF& rect, const QString& text, int
     double x = rect.x();
     bool strong = false;
     const QStringList parts = text.split(QLatin1Char('|'));
+    QString rest = text;
+    rest.remove(QLatin1Char('|'));
     for (const QString& part : parts) {
         const double room = rect.right() - x;
         if (!part.isEmpty()) {
+            rest.remove(0, part.size());
             if (room < kLeastRoom) {
                 return x;
             }
@@ -268,12 +271,14 @@ double paintRich(QPainter& painter, const QRectF& rect, const QString& text, int
             const double width = metrics.horizontalAdvance(part);
             painter.setFont(face);
             painter.setPen(color(strong ? colors.strong : colors.normal, theme));
+            // "VMEM 4" must not stand for "VMEM 4 of 16 MiB": the ellipsis needs its room, too.
+            const bool isCut = width > room || (!rest.isEmpty() && room - width < kLeastRoom);
             const QString shown =
-                width > room ? metrics.elidedText(part, Qt::ElideRight, room) : part;
+                isCut ? metrics.elidedText(part + QChar(0x2026), Qt::ElideRight, room) : part;
             painter.drawText(QRectF(x, rect.y(), std::max(width, room), rect.height()),
                              Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, shown);
             x += std::min(width, room);
-            if (width > room) {
+            if (isCut) {
                 return x;
             }
         }

@@ -5,6 +5,7 @@
 #include "views/layout/run/view_parts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,11 +36,6 @@ std::string shortBound(const analysis::Bound& bound)
 bool isNarrow(double width)
 {
     return width <= 246;
-}
-
-double timeRoom(double width)
-{
-    return isNarrow(width) ? 50 : 58;
 }
 
 struct Choice
@@ -84,8 +80,24 @@ std::vector<Choice> choices(const RunView& run)
     return rows;
 }
 
+std::string timeOf(const Choice& row)
+{
+    return row.fits && !row.untried ? timeText(row.time) : "–";
+}
+
+// The column of the times with the gap before it, as narrow as they allow in a narrow table.
+double timeRoom(const std::vector<Choice>& rows, double width)
+{
+    constexpr double kGap = 10, kUsual = 58;
+    double widest = isNarrow(width) ? 0 : kUsual - kGap;
+    for (const Choice& row : rows) {
+        widest = std::max(widest, textWidth(timeOf(row), 11, Weight::SemiBold));
+    }
+    return std::ceil(widest) + kGap;
+}
+
 void paintChoice(Canvas& canvas, const Choice& row, double y, double height, double nameWidth,
-                 bool best)
+                 double times, bool best)
 {
     const double x = kPadding;
     const double w = canvas.width() - 2 * x;
@@ -98,14 +110,14 @@ void paintChoice(Canvas& canvas, const Choice& row, double y, double height, dou
     const Role ink = !row.fits ? Role::Error : row.over ? Role::Warning : Role::Text;
     canvas.text(x, y, nameWidth, height, row.name,
                 {11, Role::Text, current ? Weight::SemiBold : Weight::Regular, Align::Left});
-    const double room = w - nameWidth - 8 - timeRoom(w) - 54;
+    const double room = w - nameWidth - 8 - times - 54;
     if (textWidth(row.note, 10) <= room) {
         canvas.text(x + nameWidth + 8, y, room + 1, height, row.note,
                     smallText(ink == Role::Text ? Role::Text2 : ink));
     }
-    canvas.text(x, y, w - timeRoom(w), height, bytesText(row.vmem),
+    canvas.text(x, y, w - times, height, bytesText(row.vmem),
                 {11, ink, Weight::Regular, Align::Right});
-    canvas.text(x, y, w, height, row.fits && !row.untried ? timeText(row.time) : "–",
+    canvas.text(x, y, w, height, timeOf(row),
                 {11, Role::Text, best ? Weight::SemiBold : Weight::Regular, Align::Right});
 }
 
@@ -158,10 +170,11 @@ double paintChoices(Canvas& canvas, const RunView& run, double y)
         return y;
     }
     canvas.fill(0, y - 4, canvas.width(), 1, Role::Line);
+    const double times = timeRoom(rows, w);
     const char* heading = onlyBlocks ? "Other blocks" : "Other choices";
     canvas.text(x, y, w - 100, kRow, ran ? heading : "Nearest that fit",
                 {11, Role::Text, Weight::SemiBold, Align::Left});
-    canvas.text(x, y, w - timeRoom(w), kRow, "VMEM", smallText(Role::Text3, Align::Right));
+    canvas.text(x, y, w - times, kRow, "VMEM", smallText(Role::Text3, Align::Right));
     canvas.text(x, y, w, kRow, "time", smallText(Role::Text3, Align::Right));
     y += kRow;
     const analysis::Alternative* best = analysis::best(run.report, run.alternatives);
@@ -169,7 +182,7 @@ double paintChoices(Canvas& canvas, const RunView& run, double y)
     for (const Choice& row : rows) {
         nameWidth = std::max(nameWidth, textWidth(row.name, 11, Weight::SemiBold) + 1);
     }
-    nameWidth = std::min(nameWidth, w - timeRoom(w) - (isNarrow(w) ? 48 : 60));
+    nameWidth = std::min(nameWidth, w - times - (isNarrow(w) ? 48 : 60));
     if (ran) {
         keepNearest(rows, fit, best == nullptr ? -1 : best - run.alternatives.data());
     } else if (rows.size() > fit) {
@@ -177,7 +190,7 @@ double paintChoices(Canvas& canvas, const RunView& run, double y)
     }
     for (const Choice& row : rows) {
         const bool isBest = best != nullptr && row.alternative == best - run.alternatives.data();
-        paintChoice(canvas, row, y, height, nameWidth, isBest);
+        paintChoice(canvas, row, y, height, nameWidth, times, isBest);
         y += height;
     }
     const trace::Info& info = run.trace->info();
