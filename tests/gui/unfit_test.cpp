@@ -6,13 +6,18 @@
 #include "app/window/main_window.h"
 #include "app/window/transport_bar.h"
 #include "app/window/verdict_strip.h"
+#include "core/base/whole_file.h"
+#include "core/kernel_file/kernel_file.h"
+#include "kernels/kernel.h"
 #include "views/layout/run/run_view.h"
 #include "views/style.h"
 
 #include <QApplication>
 #include <QSignalSpy>
+#include <QTemporaryDir>
 #include <QTest>
 
+#include <map>
 #include <memory>
 
 namespace pallascope::test {
@@ -151,6 +156,50 @@ private Q_SLOTS:
         clickRuns(*m_window->docks().budget());
         QCOMPARE(runs().shown()->request.parameters.at("m"), std::string("8192"));
         QVERIFY(!caption("grid").contains(QStringLiteral("4096-blocks")));
+    }
+
+    // The blocks of a file are fixed, but another chip may have the room.
+    void aKernelFileThatDoesNotFitOffersOtherChips()
+    {
+        QTemporaryDir folder;
+        const auto path = [&](const char* name) {
+            return folder.filePath(QString::fromLatin1(name)).toStdString();
+        };
+        open("512");
+        QVERIFY(runs().shown());
+        std::string chip = runs().shown()->view->trace->info().chipJson;
+        for (const auto& [from, to] : std::map<std::string, std::string>{
+                 {"134217728", "1048576"}, {"16777216", "524288"}}) { // VMEM and what a kernel gets
+            const std::size_t at = chip.find(from);
+            QVERIFY(at != std::string::npos);
+            chip.replace(at, from.size(), to);
+        }
+        QVERIFY(writeFile(path("small.json"), chip).has_value());
+        const kernels::Kernel* matmul = kernels::find("matmul");
+        auto program = matmul->build(kernels::arguments(*matmul, {}).value());
+        QVERIFY(program.has_value());
+        kernel_file::KernelFile file;
+        file.program = std::move(*program);
+        file.inputs = kernel_file::defaultInputs(file.program);
+        QVERIFY(kernel_file::save(file, path("matmul.kernel.json")).has_value());
+
+        m_window = std::make_unique<app::MainWindow>();
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+        runs().start({.kernel = path("matmul.kernel.json"), .chip = path("small.json")});
+        QTRY_VERIFY_WITH_TIMEOUT(!runs().job().running, 60000);
+        QVERIFY(runs().unfit());
+        QTRY_VERIFY2(caption("kernel").contains(QStringLiteral("4 MiB| of 1 MiB")),
+                     qPrintable(caption("kernel")));
+        auto& memory = *qobject_cast<views::SceneView*>(
+            m_window->docks().dock(QStringLiteral("memory"))->widget());
+        const QPoint place = placeOf(memory, 0);
+        QVERIFY(place.x() >= 0);
+        QTest::mouseClick(&memory, Qt::LeftButton, {}, place);
+        QTRY_VERIFY_WITH_TIMEOUT(runs().shown().has_value(), 60000);
+        QVERIFY(runs().shown()->request.chip != path("small.json"));
+        QTRY_VERIFY2(caption("kernel").contains(QStringLiteral("fits")),
+                     qPrintable(caption("kernel")));
     }
 
     void keysAndClicksDoNothingWhereNothingRan()
