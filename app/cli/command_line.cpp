@@ -119,7 +119,20 @@ void CommandLine::addState()
     moment->add_option("--step", state.step, "where the body of this grid step begins, from 0");
     moment->add_option("--copy", state.copy, "where this copy has been started, from 0");
     moment->require_option(1);
-    stateApp->add_option("--ref", state.ref, "print the elements of this ref");
+    auto* ref = stateApp->add_option("--ref", state.ref,
+                                     "print the elements of this ref, or one: out or out[3,5]");
+    ref->check(notEmpty, "");
+    stateApp->add_option("--in", state.space, "the ref in this memory: hbm, vmem, smem, ...")
+        ->needs(ref);
+    stateApp->add_option("--agent", state.agent, "the ref of this agent, such as \"TensorCore 0\"")
+        ->needs(ref);
+    auto* heat = stateApp->add_option(
+        "--heat", state.heat.file, "draw the ref's elements as a heat map, FILE.png or FILE.svg");
+    heat->needs(ref)->check(notEmpty, "");
+    stateApp->add_flag("--log", state.log, "the heat map shows logarithms of magnitudes")
+        ->needs(heat);
+    stateApp->add_option("--size", state.heat.size, "WIDTHxHEIGHT in pixels")->needs(heat);
+    stateApp->add_option("--theme", state.heat.theme, "light or dark")->needs(heat);
     stateApp->add_flag("--json", state.json, "as JSON");
 }
 

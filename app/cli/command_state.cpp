@@ -1,6 +1,7 @@
 // Prints the state at one moment of a run: where the cores are, what refs hold, which copies are
 // under way.
 #include "app/cli/commands.h"
+#include "app/cli/ref_choice.h"
 #include "core/base/format.h"
 #include "core/ir/print.h"
 
@@ -20,6 +21,14 @@ using Json = nlohmann::ordered_json;
 using machine::Replay;
 
 constexpr std::size_t kMostShown = 8; // rows and columns of a ref that are printed as text
+
+// The refs of which a choice asks for elements. Without a choice all refs are printed, without
+// their elements.
+struct Asked
+{
+    std::optional<RefChoice> choice;
+    std::vector<FoundRef> found;
+};
 
 Result<bool> moveTo(Replay& replay, const StateCommand& command, const Progress& progress)
 {
@@ -98,8 +107,8 @@ Json elementJson(const Replay::Contents& contents, std::size_t element)
     return std::isfinite(value) ? Json(value) : Json(fmt::format("{}", value));
 }
 
-// One ref of a core, with its elements if they were asked for.
-Json refJson(Replay& replay, std::size_t agent, ir::ValueId id, bool withElements)
+// One ref of a core; if it was asked for, with all its elements or with the one that was asked for.
+Json refJson(Replay& replay, std::size_t agent, ir::ValueId id, const RefChoice* asked)
 {
     const ir::Value& value = replay.program().value(id);
     const Replay::Contents contents = replay.contents(agent, id);
@@ -114,7 +123,10 @@ Json refJson(Replay& replay, std::size_t agent, ir::ValueId id, bool withElement
         json["least"] = numbers.least;
         json["largest"] = numbers.largest;
     }
-    if (withElements) {
+    if (asked != nullptr && asked->element) {
+        const std::size_t number = elementNumber(contents.elements.shape, *asked->element);
+        json["element"] = {{"index", *asked->element}, {"value", elementJson(contents, number)}};
+    } else if (asked != nullptr) {
         json["elements"] = Json::array();
         for (std::size_t i = 0; i < contents.defined.size(); ++i) {
             json["elements"].push_back(elementJson(contents, i));
@@ -123,7 +135,7 @@ Json refJson(Replay& replay, std::size_t agent, ir::ValueId id, bool withElement
     return json;
 }
 
-Json stateJson(Replay& replay, const std::string& ref)
+Json stateJson(Replay& replay, const Asked& asked)
 {
     std::map<std::int32_t, std::string> lines;
     for (const ir::PrintedLine& line : ir::print(replay.program())) {
@@ -143,9 +155,13 @@ Json stateJson(Replay& replay, const std::string& ref)
                     {"done", place.isDone},
                     {"refs", Json::array()}};
         for (const ir::ValueId id : place.refs) {
-            const std::string& name = replay.program().value(id).name;
-            if (ref.empty() || name == ref) {
-                one["refs"].push_back(refJson(replay, agent, id, !ref.empty()));
+            const bool isAsked =
+                std::any_of(asked.found.begin(), asked.found.end(), [&](const FoundRef& ref) {
+                    return ref.agent == agent && ref.id == id;
+                });
+            if (!asked.choice || isAsked) {
+                one["refs"].push_back(
+                    refJson(replay, agent, id, asked.choice ? &*asked.choice : nullptr));
             }
         }
         json["agents"].push_back(std::move(one));
@@ -209,6 +225,10 @@ void printRef(const Json& ref)
     fmt::print("{}\n", nan > 0 ? fmt::format(", {} NaN", countText(nan)) : "");
     if (ref.contains("elements") && defined > 0) {
         printElements(ref);
+    } else if (ref.contains("element")) {
+        fmt::print("      {}[{}] = {}\n", ref["name"].get<std::string>(),
+                   join(ref["element"]["index"].get<std::vector<std::int64_t>>(), ","),
+                   elementText(ref["element"]["value"]));
     }
 }
 
@@ -244,7 +264,7 @@ void printState(const Json& state)
 }
 
 // The error lists the names of all refs that can be asked for.
-Error noSuchRef(const Replay& replay, const std::string& ref)
+Error noSuchRef(const Replay& replay, const StateCommand& command, const std::string& ref)
 {
     std::vector<std::string> names;
     for (const Replay::AgentPlace& place : replay.places()) {
@@ -255,8 +275,29 @@ Error noSuchRef(const Replay& replay, const std::string& ref)
             }
         }
     }
-    return userError("There is no ref \"" + ref + "\" at that moment; "
+    const std::string where = (command.space.empty() ? "" : " in " + command.space)
+                              + (command.agent.empty() ? "" : " of " + command.agent);
+    return userError("There is no ref \"" + ref + "\"" + where + " at that moment; "
                      + (names.empty() ? "none is there." : "expected " + orList(names) + "."));
+}
+
+Result<Asked> whatIsAsked(const Replay& replay, const StateCommand& command)
+{
+    if (command.ref.empty()) {
+        return Asked{};
+    }
+    const Result<RefChoice> choice = chooseRef(replay, command.ref);
+    if (!choice) {
+        return choice.error();
+    }
+    Asked asked{*choice, findRefs(replay, choice->name, command.space, command.agent)};
+    if (asked.found.empty()) {
+        return noSuchRef(replay, command, choice->name);
+    }
+    const Status exists = checkElement(replay, asked.found.back(), *choice);
+    std::erase_if(asked.found,
+                  [&](const FoundRef& ref) { return !checkElement(replay, ref, *choice); });
+    return asked.found.empty() ? Result<Asked>(exists.error()) : Result<Asked>(std::move(asked));
 }
 
 } // namespace
@@ -266,6 +307,10 @@ int stateCommand(const StateCommand& command)
     const Result<RunRequest> request = requestOf(command.run);
     if (!request) {
         return complain(request.error());
+    }
+    if (const Status drawn = command.heat.file.empty() ? Status(Done{}) : checkScene(command.heat);
+        !drawn) {
+        return complain(drawn.error());
     }
     catchInterrupts();
     const Result<std::unique_ptr<Replay>> replay = startReplay(*request);
@@ -279,13 +324,18 @@ int stateCommand(const StateCommand& command)
     if (const Status exists = checkMoment(**replay, command); !exists) {
         return complain(exists.error());
     }
-    const Json state = stateJson(**replay, command.ref);
-    const auto& agents = state["agents"];
-    if (!command.ref.empty() && std::all_of(agents.begin(), agents.end(), [](const Json& agent) {
-            return agent["refs"].empty();
-        })) {
-        return complain(noSuchRef(**replay, command.ref));
+    const Result<Asked> asked = whatIsAsked(**replay, command);
+    if (!asked) {
+        return complain(asked.error());
     }
+    if (!command.heat.file.empty()) {
+        if (const Status written =
+                writeHeat(**replay, asked->found.back(), *asked->choice, command);
+            !written) {
+            return complain(written.error());
+        }
+    }
+    const Json state = stateJson(**replay, *asked);
     clearProgress();
     if (command.json) {
         fmt::print("{}\n", state.dump(2));

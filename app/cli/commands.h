@@ -44,12 +44,25 @@ struct RunCommand
     std::optional<PictureRequest> picture;
 };
 
+// A picture that does not show a run.
+struct SceneRequest
+{
+    std::string file; // ends in .png or .svg; empty: no picture
+    std::string size; // "1280x800"; empty: the picture's own size
+    std::string theme = "light";
+};
+
 struct StateCommand
 {
     RunCommand run; // the kernel, and how it runs
     std::string at; // the moment, as for a picture; at most one of these four is given
     std::optional<std::int64_t> event, step, copy;
-    std::string ref; // the ref whose elements are printed; empty for none
+    // The ref whose elements are printed, with the index of one if only that is asked for: "out" or
+    // "out[3,5]"; empty for none.
+    std::string ref;
+    std::string space, agent; // of that ref: its memory, its agent; empty for any
+    SceneRequest heat;        // the picture of that ref's elements; its file is empty for none
+    bool log = false;         // that picture shows the logarithm of magnitudes
     bool json = false;
 };
 
@@ -79,14 +92,6 @@ struct SweepCommand
     bool csv = false, json = false;
     std::string save, resume; // files; empty if not given
     std::string version;      // of this program
-};
-
-// A picture that does not show a run.
-struct SceneRequest
-{
-    std::string file; // ends in .png or .svg; empty: no picture
-    std::string size; // "1280x800"; empty: the picture's own size
-    std::string theme = "light";
 };
 
 struct ValidateCommand

@@ -1,0 +1,112 @@
+#include "app/cli/ref_choice.h"
+
+#include "views/layout/scene/header.h"
+#include "views/layout/values/values.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+
+namespace pallascope::app {
+
+using machine::Replay;
+
+Result<RefChoice> chooseRef(const Replay& replay, const std::string& text)
+{
+    const std::size_t open = text.rfind('[');
+    if (open == std::string::npos || !findRefs(replay, text, "", "").empty()) {
+        return RefChoice{text, {}};
+    }
+    const Error error = userError("The ref \"" + text
+                                  + "\" is not understood; expected a name, or a name with the "
+                                    "index of an element, such as out[3,5].");
+    if (open == 0 || text.back() != ']') {
+        return error;
+    }
+    RefChoice choice{text.substr(0, open), std::vector<std::int64_t>{}};
+    const char* at = text.data() + open + 1;
+    const char* const end = text.data() + text.size() - 1;
+    while (at != end) {
+        std::int64_t number = 0;
+        const auto [next, failed] = std::from_chars(at, end, number);
+        if (failed != std::errc() || number < 0
+            || (next != end && (*next != ',' || next + 1 == end))) {
+            return error;
+        }
+        choice.element->push_back(number);
+        at = next == end ? end : next + 1;
+    }
+    return choice;
+}
+
+std::vector<FoundRef> findRefs(const Replay& replay, const std::string& name,
+                               const std::string& space, const std::string& agent)
+{
+    std::vector<FoundRef> found;
+    const std::vector<Replay::AgentPlace> places = replay.places();
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (!agent.empty() && places[i].agent != agent) {
+            continue;
+        }
+        for (const ir::ValueId id : places[i].refs) {
+            const ir::Value& value = replay.program().value(id);
+            if (value.name == name
+                && (space.empty() || ir::memorySpaceName(*value.type.space) == space)) {
+                found.push_back({i, id});
+            }
+        }
+    }
+    return found;
+}
+
+std::size_t elementNumber(const Shape& shape, const std::vector<std::int64_t>& index)
+{
+    std::int64_t number = 0;
+    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
+        number = number * shape[axis] + index[axis];
+    }
+    return static_cast<std::size_t>(number);
+}
+
+Status checkElement(const Replay& replay, const FoundRef& ref, const RefChoice& choice)
+{
+    if (!choice.element) {
+        return Done{};
+    }
+    const Shape& shape = replay.program().value(ref.id).type.shape;
+    bool isThere = choice.element->size() == shape.rank();
+    for (std::size_t axis = 0; isThere && axis < shape.rank(); ++axis) {
+        isThere = (*choice.element)[axis] < shape[axis];
+    }
+    return isThere ? Status(Done{})
+                   : userError(fmt::format("There is no element {}[{}]; the shape of {} is {}.",
+                                           choice.name, fmt::join(*choice.element, ","),
+                                           choice.name, toString(shape)));
+}
+
+Status writeHeat(Replay& replay, const FoundRef& ref, const RefChoice& choice,
+                 const StateCommand& command)
+{
+    const ir::Program& program = replay.program();
+    const ir::Value& value = program.value(ref.id);
+    const auto argument =
+        std::find_if(program.arguments.begin(), program.arguments.end(),
+                     [&](const ir::Argument& one) { return one.name == value.name; });
+    Replay::Contents contents = replay.contents(ref.agent, ref.id);
+    layout::ValuesView view{value.name, std::string(ir::memorySpaceName(*value.type.space)),
+                            std::move(contents.elements), std::move(contents.defined)};
+    std::transform(view.memory.begin(), view.memory.end(), view.memory.begin(),
+                   [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+    if (argument != program.arguments.end()) {
+        view.color =
+            layout::operandRole(static_cast<std::int32_t>(argument - program.arguments.begin()));
+    }
+    const layout::ValuesChoice shown{choice.element, command.log ? layout::ValuesScale::Log
+                                                                 : layout::ValuesScale::Range};
+    layout::Size size =
+        command.heat.size.empty() ? layout::Size{640, 560} : *parseSize(command.heat.size);
+    size.height -= layout::headerHeight(size.width);
+    return writeScene(layout::withHeader(layout::layoutValues(view, shown, size)), command.heat);
+}
+
+} // namespace pallascope::app
