@@ -89,7 +89,10 @@ std::string timeOf(const Choice& row)
 double timeRoom(const std::vector<Choice>& rows, double width)
 {
     constexpr double kGap = 10, kUsual = 58;
-    double widest = isNarrow(width) ? 0 : kUsual - kGap;
+    if (!isNarrow(width)) {
+        return kUsual;
+    }
+    double widest = 0;
     for (const Choice& row : rows) {
         widest = std::max(widest, textWidth(timeOf(row), 11, Weight::SemiBold));
     }
