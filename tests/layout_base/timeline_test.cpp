@@ -1,6 +1,7 @@
 // The time line of one core: axis, bars, lanes, folding, rulers, frames and the caption.
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
+#include "views/layout/scene/canvas.h"
 #include "views/layout/scene/svg.h"
 #include "views/layout/timeline/timeline.h"
 
@@ -548,6 +549,40 @@ TEST(Timeline, theCaptionSaysWhatIsHappening)
     const std::string folded =
         analysis::plain(layoutTimeline(run, stateOf({Picoseconds(0), trace.end()}), kSize).caption);
     EXPECT_NE(folded.find("each bar is 2 steps"), std::string::npos) << folded;
+}
+
+// A run that begins with a launch, whose prologue goes on in step 0.
+TEST(Timeline, namesAboveTheLanesDoNotOverlap)
+{
+    constexpr std::int64_t kLaunch = 2'000'000;
+    trace::TraceBuilder builder = test::mainJobBuilder(2048);
+    for (auto* times :
+         {&builder.steps.begin, &builder.steps.bodyBegin, &builder.steps.bodyEnd,
+          &builder.steps.end, &builder.segments.begin, &builder.copies.issue, &builder.copies.start,
+          &builder.copies.end, &builder.waits.begin, &builder.waits.end}) {
+        for (std::int64_t& time : *times) {
+            time += kLaunch;
+        }
+    }
+    builder.end += Picoseconds(kLaunch);
+    RunView run = test::runViewOf(std::move(builder).finish().value());
+    for (const std::int64_t prologue : {kLaunch / 2, kLaunch, kLaunch + 25'600'000}) {
+        run.report.split.prologue = Picoseconds(prologue);
+        const Scene scene = layoutTimeline(run, stateOf(firstFrame(*run.trace)), {1920, 281});
+        std::vector<std::pair<double, double>> names; // from, to
+        for (const Item& item : scene.items) {
+            const auto* text = std::get_if<TextItem>(&item);
+            if (text != nullptr && text->rect.y == 18) {
+                names.emplace_back(text->rect.x,
+                                   text->rect.x + textWidth(text->text, text->size, text->weight));
+            }
+        }
+        std::sort(names.begin(), names.end());
+        ASSERT_GE(names.size(), 3U);
+        for (std::size_t i = 1; i < names.size(); ++i) {
+            EXPECT_LE(names[i - 1].second, names[i].first) << prologue;
+        }
+    }
 }
 
 TEST(Timeline, theSameInputGivesTheSamePicture)

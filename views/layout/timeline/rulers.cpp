@@ -174,8 +174,10 @@ void FramePainter::bandNames()
         }
     };
     const trace::Steps& steps = m_trace.steps();
-    if (steps.size() > 0 && steps.begin[0] > 0) { // otherwise the name of step 0 says it
-        name(isAllPrologue() ? "prologue" : "before step 0", 0, prologueEnd());
+    if (steps.size() > 0 && steps.begin[0] > 0) {
+        // A prologue that goes on in step 0 is in that step's name, which begins where this ends.
+        const bool endsThere = isAllPrologue() && prologueEnd() == steps.begin[0];
+        name(endsThere ? "prologue" : "before step 0", 0, steps.begin[0]);
     }
     const std::int64_t end = m_trace.end().value();
     name("epilogue", end - m_run.report.split.epilogue.value(), end);
