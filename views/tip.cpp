@@ -20,6 +20,7 @@ constexpr int kDistance = 14; // px from the pointer
 constexpr int kLine = 16;
 constexpr int kPadding = 10;
 constexpr int kShadow = 3;
+constexpr double kShadowInk = 0.2;
 
 QFont lineFont(qsizetype line)
 {
@@ -31,7 +32,6 @@ QFont lineFont(qsizetype line)
 Tip::Tip(QWidget* owner)
     : QWidget(owner, Qt::ToolTip | Qt::FramelessWindowHint)
 {
-    setAttribute(Qt::WA_TranslucentBackground);
     setAttribute(Qt::WA_TransparentForMouseEvents);
     setAttribute(Qt::WA_ShowWithoutActivating);
     m_delay.setSingleShot(true);
@@ -75,6 +75,9 @@ void Tip::appear()
     const QSize size(static_cast<int>(std::ceil(width)) + 2 * kPadding + kShadow,
                      static_cast<int>(m_lines.size()) * kLine + kPadding + kShadow);
     setGeometry(QRect(place(size), size));
+    // Not translucent: where nothing composes windows, that would be black.
+    const QRect box(QPoint(0, 0), size - QSize(kShadow, kShadow));
+    setMask(QRegion(box) + box.translated(kShadow, kShadow));
     show();
     update();
 }
@@ -109,9 +112,7 @@ void Tip::paintEvent(QPaintEvent* /*event*/)
 {
     QPainter painter(this);
     const QRect box = rect().adjusted(0, 0, -kShadow, -kShadow);
-    QColor shadow = color(Color(Role::Text), m_theme);
-    shadow.setAlphaF(0.12F);
-    painter.fillRect(box.translated(kShadow, kShadow), shadow);
+    painter.fillRect(box.translated(kShadow, kShadow), color(mix(Role::Text, kShadowInk), m_theme));
     painter.fillRect(box, color(Color(Role::View), m_theme));
     paintFrame(painter, box.adjusted(1, 1, -1, -1), Role::Text2, m_theme, 1);
     for (qsizetype i = 0; i < m_lines.size(); ++i) {
