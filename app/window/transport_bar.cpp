@@ -1,9 +1,8 @@
 #include "app/window/transport_bar.h"
 
 #include "app/window/fields.h"
-#include "core/base/format.h"
-#include "core/trace/lookup.h"
 #include "views/fonts.h"
+#include "views/layout/run/position.h"
 #include "views/scene_painter.h"
 
 #include <QPainter>
@@ -217,17 +216,8 @@ void TransportBar::showPosition()
     for (TransportButton* button : m_buttons) {
         button->setEnabled(ran);
     }
-    const auto& trace = *run->trace;
-    const std::int32_t step = trace::stepAt(trace, m_session.viewpoint().state().now);
-    QString position = u"|%1| of %2"_s.arg(views::text(timeText(m_session.viewpoint().state().now)),
-                                           views::text(timeText(trace.end())));
-    if (step != trace::kNone) {
-        position +=
-            tr(" · step |%1| of %2")
-                .arg(views::text(countText(step)),
-                     views::text(countText(static_cast<std::int64_t>(trace.steps().size()))));
-    }
-    position = ran ? position : tr("not run");
+    const Picoseconds now = m_session.viewpoint().state().now;
+    const QString position = ran ? views::text(layout::positionText(*run, now)) : tr("not run");
     if (position != m_position) {
         m_position = position;
         setAccessibleDescription(QString(position).remove(QLatin1Char('|')));
@@ -252,12 +242,8 @@ void TransportBar::place()
     // The room is that of the widest position in this run, its end at its last step, so that the
     // strip keeps its width.
     if (m_session.viewpoint().run()) {
-        const auto& trace = *m_session.viewpoint().run()->trace;
-        const QString end = views::text(timeText(trace.end()));
-        const QString steps =
-            views::text(countText(static_cast<std::int64_t>(trace.steps().size())));
-        const double wide =
-            views::richWidth(tr("|%1| of %1 · step |%2| of %2").arg(end, steps), 12);
+        const double wide = views::richWidth(
+            views::text(layout::widestPositionText(*m_session.viewpoint().run())), 12);
         m_positionWidth = static_cast<int>(std::ceil(wide)) + 8;
     }
     const bool fits = width() - x - m_positionWidth - 24 >= kLeastStrip;

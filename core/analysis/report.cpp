@@ -105,7 +105,8 @@ void Accounting::traffic(Report& report) const
                 const double arrays = of.pipeline == trace::kNone ? m_info.deviceCount() : 1;
                 report.traffic.push_back(
                     {of.name, way, moved.copies, moved.bytes, of.blockBytes,
-                     of.arrayBytes > Bytes(0) ? ratio(moved.bytes, of.arrayBytes) / arrays : 0});
+                     of.arrayBytes > Bytes(0) ? ratio(moved.bytes, of.arrayBytes) / arrays : 0,
+                     static_cast<std::int32_t>(operand)});
             }
         }
     }
@@ -153,12 +154,17 @@ void Accounting::split(Report& report) const
     split.idle = left;
 }
 
+// Pipelines that run one after the other use the same bytes, so what counts is the one that needs
+// most.
 void Accounting::memory(Report& report) const
 {
-    const std::int32_t onChip = m_info.links.front().to; // the memory that blocks are copied to
-    std::int32_t before = -1;                            // the operand of the previous buffer
-    for (const trace::Buffer& buffer : m_info.buffers) {
-        if (buffer.memory != onChip) {
+    const std::int32_t onChip = m_info.links.front().to; // where blocks are copied to
+    const trace::PipelineKinds kinds = trace::pipelineKindsOf(m_info);
+    const std::int32_t largest = kinds.largest(m_info, onChip);
+    std::int32_t before = -1; // operand of the buffer before
+    for (std::size_t i = 0; i < m_info.buffers.size(); ++i) {
+        const trace::Buffer& buffer = m_info.buffers[i];
+        if (buffer.memory != onChip || !kinds.isThere(static_cast<std::int32_t>(i), largest)) {
             continue;
         }
         report.vmemPeak += buffer.bytes;

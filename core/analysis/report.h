@@ -27,6 +27,7 @@ struct Traffic // one row for each operand and direction
     Bytes bytes;
     Bytes blockBytes;
     double refetchFactor = 0; // bytes moved / bytes of the array
+    std::int32_t row = -1;    // of Info::operands
 };
 
 struct TimeSplit // its parts add up to the run's time, to the picosecond

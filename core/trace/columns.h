@@ -21,6 +21,28 @@ namespace pallascope::trace {
     return at(std::upper_bound(column.begin(), column.end(), t) - column.begin());
 }
 
+// The step of the pipeline of step `first` that has begun last by t; no earlier one than `first`.
+// Steps of other agents, and of pipelines in its body, may lie between.
+[[nodiscard]] inline std::int32_t stepOfPipelineAt(const Trace& trace, std::int32_t first,
+                                                   std::int64_t t)
+{
+    const Steps& steps = trace.steps();
+    std::size_t row = begunBy(steps.begin, t);
+    while (row > at(first) + 1 && steps.pipeline[row - 1] != steps.pipeline[at(first)]) {
+        --row;
+    }
+    return row > at(first) ? static_cast<std::int32_t>(row - 1) : first;
+}
+
+// How many steps of a pipeline lie from one to a later one of it.
+[[nodiscard]] inline std::int64_t stepsBetween(const Trace& trace, std::int32_t from,
+                                               std::int32_t to)
+{
+    const std::vector<std::int64_t>& ordinal = trace.steps().ordinal;
+    const std::int64_t apart = ordinal[at(to)] - ordinal[at(from)];
+    return apart < 0 ? to - from : apart; // below 0: the pipeline has begun anew between them
+}
+
 // The index along each axis of a row-major number, as of steps and blocks. An extent of 0 counts as
 // 1.
 [[nodiscard]] inline std::vector<Extent> rowMajorIndex(const std::vector<Extent>& extents,

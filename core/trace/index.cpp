@@ -9,15 +9,6 @@ namespace pallascope::trace {
 
 namespace {
 
-double bodyShare(const Trace& trace, std::size_t step, std::int64_t t)
-{
-    const std::int64_t begin = trace.steps().bodyBegin[step], end = trace.steps().bodyEnd[step];
-    if (t >= end) {
-        return 1;
-    }
-    return t <= begin ? 0 : static_cast<double>(t - begin) / static_cast<double>(end - begin);
-}
-
 // Calls f(template, ps since its begin) for each segment that runs at t; there is at most one for
 // each agent.
 template<class F>
@@ -31,109 +22,11 @@ void forRunning(const Trace& trace, std::int64_t t, F f)
     }
 }
 
-// All visits of one block, and how far they are at t. The counts are of visits from the first on:
-// `begun` have begun, the blocks of `fetched` have landed, those of `taken` have been written back.
-class BlockHistory
+// How often HBM is read or written for a byte that a link moves of an operand, as Summary counts.
+int hbmTimes(const Info& info, std::size_t link, std::size_t operand)
 {
-public:
-    BlockHistory(const Trace& trace, const std::vector<std::uint32_t>& byBlock, std::int64_t block,
-                 std::int64_t t)
-        : m_trace(trace)
-    {
-        const Visits& visits = trace.visits();
-        const auto first =
-            std::partition_point(byBlock.begin(), byBlock.end(),
-                                 [&](std::uint32_t row) { return visits.block[row] < block; });
-        const auto last = std::partition_point(
-            first, byBlock.end(), [&](std::uint32_t row) { return visits.block[row] <= block; });
-        m_rows = {first, last};
-        begun = count(
-            [&](std::uint32_t row) { return trace.steps().begin[at(visits.firstStep[row])] <= t; });
-        const auto landed = [&](const std::vector<std::int32_t>& column) {
-            return count([&](std::uint32_t row) {
-                return column[row] != kNone && trace.copies().end[at(column[row])] <= t;
-            });
-        };
-        fetched = landed(visits.copyIn);
-        taken = landed(visits.copyOut);
-    }
-
-    std::size_t begun = 0, fetched = 0, taken = 0;
-
-    // The copy in of visit n; kNone if it has none.
-    [[nodiscard]] std::int32_t copyIn(std::size_t n) const
-    {
-        return n < m_rows.size() ? m_trace.visits().copyIn[m_rows[n]] : kNone;
-    }
-
-    [[nodiscard]] std::int32_t copyOut(std::size_t n) const
-    {
-        return n < m_rows.size() ? m_trace.visits().copyOut[m_rows[n]] : kNone;
-    }
-
-    // The visit (row of Visits) that uses the block at t: it has begun, its block has landed, and
-    // its write-back is not yet issued.
-    [[nodiscard]] std::int32_t stay(std::int64_t t) const
-    {
-        if (begun == 0) {
-            return kNone;
-        }
-        const Copies& copies = m_trace.copies();
-        const std::uint32_t row = m_rows[begun - 1];
-        const std::int32_t in = copyIn(begun - 1), out = copyOut(begun - 1);
-        const bool here = in == kNone || copies.end[at(in)] <= t;
-        const bool kept = out == kNone || copies.issue[at(out)] > t;
-        const bool lasts = t < m_trace.steps().end[at(m_trace.visits().lastStep[row])];
-        return here && kept && lasts ? static_cast<std::int32_t>(row) : kNone;
-    }
-
-    // Whether a slot has held the block before.
-    [[nodiscard]] bool wasHere() const { return begun > 0 && (fetched > 0 || copyIn(0) == kNone); }
-
-private:
-    template<class Test>
-    [[nodiscard]] std::size_t count(Test test) const
-    {
-        return at(std::partition_point(m_rows.begin(), m_rows.end(), test) - m_rows.begin());
-    }
-
-    const Trace& m_trace;
-    std::span<const std::uint32_t> m_rows; // of Visits, in order of time
-};
-
-// The share of a visit's bodies that are done.
-double shareOfStay(const Trace& trace, std::size_t visit, std::int64_t t)
-{
-    const std::int32_t first = trace.visits().firstStep[visit];
-    const std::int32_t last = trace.visits().lastStep[visit];
-    const std::int32_t step = std::min(stepAt(trace, Picoseconds(t)), last);
-    return (step - first + bodyShare(trace, at(step), t)) / (last - first + 1);
-}
-
-// The state of a block of manual DMA. It comes from copies alone, because nothing says how long the
-// block is in use.
-BlockState byHandAt(const Trace& trace, const std::vector<std::uint32_t>& rows, Direction direction,
-                    std::int64_t block, std::int64_t t)
-{
-    const Copies& copies = trace.copies();
-    const auto [first, last] = std::ranges::equal_range(
-        rows, block, {}, [&copies](std::uint32_t row) { return copies.block[row]; });
-    const auto next =
-        std::partition_point(first, last, [&](std::uint32_t row) { return copies.end[row] <= t; });
-    const bool out = direction == Direction::Out;
-    BlockState state;
-    state.copies = next - first;
-    if (state.copies > 0) {
-        state.phase = out ? BlockPhase::Written : BlockPhase::Before;
-    }
-    if (next != last && copies.issue[*next] <= t) {
-        const bool moving = copies.start[*next] <= t;
-        state.phase = out      ? BlockPhase::Leaving
-                      : moving ? BlockPhase::Arriving
-                               : BlockPhase::Queued;
-        state.fraction = copyFraction(trace, *next, Picoseconds(t));
-    }
-    return state;
+    const int passes = info.hbmPasses(link);
+    return info.staysInHbm(operand) ? passes : std::min(passes, 1);
 }
 
 // The bytes that one link has moved by t for one operand and direction.
@@ -161,6 +54,27 @@ Index::Index(std::shared_ptr<const Trace> trace)
 const Agents& Index::agents() const
 {
     return m_sums->agents;
+}
+
+const PipelineKinds& Index::pipelines() const
+{
+    return m_sums->pipelines;
+}
+
+const Arrays& Index::arrays() const
+{
+    return m_sums->arrays;
+}
+
+const LeadingSteps& Index::leading() const
+{
+    return m_sums->leading;
+}
+
+std::span<const std::int32_t> Index::sharing(std::int32_t operand) const
+{
+    PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_sums->firstSharing.size());
+    return m_sums->sharing[at(m_sums->firstSharing[at(operand)])];
 }
 
 Picoseconds Index::unitBusy(std::int32_t unit, Picoseconds time) const
@@ -247,9 +161,23 @@ double Index::bytes(Picoseconds time) const
     const std::int64_t t = clamped(*m_trace, time);
     double sum = 0;
     for (std::size_t link = 0; link < m_sums->lanes.size(); ++link) {
-        const int passes = m_trace->info().hbmPasses(link);
         for (std::size_t key = 0; key < 2 * m_trace->info().operands.size(); ++key) {
-            sum += passes * laneBytes(*m_trace, m_sums->lanes[link], key, t);
+            sum += hbmTimes(m_trace->info(), link, key / 2)
+                   * laneBytes(*m_trace, m_sums->lanes[link], key, t);
+        }
+    }
+    return sum;
+}
+
+double Index::movedBytes(std::int32_t operand, Picoseconds time) const
+{
+    PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_trace->info().operands.size());
+    const std::int64_t t = clamped(*m_trace, time);
+    double sum = 0;
+    for (std::size_t link = 0; link < m_sums->lanes.size(); ++link) {
+        const int times = std::max(1, hbmTimes(m_trace->info(), link, at(operand)));
+        for (const std::size_t key : {at(operand) * 2, at(operand) * 2 + 1}) {
+            sum += times * laneBytes(*m_trace, m_sums->lanes[link], key, t);
         }
     }
     return sum;
@@ -285,49 +213,6 @@ std::int64_t Index::landed(std::int32_t operand, bool out, Picoseconds time) con
     return sum;
 }
 
-BlockState Index::blockStateAt(std::int32_t operand, std::int64_t block, Picoseconds time) const
-{
-    PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_sums->byBlock.size());
-    const std::int64_t t = clamped(*m_trace, time);
-    const Copies& copies = m_trace->copies();
-    const Operand& of = m_trace->info().operands[at(operand)];
-    if (of.pipeline == kNone) {
-        return byHandAt(*m_trace, m_sums->byHand[at(operand)], of.direction, block, t);
-    }
-    const bool output = of.direction != Direction::In;
-    const BlockHistory history(*m_trace, m_sums->byBlock[at(operand)], block, t);
-    BlockState state;
-    state.copies = static_cast<std::int64_t>(output ? history.taken : history.fetched);
-    const auto inFlight = [&](std::size_t copy, BlockPhase phase) {
-        state.phase = phase;
-        state.fraction = copyFraction(*m_trace, copy, Picoseconds(t));
-        return state;
-    };
-    if (const std::int32_t visit = history.stay(t); visit != kNone) {
-        state.phase = BlockPhase::InUse;
-        state.fraction = output ? shareOfStay(*m_trace, at(visit), t) : 0;
-        return state;
-    }
-    if (const std::int32_t in = history.copyIn(history.fetched); in != kNone) {
-        if (copies.issue[at(in)] <= t) {
-            const bool moving = copies.start[at(in)] <= t;
-            return inFlight(at(in), moving ? BlockPhase::Arriving : BlockPhase::Queued);
-        }
-    }
-    if (const std::int32_t out = history.copyOut(history.taken);
-        out != kNone && copies.issue[at(out)] <= t) {
-        return inFlight(at(out), BlockPhase::Leaving);
-    }
-    if (history.fetched > history.begun) {
-        state.phase = BlockPhase::Ready; // landed for a visit that has not begun
-    } else if (output && history.taken > 0) {
-        state.phase = BlockPhase::Written;
-    } else if (history.wasHere()) {
-        state.phase = BlockPhase::Before;
-    }
-    return state;
-}
-
 std::span<const Index::ListedElement> Index::listsOf(std::int32_t operand, Extent element) const
 {
     PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_sums->listed.size());
@@ -340,7 +225,8 @@ std::span<const Index::ListedElement> Index::listsOf(std::int32_t operand, Exten
 std::int64_t Index::blocksWritten(std::int32_t operand, Picoseconds t) const
 {
     PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_sums->written.size());
-    return static_cast<std::int64_t>(begunBy(m_sums->written[at(operand)], t.value()));
+    const std::int32_t first = m_sums->firstSharing[at(operand)];
+    return static_cast<std::int64_t>(begunBy(m_sums->written[at(first)], t.value()));
 }
 
 } // namespace pallascope::trace

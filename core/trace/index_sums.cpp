@@ -4,6 +4,7 @@
 #include "core/trace/mark_time.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -112,6 +113,9 @@ std::int64_t busyWithin(const SegmentTemplate& segment, std::int32_t unit, std::
 
 Index::Sums::Sums(const Trace& trace)
     : agents(agentsOf(trace))
+    , pipelines(pipelineKindsOf(trace.info()))
+    , arrays(arraysOf(trace.info()))
+    , leading(trace, pipelines)
     , segments(trace.info().units.size() + 1)
     , waits(1)
 {
@@ -124,7 +128,9 @@ Index::Sums::Sums(const Trace& trace)
     for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
         lanes.push_back(makeLane(trace, static_cast<std::int32_t>(link)));
     }
+    addSharing(trace);
     addVisits(trace);
+    addOwners(trace);
     collectByHand(trace);
     addLists(trace);
 }
@@ -152,6 +158,57 @@ void Index::Sums::addSegments(const Trace& trace)
         }
     }
     segments.beginRow(ids.size());
+}
+
+void Index::Sums::addSharing(const Trace& trace)
+{
+    const Info& info = trace.info();
+    sharing.resize(info.operands.size());
+    const std::size_t agentsEach =
+        std::max<std::size_t>(1, info.agents.size() / at(info.deviceCount()));
+    std::map<std::tuple<std::int32_t, std::int32_t, std::size_t>, std::int32_t> known;
+    for (std::size_t operand = 0; operand < info.operands.size(); ++operand) {
+        const auto number = static_cast<std::int32_t>(operand);
+        std::int32_t first = number;
+        if (const std::int32_t row = info.operands[operand].pipeline; row >= 0) {
+            const Pipeline& pipeline = info.pipelines[at(row)];
+            const std::tuple place{pipelines.ofPipeline[at(row)], number - pipeline.firstOperand,
+                                   at(pipeline.agent) / agentsEach};
+            first = known.try_emplace(place, number).first->second;
+        }
+        firstSharing.push_back(first);
+        sharing[at(first)].push_back(number);
+    }
+}
+
+void Index::Sums::addOwners(const Trace& trace)
+{
+    owners.resize(sharing.size());
+    for (std::size_t first = 0; first < sharing.size(); ++first) {
+        if (sharing[first].size() < 2) {
+            continue;
+        }
+        std::map<std::int64_t, std::int64_t> landings; // when each block was first written back
+        for (const std::int32_t operand : sharing[first]) {
+            for (const std::uint32_t visit : byBlock[at(operand)]) {
+                const std::int64_t block = trace.visits().block[visit];
+                owners[first].push_back({block, operand});
+                if (const std::int32_t out = trace.visits().copyOut[visit]; out != kNone) {
+                    const std::int64_t end = trace.copies().end[at(out)];
+                    std::int64_t& landing = landings.try_emplace(block, end).first->second;
+                    landing = std::min(landing, end);
+                }
+            }
+        }
+        std::ranges::sort(owners[first]);
+        const auto repeated = std::ranges::unique(owners[first]);
+        owners[first].erase(repeated.begin(), repeated.end());
+        written[first].clear();
+        for (const auto& [block, landing] : landings) {
+            written[first].push_back(landing);
+        }
+        std::ranges::sort(written[first]);
+    }
 }
 
 void Index::Sums::addVisits(const Trace& trace)

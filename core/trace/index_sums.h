@@ -78,6 +78,21 @@ struct Lane
 struct Index::Sums
 {
     Agents agents;
+    PipelineKinds pipelines;
+    Arrays arrays;
+    LeadingSteps leading;
+    std::vector<std::vector<std::int32_t>> sharing; // per operand that is the first of several
+                                                    // which share an array: all of them
+    std::vector<std::int32_t> firstSharing;         // per operand: that first one
+
+    struct BlockOwner
+    {
+        std::int64_t block;
+        std::int32_t operand;
+        auto operator<=>(const BlockOwner&) const = default;
+    };
+
+    std::vector<std::vector<BlockOwner>> owners; // per first operand of several: sorted
     std::vector<std::int64_t> busyOf;  // busy time in a whole instance, at template * units + unit
     std::vector<std::int64_t> flopsOf; // for each template
     PrefixSums segments;               // busy time by unit, then FLOPs
@@ -99,6 +114,8 @@ private:
     void addVisits(const Trace& trace);
     void collectByHand(const Trace& trace);
     void addLists(const Trace& trace);
+    void addSharing(const Trace& trace);
+    void addOwners(const Trace& trace);
 };
 
 } // namespace pallascope::trace

@@ -121,10 +121,10 @@ SlotState staying(const Trace& trace, std::int32_t visit, std::int64_t t)
         state.phase = SlotPhase::Free;
         return state;
     }
-    const std::int32_t step = std::min(stepAt(trace, Picoseconds(t)), last);
+    const std::int32_t step = std::min(stepOfPipelineAt(trace, first, t), last);
     state.phase = SlotPhase::InUse;
-    state.stepsInStay = last - first + 1;
-    state.stepsDone = step - first + (t >= steps.bodyEnd[at(step)] ? 1 : 0);
+    state.stepsInStay = stepsBetween(trace, first, last) + 1;
+    state.stepsDone = stepsBetween(trace, first, step) + (t >= steps.bodyEnd[at(step)] ? 1 : 0);
     state.fraction = static_cast<double>(state.stepsDone) / static_cast<double>(state.stepsInStay);
     return state;
 }

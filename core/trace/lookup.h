@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/trace/agents.h"
+#include "core/trace/pipelines.h"
 #include "core/trace/trace.h"
 
 #include <limits>
@@ -155,6 +156,14 @@ public:
     [[nodiscard]] const Trace& trace() const { return *m_trace; }
 
     [[nodiscard]] const Agents& agents() const;
+    [[nodiscard]] const PipelineKinds& pipelines() const;
+    [[nodiscard]] const Arrays& arrays() const;
+
+    [[nodiscard]] const LeadingSteps& leading() const;
+
+    // The operands of agents of one device that share an array in a pipeline, ascending; itself
+    // among them, and alone where no other agent runs it.
+    [[nodiscard]] std::span<const std::int32_t> sharing(std::int32_t operand) const;
 
     // The busy time in [0, t) of a unit or of a link in one direction, and the total of non-zero
     // waits.
@@ -174,6 +183,9 @@ public:
     // all operands over the links of HBM (a copy from HBM to HBM counts as read and as written).
     [[nodiscard]] double operandBytes(std::int32_t operand, bool out, Picoseconds t) const;
     [[nodiscard]] double bytes(Picoseconds t) const;
+    // Of one operand in both directions, counted as `bytes` counts: a copy from HBM to HBM twice.
+    // What stays on the chip counts once.
+    [[nodiscard]] double movedBytes(std::int32_t operand, Picoseconds t) const;
 
     // Useful FLOPs by t, linear over each segment.
     [[nodiscard]] double flops(Picoseconds t) const;
@@ -181,6 +193,8 @@ public:
     // Copies of one operand and direction that have landed by t.
     [[nodiscard]] std::int64_t landed(std::int32_t operand, bool out, Picoseconds t) const;
 
+    // Where several agents share the array, what all of them do with the block: of several states
+    // the liveliest.
     [[nodiscard]] BlockState blockStateAt(std::int32_t operand, std::int64_t block,
                                           Picoseconds t) const;
 
@@ -195,10 +209,14 @@ public:
     [[nodiscard]] std::span<const ListedElement> listsOf(std::int32_t operand,
                                                          Extent element) const;
 
-    // How many different blocks of an output have been written back by t.
+    // How many different blocks of an output have been written back by t, by all agents that share
+    // it.
     [[nodiscard]] std::int64_t blocksWritten(std::int32_t operand, Picoseconds t) const;
 
 private:
+    [[nodiscard]] BlockState ownBlockStateAt(std::int32_t operand, std::int64_t block,
+                                             Picoseconds t) const;
+
     struct Sums;
     std::shared_ptr<const Trace> m_trace;
     std::shared_ptr<const Sums> m_sums;

@@ -16,6 +16,9 @@ _DROPPED = {"--json": False, "--no-check": False, "--results": True, "--trace": 
             "--view": True, "--at": True, "--size": True, "--theme": True}
 
 
+_looked_at: set[int] = set()  # files
+
+
 def is_run(command: Any) -> bool:
     """Returns whether the command is a run with all values."""
     if isinstance(command, str) or len(command) < 3:
@@ -76,15 +79,30 @@ def _first(where: str, full: Any, needed: Any) -> str:
     return f"{where}: {str(full)[:300]}, needed {str(needed)[:300]}"
 
 
+def disagreement(run: Any, path: Any) -> str:
+    """Returns what contradicts itself in the views of a run of a file. Each file is looked at once."""
+    program = pathlib.Path(os.environ["PALLASCOPE"]).with_name("views_agree")
+    if not program.exists() or not pathlib.Path(path).is_file():
+        return ""
+    contents = hash(pathlib.Path(path).read_bytes())
+    if contents in _looked_at:
+        return ""
+    _looked_at.add(contents)
+    done = run([program, path], check=False, capture_output=True, text=True, timeout=300)
+    return done.stdout if done.returncode else ""
+
+
 def checked(run: Any) -> Any:
-    """Calls subprocess.run, and compares each run of a kernel with one that computes only needed
-    values."""
+    """Calls subprocess.run, compares each run of a kernel with one that computes only needed values,
+    and the views of the run with one another."""
     def both(command: Any, *args: Any, **options: Any) -> Any:
         done = run(command, *args, **options)
         if is_run(command):
             where = {key: options[key] for key in ("cwd", "env") if key in options}
             found = difference(run, command, **where)
             assert not found, f"with needed values the run is another one: {found}"
+            found = disagreement(run, command[2])
+            assert not found, f"views disagree: {found}"
         return done
     return both
 

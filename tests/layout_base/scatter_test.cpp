@@ -84,7 +84,7 @@ TEST(Scatter, slowPredictionsLieAboveAndFarOnesAreHollow)
     ASSERT_GE(discs.size(), 3U);
     EXPECT_LT(discs[1].center.y, discs[0].center.y);
     EXPECT_LT(discs[0].center.y, discs[2].center.y);
-    EXPECT_EQ(discs[0].fill, Color(operandRole(0)));
+    EXPECT_EQ(discs[0].fill, Color(hueRole(0)));
     EXPECT_EQ(discs[1].fill, Color(Role::View));
     EXPECT_EQ(discs[2].fill, Color(Role::View));
     EXPECT_TRUE(says(scene, "farther off: hollow"));

@@ -83,7 +83,7 @@ TEST(Theme, blackOnWhiteHasTheLargestContrast)
 
 TEST(Theme, operandsTakeTheirColoursInOrderAndStartAgainAfterSix)
 {
-    EXPECT_EQ(operandRole(0), Role::Operand1);
-    EXPECT_EQ(operandRole(5), Role::Operand6);
-    EXPECT_EQ(operandRole(6), Role::Operand1);
+    EXPECT_EQ(hueRole(0), Role::Operand1);
+    EXPECT_EQ(hueRole(5), Role::Operand6);
+    EXPECT_EQ(hueRole(6), Role::Operand1);
 }

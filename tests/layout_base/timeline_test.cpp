@@ -1,6 +1,7 @@
 // The time line of one core: axis, bars, lanes, folding, rulers, frames and the caption.
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
+#include "views/layout/run/operand_color.h"
 #include "views/layout/scene/canvas.h"
 #include "views/layout/scene/svg.h"
 #include "views/layout/timeline/timeline.h"
@@ -462,7 +463,7 @@ TEST(Timeline, aCopyUnderWayIsSolidUpToNowAndTintedBehind)
     const ViewState state = stateOf(firstFrame(*run.trace), now);
     const TimeAxis axis = timelineAxis(state, kSize);
     const Scene scene = layoutTimeline(run, state, kSize);
-    const Role role = operandRole(copies.operand[row]);
+    const Role role = operandRole(run, copies.operand[row]);
     const double front = std::round(axis.toX(now));
     const double begin = std::round(axis.toX(Picoseconds(copies.start[row])));
     int solid = 0, tinted = 0;

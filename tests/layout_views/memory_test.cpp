@@ -52,6 +52,17 @@ Picoseconds whenSlotIs(const RunView& run, std::int32_t buffer, trace::SlotPhase
     return {};
 }
 
+std::vector<std::int32_t> buffersOf(const trace::Info& info, std::int32_t memory)
+{
+    std::vector<std::int32_t> buffers;
+    for (std::size_t i = 0; i < info.buffers.size(); ++i) {
+        if (info.buffers[i].memory == memory) {
+            buffers.push_back(static_cast<std::int32_t>(i));
+        }
+    }
+    return buffers;
+}
+
 } // namespace
 
 TEST(Memory, slotHeightsAreInProportionToTheirBytes)
@@ -75,7 +86,7 @@ TEST(Memory, slotHeightsAreInProportionToTheirBytes)
 TEST(Memory, slotsFillTheirHeightExactlyAndSmallOnesAreRaised)
 {
     const trace::Info info = genericRun(sixOperands()).trace->info();
-    const layout::SlotStack stack = layout::stackSlots(info, 1, 10, 400);
+    const layout::SlotStack stack = layout::stackSlots(info, buffersOf(info, 1), 10, 400);
     EXPECT_FALSE(stack.scaled);
     EXPECT_NEAR(stack.bottom, 410, 1e-6);
     for (const layout::SlotRow& row : stack.rows) {
@@ -87,7 +98,7 @@ TEST(Memory, slotsFillTheirHeightExactlyAndSmallOnesAreRaised)
 TEST(Memory, slotsOfOneOperandMergeBeforeAnyGetsTooLow)
 {
     const trace::Info info = genericRun(sixOperands()).trace->info();
-    const layout::SlotStack stack = layout::stackSlots(info, 1, 0, 140);
+    const layout::SlotStack stack = layout::stackSlots(info, buffersOf(info, 1), 0, 140);
     ASSERT_EQ(stack.rows.size(), 8U); // six operands and two scratch buffers
     Bytes sum;
     for (std::size_t i = 0; i < 6; ++i) {
@@ -114,7 +125,7 @@ TEST(Memory, ofMoreSlotsThanCanBeToldApartTheLargestAreShown)
     }
     const RunView run = genericRun(kernel);
     const trace::Info& info = run.trace->info();
-    const layout::SlotStack stack = layout::stackSlots(info, 1, 0, 200);
+    const layout::SlotStack stack = layout::stackSlots(info, buffersOf(info, 1), 0, 200);
     EXPECT_FALSE(stack.scaled);
     EXPECT_LE(stack.bottom, 200 - layout::kLeastSlot); // the last line says how many are hidden
     ASSERT_FALSE(stack.rows.empty());
@@ -171,11 +182,13 @@ TEST(Memory, manyArraysLeaveRoomForTheSlots)
     }
     // All operands that copy one array share a strip, whatever their lines. Strips of pipelines
     // come first.
-    trace::Info info = run.trace->info();
-    info.operands.edit().push_back(info.operands.back());
-    info.operands.edit()[6].arrayBytes = first.arrayBytes * 2;
-    info.operands.edit()[7].arrayBytes = first.arrayBytes * 4;
-    const layout::Strips strips = layout::stripsOf(info);
+    trace::TraceBuilder other = genericBuilder(sixOperands());
+    other.info = run.trace->info();
+    std::vector<trace::Operand>& operands = other.info.operands.edit();
+    operands.push_back(operands.back());
+    operands[6].arrayBytes = first.arrayBytes * 2;
+    operands[7].arrayBytes = first.arrayBytes * 4;
+    const layout::Strips strips = layout::stripsOf(viewOf(std::move(other)), Picoseconds(0));
     ASSERT_EQ(strips.size(), 46U);
     EXPECT_EQ(strips[5], (std::vector<std::int32_t>{5}));
     EXPECT_EQ(strips[6], (std::vector<std::int32_t>{7}));

@@ -17,8 +17,15 @@ namespace {
 std::set<std::int64_t> timesOf(const trace::Trace& trace, StepUnit unit)
 {
     switch (unit) {
-    case StepUnit::Step:
-        return {trace.steps().begin.begin(), trace.steps().begin.end()};
+    case StepUnit::Step: {
+        std::set<std::int64_t> times{trace.steps().begin.begin(), trace.steps().begin.end()};
+        if (trace.steps().size() < 2) {
+            const bool copies = trace.copies().size() > 0;
+            const auto& more = copies ? trace.copies().start : trace.segments().begin;
+            times.insert(more.begin(), more.end());
+        }
+        return times;
+    }
     case StepUnit::Copy:
         return {trace.copies().start.begin(), trace.copies().start.end()};
     case StepUnit::Wait: {

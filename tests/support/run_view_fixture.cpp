@@ -50,6 +50,7 @@ void addTraffic(analysis::Report& report, const trace::Trace& trace)
         const trace::Operand& operand = trace.info().operands[i];
         analysis::Traffic traffic;
         traffic.operand = operand.name;
+        traffic.row = static_cast<std::int32_t>(i);
         const bool out = operand.direction != trace::Direction::In;
         traffic.way = out ? trace::Summary::Written : trace::Summary::Read;
         traffic.blockBytes = operand.blockBytes;

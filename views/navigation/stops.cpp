@@ -1,5 +1,7 @@
 #include "views/navigation/stops.h"
 
+#include "core/trace/pipelines.h"
+
 #include <algorithm>
 
 namespace pallascope::navigation {
@@ -37,11 +39,30 @@ std::vector<std::int64_t> realWaits(const trace::Waits& waits)
     return times;
 }
 
+// Those of the agents that lead: the others begin theirs a moment before or after. A program
+// without a grid, or with a single step, goes on by copies, or by what it computes where it copies
+// nothing: its next step is never just its end.
+std::vector<std::int64_t> stepStops(const trace::Trace& trace)
+{
+    const trace::LeadingSteps leading(trace);
+    if (leading.size() < 2) {
+        const bool copies = trace.copies().size() > 0;
+        std::vector<std::int64_t> times = copies ? trace.copies().start : trace.segments().begin;
+        times.insert(times.end(), trace.steps().begin.begin(), trace.steps().begin.end());
+        return times;
+    }
+    std::vector<std::int64_t> times;
+    for (std::size_t number = 0; number < leading.size(); ++number) {
+        times.push_back(trace.steps().begin[static_cast<std::size_t>(leading.row(number))]);
+    }
+    return times;
+}
+
 } // namespace
 
 Stops::Stops(std::shared_ptr<const trace::Trace> trace)
     : m_trace(std::move(trace))
-    , m_steps(sortedOnce(m_trace->steps().begin))
+    , m_steps(sortedOnce(stepStops(*m_trace)))
     , m_copies(sortedOnce(m_trace->copies().start))
     , m_waits(sortedOnce(realWaits(m_trace->waits())))
 {}

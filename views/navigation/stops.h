@@ -13,7 +13,7 @@ namespace pallascope::navigation {
 
 enum class StepUnit
 {
-    Step,
+    Step, // of the leading agents; without several steps, what the program goes on by
     Operation,
     Copy,
     Wait

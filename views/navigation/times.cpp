@@ -221,11 +221,11 @@ std::vector<Place> placesOfFindings(const Trace& trace)
 layout::TimeRange stepRange(const Trace& trace, Picoseconds t)
 {
     constexpr std::int64_t kMargin = 20; // the margin is a twentieth of the step
-    const std::int32_t step = trace::stepAt(trace, t);
-    if (step == trace::kNone) {
+    const trace::LeadingSteps leading(trace);
+    if (leading.size() == 0) {
         return {Picoseconds(0), trace.end()};
     }
-    const auto row = static_cast<std::size_t>(step);
+    const auto row = static_cast<std::size_t>(leading.row(leading.at(t)));
     const std::int64_t begin = trace.steps().begin[row];
     const std::int64_t end = trace.steps().end[row];
     const std::int64_t margin = (end - begin) / kMargin;

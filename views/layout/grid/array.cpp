@@ -4,6 +4,7 @@
 #include "views/layout/grid/block_cells.h"
 #include "views/layout/grid/cells.h"
 #include "views/layout/grid/parts.h"
+#include "views/layout/run/operand_color.h"
 #include "views/layout/run/view_parts.h"
 
 #include <algorithm>
@@ -288,7 +289,7 @@ void paintHeading(Canvas& canvas, const GridMoment& moment, const ArrayPanel& pa
     const trace::Pipeline& pipe = info.pipelines[static_cast<std::size_t>(moment.pipeline)];
     const double top = panel.y - 31;
     const double room = std::min(panel.width, right - panel.x);
-    parts::swatch(canvas, panel.x, top + 5, panel.shape.operand);
+    parts::swatch(canvas, moment.run, panel.x, top + 5, panel.shape.operand);
     canvas.text(panel.x + 12, top, room - 12, 17, operand.name,
                 {12, Role::Text, Weight::SemiBold, Align::Left});
     const std::string shape = parts::arrayText(operand.array, operand.dtype);
@@ -328,7 +329,7 @@ void paintArray(Canvas& canvas, const GridMoment& moment, const ArrayPanel& pane
                                   panel,
                                   operand,
                                   shownSlice(moment, panel.shape),
-                                  operandRole(panel.shape.operand),
+                                  operandRole(moment.run, panel.shape.operand),
                                   parts::writes(operand),
                                   ArrayCells(moment.run, panel.shape.operand, moment.now)};
     const double least = std::min(panel.cellWidth, panel.cellHeight);

@@ -4,6 +4,7 @@
 
 #include "core/base/format.h"
 #include "views/layout/grid/parts.h"
+#include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
 
 #include <algorithm>
@@ -18,20 +19,23 @@ constexpr double kLegend = 40;
 
 GridMoment momentOf(const RunView& run, const ViewState& state)
 {
-    const trace::Trace& trace = *run.trace;
-    GridMoment moment = {run, state.now, 0, trace::stepAt(trace, state.now), {}, false};
-    if (moment.step != trace::kNone) {
-        const auto row = static_cast<std::size_t>(moment.step);
-        moment.pipeline = trace.steps().pipeline[row];
-        moment.index =
-            trace::gridIndices(trace.info().pipelines[static_cast<std::size_t>(moment.pipeline)],
-                               trace.steps().ordinal[row]);
-    }
-    moment.finished = state.now >= trace.end();
-    return moment;
+    const Position position = positionAt(run, state.now);
+    return {run, state.now, position.pipeline, position.step, position.index, position.finished};
 }
 
-std::string captionOf(const GridMoment& moment)
+// Of all agents that share the array, on the leading device.
+std::string writtenText(Canvas& canvas, const GridMoment& moment, std::int32_t operand)
+{
+    const trace::Operand& op = moment.run.trace->info().operands[static_cast<std::size_t>(operand)];
+    const std::int64_t written = moment.run.index->blocksWritten(operand, moment.now);
+    const std::int64_t all = parts::blockTotal(op);
+    canvas.state(
+        {FactKind::BlocksWritten, operand, static_cast<double>(written), countText(written)});
+    canvas.state({FactKind::BlocksOfArray, operand, static_cast<double>(all), countText(all)});
+    return fmt::format("|{}| of |{}| {} written", countText(written), countText(all), op.name);
+}
+
+std::string captionOf(Canvas& canvas, const GridMoment& moment)
 {
     const trace::Info& info = moment.run.trace->info();
     const trace::Pipeline& pipe = info.pipelines[static_cast<std::size_t>(moment.pipeline)];
@@ -41,19 +45,16 @@ std::string captionOf(const GridMoment& moment)
                            pipe.steps == 1 ? "step" : "steps",
                            blocks.empty() ? "" : " of " + blocks);
     }
-    const std::int64_t ordinal = parts::stepOrdinal(*moment.run.trace, moment.step);
-    std::string caption =
-        fmt::format("step |{}| of |{}|", countText(ordinal), countText(pipe.steps));
+    const Position position = positionAt(moment.run, moment.now);
+    canvas.state(factsOf(position));
+    std::string caption = stepText(position);
     if (!moment.index.empty()) {
         caption += fmt::format(" · block |{}|", trace::indexText(moment.index));
     }
     for (std::int32_t i = 0; i < pipe.operandCount; ++i) {
         const std::int32_t operand = pipe.firstOperand + i;
-        const trace::Operand& op = info.operands[static_cast<std::size_t>(operand)];
-        if (parts::writes(op)) {
-            caption += fmt::format(" · |{}| of |{}| {} written",
-                                   countText(moment.run.index->blocksWritten(operand, moment.now)),
-                                   countText(parts::blockTotal(op)), op.name);
+        if (parts::writes(info.operands[static_cast<std::size_t>(operand)])) {
+            caption += " · " + writtenText(canvas, moment, operand);
         }
     }
     return caption;
@@ -100,7 +101,7 @@ Scene layoutGrid(const RunView& run, const ViewState& state, Size size)
     if (legend && run.notRun.empty()) {
         paintLegend(canvas, moment, {kMargin, size.height - kLegend + 4, area.w, kLegend - 4});
     }
-    std::string caption = captionOf(moment);
+    std::string caption = captionOf(canvas, moment);
     if (hidden > 0) {
         caption += fmt::format(" · |{}| arrays need more room", countText(hidden));
     }

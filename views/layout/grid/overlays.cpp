@@ -4,6 +4,7 @@
 #include "views/layout/grid/block_cells.h"
 #include "views/layout/grid/cells.h"
 #include "views/layout/grid/parts.h"
+#include "views/layout/run/operand_color.h"
 #include "views/layout/run/view_parts.h"
 
 #include <algorithm>
@@ -75,9 +76,16 @@ std::string copiedText(const GridMoment& moment, double room)
         const std::int32_t operand = pipe.firstOperand + i;
         const trace::Operand& op = info.operands[static_cast<std::size_t>(operand)];
         if (parts::reads(op)) {
+            const auto landedBy = [&](Picoseconds t) {
+                std::int64_t sum = 0;
+                for (const std::int32_t one : index.sharing(operand)) {
+                    sum += index.landed(one, false, t);
+                }
+                return sum;
+            };
             text += fmt::format("{}{} |{}|", text.empty() ? "copied in: " : ", ", op.name,
-                                countText(index.landed(operand, false, moment.now)));
-            totals.insert(index.landed(operand, false, moment.run.trace->end()));
+                                countText(landedBy(moment.now)));
+            totals.insert(landedBy(moment.run.trace->end()));
         }
     }
     const auto fits = [room](const std::string& shown) {
@@ -233,11 +241,11 @@ void paintLegend(Canvas& canvas, const GridMoment& moment, Rect area)
         const std::int32_t operand = pipe.firstOperand + i;
         const trace::Operand& op = info.operands[static_cast<std::size_t>(operand)];
         if (parts::reads(op)) {
-            input = operandRole(operand);
+            input = operandRole(moment.run, operand);
             hasInput = true;
         }
         if (parts::writes(op) && !hasOutput) {
-            output = operandRole(operand);
+            output = operandRole(moment.run, operand);
             hasOutput = true;
         }
     }

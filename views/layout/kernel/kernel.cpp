@@ -4,6 +4,8 @@
 
 #include "core/base/format.h"
 #include "views/layout/kernel/parts.h"
+#include "views/layout/run/operand_color.h"
+#include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
 
 #include <algorithm>
@@ -126,70 +128,81 @@ struct BudgetRow
     std::int32_t firstBuffer = -1;
 };
 
-std::vector<BudgetRow> budgetRows(const RunView& run)
+// What is there while the pipeline under the playhead runs.
+struct Budget
+{
+    Position position;
+    Taken taken;
+    Bytes temporaries; // the estimate
+    std::vector<BudgetRow> rows;
+
+    [[nodiscard]] bool isOver() const { return taken.used > taken.limit; }
+
+    [[nodiscard]] bool isUnfit() const { return taken.used > taken.capacity; }
+};
+
+BudgetRow rowOf(const RunView& run, std::int32_t number)
 {
     const trace::Info& info = run.trace->info();
-    std::vector<BudgetRow> rows;
-    const auto isTaken = [&rows](std::int32_t BudgetRow::*number, std::size_t i) {
-        return std::any_of(rows.begin(), rows.end(), [&](const BudgetRow& row) {
-            return row.*number == static_cast<std::int32_t>(i);
-        });
-    };
-    for (const analysis::UsedMemory& used : run.report.vmemByOperand) {
-        BudgetRow row;
-        row.name = used.operand;
-        row.bytes = used.bytes;
-        row.color = Role::Vmem;
-        for (std::size_t i = 0; i < info.operands.size() && !used.scratch; ++i) {
-            const trace::Operand& operand = info.operands[i];
-            if (operand.name == used.operand && !isTaken(&BudgetRow::operand, i)) {
-                row.operand = static_cast<std::int32_t>(i);
-                row.color = operandRole(row.operand);
-                row.block = parts::arrayText(operand.block, operand.dtype);
-                row.buffers = std::to_string(operand.slots) + " × " + bytesText(operand.slotBytes);
-                row.firstBuffer = operand.firstBuffer;
-                break;
-            }
-        }
-        for (std::size_t i = 0; i < info.buffers.size() && used.scratch; ++i) {
-            const trace::Buffer& buffer = info.buffers[i];
-            if (buffer.operand < 0 && buffer.name == used.operand && buffer.bytes == used.bytes
-                && !isTaken(&BudgetRow::firstBuffer, i)) { // several may lack a name
-                row.block = parts::arrayText(buffer.shape, buffer.dtype);
-                row.buffers = "scratch";
-                row.firstBuffer = static_cast<std::int32_t>(i);
-                break;
-            }
-        }
-        rows.push_back(std::move(row));
+    const trace::Buffer& buffer = info.buffers[static_cast<std::size_t>(number)];
+    BudgetRow row;
+    row.color = bufferRole(run, number);
+    row.firstBuffer = number;
+    row.operand = buffer.operand;
+    if (buffer.operand < 0) {
+        row.name = buffer.name;
+        row.block = parts::arrayText(buffer.shape, buffer.dtype);
+        row.buffers = "scratch";
+        return row;
     }
-    return rows;
+    const trace::Operand& operand = info.operands[static_cast<std::size_t>(buffer.operand)];
+    row.name = operand.name;
+    row.block = parts::arrayText(operand.block, operand.dtype);
+    row.buffers = std::to_string(operand.slots) + " × " + bytesText(operand.slotBytes);
+    return row;
 }
 
-// What a budget is written in: fits, over the scoped limit, over the memory.
-Role inkOf(const analysis::Report& report)
+Budget budgetOf(const RunView& run, Picoseconds now)
 {
-    if (report.vmemPeak > report.vmemCapacity) {
+    const trace::Info& info = run.trace->info();
+    Budget budget{positionAt(run, now), {}, {}, {}};
+    budget.taken = takenAt(run, budget.position);
+    if (info.links.empty() || budget.taken.memory == info.links.front().to) {
+        budget.temporaries = run.report.vmemTemporariesEstimate;
+    }
+    for (const std::int32_t number : budget.taken.buffers) {
+        const trace::Buffer& buffer = info.buffers[static_cast<std::size_t>(number)];
+        if (buffer.operand < 0 || budget.rows.empty()
+            || budget.rows.back().operand != buffer.operand) {
+            budget.rows.push_back(rowOf(run, number));
+        }
+        budget.rows.back().bytes += buffer.bytes;
+    }
+    return budget;
+}
+
+// What a budget is written in: fits, over the limit, over the memory.
+Role inkOf(const Budget& budget)
+{
+    if (budget.isUnfit()) {
         return Role::Error;
     }
-    return report.vmemPeak > report.vmemScopedLimit ? Role::Warning : Role::Text;
+    return budget.isOver() ? Role::Warning : Role::Text;
 }
 
-double paintBar(Canvas& canvas, const RunView& run, const std::vector<BudgetRow>& rows, double y)
+double paintBar(Canvas& canvas, const Budget& budget, double y)
 {
     const double x = kPadding;
     const double w = canvas.width() - 2 * x;
-    const analysis::Report& report = run.report;
-    const bool over = report.vmemPeak > report.vmemScopedLimit;
-    const bool unfit = report.vmemPeak > report.vmemCapacity;
-    const Bytes scale = std::max(unfit  ? report.vmemPeak
-                                 : over ? report.vmemCapacity
-                                        : report.vmemScopedLimit,
+    const Taken& there = budget.taken;
+    const Bytes scale = std::max(budget.isUnfit()  ? there.used
+                                 : budget.isOver() ? there.capacity
+                                                   : there.limit,
                                  Bytes(1));
     const auto at = [&](Bytes bytes) { return x + w * std::min(1.0, ratio(bytes, scale)); };
     canvas.fill(x, y, w, 14, Role::Grid);
     Bytes sum;
-    for (const BudgetRow& row : rows) {
+    for (const BudgetRow& row : budget.rows) {
         const double left = at(sum);
         sum += row.bytes;
         canvas.fill(left, y, std::max(1.0, at(sum) - left - 1), 14, row.color);
@@ -197,14 +210,15 @@ double paintBar(Canvas& canvas, const RunView& run, const std::vector<BudgetRow>
             canvas.hit(left, y, at(sum) - left, 14, target::Buffer{row.firstBuffer});
         }
     }
-    if (report.vmemTemporariesEstimate.value() > 0) {
+    if (budget.temporaries.value() > 0) {
         const double left = at(sum);
-        canvas.hatch(left, y, at(sum + report.vmemTemporariesEstimate) - left, 14, Role::Text3,
-                     Role::Grid, Hatch::Estimate);
+        canvas.hatch(left, y, at(sum + budget.temporaries) - left, 14, Role::Text3, Role::Grid,
+                     Hatch::Estimate);
     }
-    canvas.fill(at(report.vmemScopedLimit) - 1, y - 3, 1, 20, Role::Text);
-    if (unfit) { // what lies over the memory is hatched, and a thick tick ends the memory
-        const double end = at(report.vmemCapacity);
+    canvas.fill(at(there.limit) - 1, y - 3, 1, 20, Role::Text);
+    if (budget
+            .isUnfit()) { // what lies over the memory is hatched, and a thick tick ends the memory
+        const double end = at(there.capacity);
         canvas.hatch(end, y, x + w - end, 14, Role::Error, mix(Role::Error, 0.10), Hatch::Wait);
         canvas.fill(end - 1, y - 3, 2, 20, Role::Text);
     }
@@ -225,13 +239,14 @@ double paintBar(Canvas& canvas, const RunView& run, const std::vector<BudgetRow>
             taken = left + width + 6;
         }
     };
-    tick(std::min(report.vmemPeak, report.vmemScopedLimit));
-    tick(unfit ? report.vmemCapacity : std::max(report.vmemPeak, report.vmemScopedLimit));
+    tick(std::min(there.used, there.limit));
+    tick(budget.isUnfit() ? there.capacity : std::max(there.used, there.limit));
     return y + 33;
 }
 
-double paintTable(Canvas& canvas, const RunView& run, const std::vector<BudgetRow>& rows, double y)
+double paintTable(Canvas& canvas, const RunView& run, const Budget& budget, double y)
 {
+    const std::vector<BudgetRow>& rows = budget.rows;
     const double x = kPadding;
     const double w = canvas.width() - 2 * x;
     double nameWidth = 22;
@@ -250,7 +265,7 @@ double paintTable(Canvas& canvas, const RunView& run, const std::vector<BudgetRo
     });
     for (const BudgetRow& row : rows) {
         canvas.fill(x, y + 5, 8, 8, row.color);
-        if (row.operand >= 6) {
+        if (row.operand >= 0 && isRepeatedColor(run, row.operand)) {
             canvas.fill(x, y + 5, 2, 8, Role::Text);
         }
         canvas.text(x + 14, y, nameWidth + 2, kRow, row.name,
@@ -276,62 +291,75 @@ double paintTable(Canvas& canvas, const RunView& run, const std::vector<BudgetRo
     canvas.fill(x + w - bytesWidth, y + 1, bytesWidth, 1, Role::Edge);
     canvas.text(x + 14, y + 2, w - 14, kRow, scratch ? "operands and scratch" : "all operands",
                 smallText(Role::Text2));
-    canvas.text(x, y + 2, w, kRow, bytesText(run.report.vmemPeak),
-                {11, inkOf(run.report), Weight::SemiBold, Align::Right});
+    canvas.text(x, y + 2, w, kRow, bytesText(budget.taken.used),
+                {11, inkOf(budget), Weight::SemiBold, Align::Right});
     y += kRow + 3;
-    if (run.report.vmemTemporariesEstimate.value() > 0) {
+    if (budget.temporaries.value() > 0) {
         canvas.hatch(x, y + 5, 8, 8, Role::Text3, Role::Grid, Hatch::Estimate);
         canvas.text(x + 14, y, w - 14 - bytesWidth, kRow, "temporaries (estimate)",
                     smallText(Role::Text2));
-        canvas.text(x, y, w, kRow, bytesText(run.report.vmemTemporariesEstimate),
+        canvas.text(x, y, w, kRow, bytesText(budget.temporaries),
                     {11, Role::Text2, Weight::Regular, Align::Right});
         y += kRow;
     }
     return y + 4;
 }
 
-double paintBudget(Canvas& canvas, const RunView& run, double y)
+double paintBudget(Canvas& canvas, const RunView& run, const Budget& budget, double y)
 {
     const double x = kPadding;
     const double w = canvas.width() - 2 * x;
-    const analysis::Report& report = run.report;
-    const std::vector<BudgetRow> rows = budgetRows(run);
-    canvas.text(x, y, w, kRow, "VMEM budget", {11, Role::Text, Weight::SemiBold, Align::Left});
-    const bool unfit = report.vmemPeak > report.vmemCapacity;
-    const Bytes limit = unfit ? report.vmemCapacity : report.vmemScopedLimit;
-    const double share = limit.value() > 0 ? ratio(report.vmemPeak, limit) : 0;
-    const Role ink = inkOf(report) == Role::Text ? Role::Text2 : inkOf(report);
-    canvas.text(x + 80, y, w - 80, kRow,
-                percentText(share, 0) + (unfit ? " of the memory" : " of the scoped limit"),
+    const trace::Info& info = run.trace->info();
+    const Taken& taken = budget.taken;
+    const auto& memory = info.memories[static_cast<std::size_t>(taken.memory)];
+    const std::string title = memory.name + " budget";
+    canvas.text(x, y, w, kRow, title, {11, Role::Text, Weight::SemiBold, Align::Left});
+    const Bytes limit = budget.isUnfit() ? taken.capacity : taken.limit;
+    const double share = limit.value() > 0 ? ratio(taken.used, limit) : 0;
+    const bool isScoped = memory.scopedLimit.has_value() && !budget.isUnfit();
+    const Role ink = inkOf(budget) == Role::Text ? Role::Text2 : inkOf(budget);
+    const double from = std::max(80.0, std::ceil(textWidth(title, 11, Weight::SemiBold)) + 8);
+    canvas.text(x + from, y, w - from, kRow,
+                percentText(share, 0) + (isScoped ? " of the scoped limit" : " of the memory"),
                 smallText(ink, Align::Right));
-    y = paintBar(canvas, run, rows, y + 21);
+    y = paintBar(canvas, budget, y + 21);
     if (!run.notRun.empty()) { // what fits is more urgent than what each operand takes
         y = paintChoices(canvas, run, y + 4) + 8;
         canvas.fill(0, y - 4, canvas.width(), 1, Role::Line);
-        return paintTable(canvas, run, rows, y);
+        return paintTable(canvas, run, budget, y);
     }
-    return paintChoices(canvas, run, paintTable(canvas, run, rows, y));
+    return paintChoices(canvas, run, paintTable(canvas, run, budget, y));
 }
 
-std::string captionOf(const RunView& run, double width)
+std::string captionOf(Canvas& canvas, const RunView& run, const Budget& budget, double width)
 {
     const analysis::Report& report = run.report;
-    std::string steps =
-        "|" + countText(report.steps) + "| " + (report.steps == 1 ? "step" : "steps");
-    if (width > 340 && report.grid.size() > 1) {
-        steps = "grid |" + join(report.grid, " × ") + "| = " + steps;
+    const Taken& taken = budget.taken;
+    const auto& steps = budget.position;
+    std::string text = stepsText(run, steps);
+    const auto& grid = report.grid;
+    if (width > 340 && grid.size() > 1 && steps.agents == 1
+        && run.index->pipelines().all.size() == 1) {
+        text = "grid |" + join(grid, " × ") + "| = " + text;
     }
-    const char* fits = report.vmemPeak > report.vmemCapacity      ? "does not fit"
-                       : report.vmemPeak > report.vmemScopedLimit ? "over the limit"
-                                                                  : "fits";
-    if (report.vmemPeak > report.vmemCapacity) { // there are no steps to be counted
-        return "|" + bytesText(report.vmemPeak) + "| of " + bytesText(report.vmemCapacity) + " · "
-               + fits;
+    canvas.state({FactKind::BytesTaken, taken.memory, static_cast<double>(taken.used.value()),
+                  bytesText(taken.used)});
+    const char* fits = budget.isUnfit()  ? "does not fit"
+                       : budget.isOver() ? "over the limit"
+                                         : "fits";
+    if (budget.isUnfit()) { // there are no steps to be counted
+        return "|" + bytesText(taken.used) + "| of " + bytesText(taken.capacity) + " · " + fits;
     }
-    const std::string bytes = "|" + bytesText(report.vmemPeak) + "| of "
-                              + bytesText(report.vmemScopedLimit) + " · " + fits;
-    const std::string whole = steps + " · " + bytes;
-    return textWidth(whole) <= width - 2 * kPadding ? whole : bytes;
+    canvas.state({FactKind::BytesAllowed, taken.memory, static_cast<double>(taken.limit.value()),
+                  bytesText(taken.limit)});
+    const std::string bytes =
+        "|" + bytesText(taken.used) + "| of " + bytesText(taken.limit) + " · " + fits;
+    const std::string whole = text + " · " + bytes;
+    if (textWidth(whole) > width - 2 * kPadding) {
+        return bytes;
+    }
+    canvas.state({FactKind::Steps, -1, static_cast<double>(steps.steps), countText(steps.steps)});
+    return whole;
 }
 
 } // namespace
@@ -339,8 +367,10 @@ std::string captionOf(const RunView& run, double width)
 Scene layoutKernel(const RunView& run, const ViewState& state, Size size)
 {
     Canvas canvas(size.width, size.height);
-    paintBudget(canvas, run, paintForm(canvas, run, 1));
-    return parts::finished(std::move(canvas), "Kernel", captionOf(run, size.width), run, state);
+    const Budget budget = budgetOf(run, state.now);
+    paintBudget(canvas, run, budget, paintForm(canvas, run, 1));
+    std::string caption = captionOf(canvas, run, budget, size.width);
+    return parts::finished(std::move(canvas), "Kernel", std::move(caption), run, state);
 }
 
 double budgetHeight(const RunView& run, double width)
@@ -350,14 +380,16 @@ double budgetHeight(const RunView& run, double width)
         return kWithoutChoices;
     }
     Canvas scratch(width, kUnlimited);
-    return std::max(kWithoutChoices, paintBudget(scratch, run, 0));
+    return std::max(kWithoutChoices, paintBudget(scratch, run, budgetOf(run, Picoseconds(0)), 0));
 }
 
 Scene layoutBudget(const RunView& run, const ViewState& state, Size size)
 {
     Canvas canvas(size.width, size.height);
-    paintBudget(canvas, run, 0);
-    return parts::finished(std::move(canvas), "Kernel", captionOf(run, size.width), run, state);
+    const Budget budget = budgetOf(run, state.now);
+    paintBudget(canvas, run, budget, 0);
+    std::string caption = captionOf(canvas, run, budget, size.width);
+    return parts::finished(std::move(canvas), "Kernel", std::move(caption), run, state);
 }
 
 } // namespace pallascope::layout

@@ -3,6 +3,8 @@
 #include "core/base/format.h"
 #include "views/layout/grid/block_cells.h"
 #include "views/layout/memory/parts.h"
+#include "views/layout/run/operand_color.h"
+#include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
 
 #include <algorithm>
@@ -52,7 +54,9 @@ Color stripFill(const RunView& run, const std::vector<std::int32_t>& operands, s
     for (std::int64_t block = first; block < last; block += stride) {
         double ofBlock = 0;
         for (const std::int32_t operand : operands) {
-            ofBlock += static_cast<double>(run.index->blockStateAt(operand, block, now).copies);
+            if (run.index->sharing(operand).front() == operand) { // it counts for all that share
+                ofBlock += static_cast<double>(run.index->blockStateAt(operand, block, now).copies);
+            }
         }
         copies += ofBlock;
         touched += ofBlock > 0 ? 1 : 0;
@@ -64,7 +68,7 @@ Color stripFill(const RunView& run, const std::vector<std::int32_t>& operands, s
     const trace::Info& info = run.trace->info();
     const bool output = parts::writes(info.operands[static_cast<std::size_t>(operands.front())]);
     const double share = output ? 0.50 : std::min(0.66, 0.18 + 0.06 * copies / touched);
-    return mix(operandRole(operands.front()), share * std::max(0.35, touched / looked));
+    return mix(operandRole(run, operands.front()), share * std::max(0.35, touched / looked));
 }
 
 void paintStrip(Canvas& canvas, const RunView& run, const std::vector<std::int32_t>& operands,
@@ -93,21 +97,20 @@ void paintStrip(Canvas& canvas, const RunView& run, const std::vector<std::int32
         const std::int64_t block = copies.block[range.first];
         const double x = strip.edge(strip.cellOf(block));
         const double w = std::max(2.0, strip.edge(strip.cellOf(block) + 1) - x - gap);
-        canvas.fill(x, y, w, height, operandRole(operand));
+        canvas.fill(x, y, w, height, operandRole(run, operand));
         canvas.fill(x, y + height + 1, w, 2, Role::Text);
         canvas.hit(x, y, w, height, target::Block{operand, block});
     }
 }
 
-std::string movedText(const RunView& run, const std::vector<std::int32_t>& operands,
-                      Picoseconds now)
+// Between two ends in HBM what moves is read and written: it counts as in the report.
+Bytes bytesMoved(const RunView& run, const std::vector<std::int32_t>& operands, Picoseconds now)
 {
     double moved = 0;
     for (const std::int32_t operand : operands) {
-        moved += run.index->operandBytes(operand, false, now)
-                 + run.index->operandBytes(operand, true, now);
+        moved += run.index->movedBytes(operand, now);
     }
-    return bytesText(Bytes(std::llround(moved)));
+    return Bytes(std::llround(moved));
 }
 
 // Paints the blocks in the queue in issue order, as many as fit.
@@ -144,7 +147,7 @@ void paintQueue(Canvas& canvas, const RunView& run, trace::CopyRange range, doub
             canvas.text(x, y, right - x, 18, more, {10, Role::Text2, Weight::Medium, Align::Left});
             return;
         }
-        const Role role = operandRole(copies.operand[row]);
+        const Role role = operandRole(run, copies.operand[row]);
         canvas.fill(x, y, width, 18, mix(role, 0.12));
         if (moving) {
             canvas.fill(x, y, width * fraction, 18, mix(role, 0.34));
@@ -215,8 +218,10 @@ void paintStripsHead(Canvas& canvas, const trace::Info& info, const Strips& stri
 
 } // namespace
 
-Strips stripsOf(const trace::Info& info)
+Strips stripsOf(const RunView& run, Picoseconds now)
 {
+    const trace::Info& info = run.trace->info();
+    const Position position = positionAt(run, now);
     const auto keyOf = [](const trace::Operand& operand) {
         return std::tuple(operand.name, toString(operand.array), toString(operand.block),
                           operand.dtype, operand.direction, operand.pipeline == trace::kNone);
@@ -230,11 +235,18 @@ Strips stripsOf(const trace::Info& info)
         }
         strips[place->second].push_back(static_cast<std::int32_t>(i));
     }
-    std::stable_sort(strips.begin(), strips.end(), [&info](const auto& a, const auto& b) {
-        const auto rank = [&info](const std::vector<std::int32_t>& strip) {
+    const auto isOfNow = [&](std::int32_t operand) {
+        const std::int32_t pipeline = info.operands[static_cast<std::size_t>(operand)].pipeline;
+        return pipeline < 0
+               || run.index->pipelines().ofPipeline[static_cast<std::size_t>(pipeline)]
+                      == position.kind;
+    };
+    std::stable_sort(strips.begin(), strips.end(), [&](const auto& a, const auto& b) {
+        const auto rank = [&](const std::vector<std::int32_t>& strip) {
             const trace::Operand& of = info.operands[static_cast<std::size_t>(strip.front())];
             const bool byHand = of.pipeline == trace::kNone;
-            return std::pair(byHand, byHand ? -of.arrayBytes.value() : 0);
+            const bool isOther = std::none_of(strip.begin(), strip.end(), isOfNow);
+            return std::tuple(byHand, isOther, byHand ? -of.arrayBytes.value() : 0);
         };
         return rank(a) < rank(b);
     });
@@ -289,9 +301,11 @@ double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Pic
         if (strip.width >= 16) {
             paintStrip(canvas, run, strips[i], strip, rowY + 3, row - 8, now);
         }
-        canvas.text(x + w - kBytesWidth - 6, rowY, kBytesWidth, row - 2,
-                    movedText(run, strips[i], now),
+        const Bytes moved = bytesMoved(run, strips[i], now);
+        canvas.text(x + w - kBytesWidth - 6, rowY, kBytesWidth, row - 2, bytesText(moved),
                     {11, Role::Text, Weight::Regular, Align::Right});
+        canvas.state({FactKind::BytesMoved, strips[i].front(), static_cast<double>(moved.value()),
+                      bytesText(moved)});
     }
     return y + height;
 }
@@ -320,7 +334,8 @@ double paintLink(Canvas& canvas, const RunView& run, Picoseconds now, std::int32
         const std::size_t row = range.first;
         const double seconds = toSeconds(Picoseconds(copies.end[row] - copies.start[row])).value();
         const double rate = static_cast<double>(copies.bytes[row]) / seconds;
-        canvas.fill(x, bar, w * std::min(1.0, rate / full), 10, operandRole(copies.operand[row]));
+        canvas.fill(x, bar, w * std::min(1.0, rate / full), 10,
+                    operandRole(run, copies.operand[row]));
         canvas.hit(x, bar, w * std::min(1.0, rate / full), 10,
                    target::Copy{static_cast<std::int64_t>(row)});
     }

@@ -4,6 +4,7 @@
 
 #include "core/base/format.h"
 #include "views/layout/memory/parts.h"
+#include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/timeline/timeline.h"
 
@@ -16,26 +17,36 @@ namespace {
 
 constexpr std::size_t kFirstSlots = 8; // slots of the first memory that the strips leave room for
 
-// The memories that hold buffers, the one with the most bytes first. The memory of the arrays comes
-// last, because the strips show it already.
-std::vector<std::int32_t> usedMemories(const trace::Info& info)
+// A memory with the buffers in it that are there while the pipeline under the playhead runs.
+struct Used
 {
-    std::vector<std::int64_t> bytes(info.memories.size(), 0);
-    for (const trace::Buffer& buffer : info.buffers) {
-        bytes[static_cast<std::size_t>(buffer.memory)] += buffer.bytes.value();
-    }
-    std::vector<std::int32_t> used;
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-        if (bytes[i] > 0) {
-            used.push_back(static_cast<std::int32_t>(i));
+    std::int32_t memory = 0;
+    std::vector<std::int32_t> buffers;
+    std::int64_t bytes = 0;
+};
+
+// The memories that hold buffers, the one with most bytes first; that of the arrays, which stand
+// above as strips, last.
+std::vector<Used> usedMemories(const RunView& run, const Position& position)
+{
+    const trace::Info& info = run.trace->info();
+    std::vector<Used> used;
+    for (std::size_t i = 0; i < info.memories.size(); ++i) {
+        Used one{static_cast<std::int32_t>(i), {}, 0};
+        one.buffers = buffersThere(run, position, one.memory);
+        for (const std::int32_t buffer : one.buffers) {
+            one.bytes += info.buffers[static_cast<std::size_t>(buffer)].bytes.value();
+        }
+        if (one.bytes > 0) {
+            used.push_back(std::move(one));
         }
     }
-    std::stable_sort(used.begin(), used.end(), [&bytes](std::int32_t a, std::int32_t b) {
-        return bytes[static_cast<std::size_t>(a)] > bytes[static_cast<std::size_t>(b)];
-    });
+    std::stable_sort(used.begin(), used.end(),
+                     [](const Used& a, const Used& b) { return a.bytes > b.bytes; });
     if (!info.links.empty()) {
-        std::stable_partition(used.begin(), used.end(),
-                              [&info](std::int32_t i) { return i != info.links[0].from; });
+        std::stable_partition(used.begin(), used.end(), [&info](const Used& one) {
+            return one.memory != info.links[0].from;
+        });
     }
     return used;
 }
@@ -43,7 +54,7 @@ std::vector<std::int32_t> usedMemories(const trace::Info& info)
 // Paints as many memories as fit between y and the bottom. The small ones get room for three slots
 // each. The first one, which comes first, gets the rest, at least `least`.
 void paintMemories(Canvas& canvas, const RunView& run, Picoseconds now,
-                   const std::vector<std::int32_t>& used, double least, double y, double bottom)
+                   const std::vector<Used>& used, double least, double y, double bottom)
 {
     constexpr double kBetween = 6;
     const trace::Info& info = run.trace->info();
@@ -53,7 +64,7 @@ void paintMemories(Canvas& canvas, const RunView& run, Picoseconds now,
     double room = bottom - y - least;
     std::vector<double> heights(used.size(), 0);
     for (std::size_t i = 1; i < used.size(); ++i) {
-        const double wanted = memoryHeight(info, used[i], 3);
+        const double wanted = memoryHeight(info, used[i].buffers, 3);
         heights[i] = wanted + kBetween <= room           ? wanted
                      : kMemoryHeading + kBetween <= room ? kMemoryHeading
                                                          : 0;
@@ -62,7 +73,8 @@ void paintMemories(Canvas& canvas, const RunView& run, Picoseconds now,
     heights[0] = least + room;
     for (std::size_t i = 0; i < used.size(); ++i) {
         if (heights[i] >= kMemoryHeading) {
-            y = paintMemory(canvas, run, now, used[i], y, heights[i]) + kBetween;
+            y = paintMemory(canvas, run, now, used[i].memory, used[i].buffers, y, heights[i])
+                + kBetween;
         }
     }
 }
@@ -93,7 +105,8 @@ std::string linkPart(const RunView& run, Picoseconds now, std::int32_t link, boo
                        percentText(trace::copyFraction(trace, row, now), 0), range.size() - 1);
 }
 
-std::string captionOf(const RunView& run, Picoseconds now, const std::vector<std::int32_t>& used)
+std::string captionOf(Canvas& canvas, const RunView& run, Picoseconds now,
+                      const std::vector<Used>& used)
 {
     const trace::Info& info = run.trace->info();
     std::string caption;
@@ -101,11 +114,15 @@ std::string captionOf(const RunView& run, Picoseconds now, const std::vector<std
         caption += (i > 0 ? " · " : "")
                    + linkPart(run, now, static_cast<std::int32_t>(i), info.links.size() > 1);
     }
-    if (!used.empty() && !info.links.empty() && used.front() == info.links.front().to) {
-        const trace::Memory& memory = info.memories[static_cast<std::size_t>(used.front())];
-        const Bytes limit = memory.scopedLimit.value_or(memory.capacity);
-        caption += (caption.empty() ? "" : " · ") + memory.name + " "
-                   + parts::ofText(run.report.vmemPeak, limit);
+    const Taken taken = takenAt(run, positionAt(run, now));
+    if (!used.empty() && !info.links.empty() && used.front().memory == taken.memory) {
+        caption += (caption.empty() ? "" : " · ")
+                   + info.memories[static_cast<std::size_t>(taken.memory)].name + " "
+                   + parts::ofText(taken.used, taken.limit);
+        canvas.state(
+            {FactKind::BytesTaken, taken.memory, static_cast<double>(taken.used.value()), {}});
+        canvas.state({FactKind::BytesAllowed, taken.memory,
+                      static_cast<double>(taken.limit.value()), bytesText(taken.limit)});
     }
     return caption;
 }
@@ -118,7 +135,7 @@ Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
         return layoutNearest(run, state, size);
     }
     const trace::Info& info = run.trace->info();
-    const std::vector<std::int32_t> used = usedMemories(info);
+    const std::vector<Used> used = usedMemories(run, positionAt(run, state.now));
     if (used.empty() && info.operands.empty()) {
         return parts::nothing("Memory", "nothing copied",
                               "No copies and no buffers: this trace moves no blocks.", size);
@@ -127,9 +144,9 @@ Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
     double y = 0;
     const double units = unitsHeight(run, size.width);
     const double bottom = size.height - units - (units > 0 ? 8 : 4);
-    const double least = used.empty() ? 0 : memoryHeight(info, used.front(), kFirstSlots);
+    const double least = used.empty() ? 0 : memoryHeight(info, used.front().buffers, kFirstSlots);
     if (!info.operands.empty()) {
-        const Strips strips = stripsOf(info);
+        const Strips strips = stripsOf(run, state.now);
         const double links = kLinkHeight * static_cast<double>(shownLinks(info));
         const double height = stripsHeight(strips, size.height, bottom - links - least - 8);
         y = paintStrips(canvas, run, strips, state.now, y, height) + 8;
@@ -144,8 +161,8 @@ Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
     if (units > 0) {
         paintUnits(canvas, run, state.now, size.height - units);
     }
-    return parts::finished(std::move(canvas), "Memory", captionOf(run, state.now, used), run,
-                           state);
+    std::string caption = captionOf(canvas, run, state.now, used);
+    return parts::finished(std::move(canvas), "Memory", std::move(caption), run, state);
 }
 
 } // namespace pallascope::layout

@@ -13,9 +13,9 @@ namespace pallascope::layout {
 // walk the same array in the same way: those of all cores, and the manual DMAs of several lines.
 using Strips = std::vector<std::vector<std::int32_t>>; // the operands of each strip, at least one
 
-// The strips of pipelines come first, then those of manual DMAs; each group has the largest arrays
-// first.
-[[nodiscard]] Strips stripsOf(const trace::Info& info);
+// The strips of the pipeline under the playhead come first, then those of other pipelines, then
+// those of manual DMAs, the largest arrays first.
+[[nodiscard]] Strips stripsOf(const RunView& run, Picoseconds now);
 // The height of as many strips as fit in `room` and in two fifths of the view, but at least three.
 [[nodiscard]] double stripsHeight(const Strips& strips, double view, double room);
 double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Picoseconds now,
@@ -61,12 +61,14 @@ struct SlotStack
     double bottom = 0; // of the last row
 };
 
-[[nodiscard]] SlotStack stackSlots(const trace::Info& info, std::int32_t memory, double y,
+[[nodiscard]] SlotStack stackSlots(const trace::Info& info,
+                                   const std::vector<std::int32_t>& buffers, double y,
                                    double height);
 
 // The height that a memory needs, with its heading, to show this many of its merged slots with
 // their texts.
-[[nodiscard]] double memoryHeight(const trace::Info& info, std::int32_t memory, std::size_t slots);
+[[nodiscard]] double memoryHeight(const trace::Info& info, const std::vector<std::int32_t>& buffers,
+                                  std::size_t slots);
 
 // What happens in a slot, in words: "arriving 61 %", "ready for step 3".
 [[nodiscard]] std::string slotWords(const trace::Trace& trace, std::int32_t buffer,
@@ -74,6 +76,6 @@ struct SlotStack
 
 // Paints the heading alone if there is no room for a slot.
 double paintMemory(Canvas& canvas, const RunView& run, Picoseconds now, std::int32_t memory,
-                   double y, double height);
+                   const std::vector<std::int32_t>& buffers, double y, double height);
 
 } // namespace pallascope::layout

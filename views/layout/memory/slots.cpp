@@ -2,6 +2,7 @@
 // their addresses.
 #include "core/base/format.h"
 #include "views/layout/memory/parts.h"
+#include "views/layout/run/operand_color.h"
 #include "views/layout/run/view_parts.h"
 
 #include <algorithm>
@@ -109,11 +110,6 @@ SlotLook lookOf(const trace::Trace& trace, const trace::Buffer& buffer,
     return look;
 }
 
-Role bufferRole(const trace::Buffer& buffer)
-{
-    return buffer.operand < 0 ? Role::Vmem : operandRole(buffer.operand);
-}
-
 void paintSlotTexts(Canvas& canvas, const RunView& run, const trace::Buffer& buffer,
                     const trace::SlotState& state, const SlotLook& look, Rect rect,
                     const std::string& words)
@@ -164,7 +160,7 @@ void paintSlot(Canvas& canvas, const RunView& run, std::int32_t index, Rect rect
     const trace::Buffer& buffer = trace.info().buffers[static_cast<std::size_t>(index)];
     const trace::SlotState state = trace::slotStateAt(trace, index, now);
     const SlotLook look = lookOf(trace, buffer, state, now);
-    const Role role = bufferRole(buffer);
+    const Role role = bufferRole(run, index);
     if (look.undefined) {
         canvas.hatch(rect.x, rect.y, rect.w, rect.h, mix(Role::Poison, 0.28), Role::View,
                      Hatch::Undefined);
@@ -212,19 +208,18 @@ Role memoryRole(const trace::Memory& memory)
 
 // Paints the name of the memory, and then as many notes as fit, the most important first.
 void paintMemoryHead(Canvas& canvas, const trace::Info& info, std::int32_t memory,
-                     const SlotStack& stack, double y)
+                     const std::vector<std::int32_t>& buffers, const SlotStack& stack, double y)
 {
     const trace::Memory& mem = info.memories[static_cast<std::size_t>(memory)];
     const double x = parts::kPadding;
     const double w = canvas.width() - 2 * x;
     Bytes used;
-    std::int64_t slots = 0;
-    for (const trace::Buffer& buffer : info.buffers) {
-        if (buffer.memory == memory) {
-            used += buffer.bytes;
-            ++slots;
-        }
+    for (const std::int32_t buffer : buffers) {
+        used += info.buffers[static_cast<std::size_t>(buffer)].bytes;
     }
+    const auto slots = static_cast<std::int64_t>(buffers.size());
+    canvas.state(
+        {FactKind::BytesTaken, memory, static_cast<double>(used.value()), bytesText(used)});
     std::vector<std::string> notes = {fmt::format("{} in {} {}", bytesText(used), countText(slots),
                                                   slots == 1 ? "slot" : "slots")};
     if (mem.scopedLimit) {
@@ -295,7 +290,7 @@ std::string slotWords(const trace::Trace& trace, std::int32_t index, Picoseconds
 }
 
 double paintMemory(Canvas& canvas, const RunView& run, Picoseconds now, std::int32_t memory,
-                   double y, double height)
+                   const std::vector<std::int32_t>& buffers, double y, double height)
 {
     const trace::Info& info = run.trace->info();
     const trace::Memory& mem = info.memories[static_cast<std::size_t>(memory)];
@@ -304,11 +299,11 @@ double paintMemory(Canvas& canvas, const RunView& run, Picoseconds now, std::int
     const Role role = memoryRole(mem);
     SlotStack stack;
     if (height >= kMemoryHeading + kLeastSlot) {
-        stack = stackSlots(info, memory, y + kMemoryHeading, height - kMemoryHeading);
+        stack = stackSlots(info, buffers, y + kMemoryHeading, height - kMemoryHeading);
     } else {
         stack.bottom = y + kMemoryHeading;
     }
-    paintMemoryHead(canvas, info, memory, stack, y);
+    paintMemoryHead(canvas, info, memory, buffers, stack, y);
     const bool addresses = w > 180;
     double addressWidth = 46;
     for (const SlotRow& row : stack.rows) {

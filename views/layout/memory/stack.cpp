@@ -9,15 +9,9 @@ namespace pallascope::layout {
 
 namespace {
 
-std::vector<SlotRow> rowsOf(const trace::Info& info, std::int32_t memory, bool merge)
+std::vector<SlotRow> rowsOf(const trace::Info& info, std::vector<std::int32_t> order, bool merge)
 {
     std::vector<SlotRow> rows;
-    std::vector<std::int32_t> order;
-    for (std::size_t i = 0; i < info.buffers.size(); ++i) {
-        if (info.buffers[i].memory == memory) {
-            order.push_back(static_cast<std::int32_t>(i));
-        }
-    }
     const auto bufferOf = [&info](std::int32_t i) -> const trace::Buffer& {
         return info.buffers[static_cast<std::size_t>(i)];
     };
@@ -95,18 +89,20 @@ void keepLargest(SlotStack& stack, std::size_t most)
 
 } // namespace
 
-double memoryHeight(const trace::Info& info, std::int32_t memory, std::size_t slots)
+double memoryHeight(const trace::Info& info, const std::vector<std::int32_t>& buffers,
+                    std::size_t slots)
 {
     return kMemoryHeading
-           + kLeastSlot * static_cast<double>(std::min(rowsOf(info, memory, true).size(), slots));
+           + kLeastSlot * static_cast<double>(std::min(rowsOf(info, buffers, true).size(), slots));
 }
 
-SlotStack stackSlots(const trace::Info& info, std::int32_t memory, double y, double height)
+SlotStack stackSlots(const trace::Info& info, const std::vector<std::int32_t>& buffers, double y,
+                     double height)
 {
     SlotStack stack;
-    stack.rows = rowsOf(info, memory, false);
+    stack.rows = rowsOf(info, buffers, false);
     if (static_cast<double>(stack.rows.size()) * kLeastSlot > height) {
-        stack.rows = rowsOf(info, memory, true);
+        stack.rows = rowsOf(info, buffers, true);
     }
     if (static_cast<double>(stack.rows.size()) * kLeastStripe > height) {
         height -= kLeastSlot; // for the line that says how many are hidden

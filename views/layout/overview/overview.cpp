@@ -4,6 +4,7 @@
 #include "core/analysis/band.h"
 #include "core/base/format.h"
 #include "views/layout/run/finding_text.h"
+#include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/scene/canvas.h"
 #include "views/layout/timeline/timeline.h"
@@ -244,8 +245,10 @@ Scene layoutOverview(const RunView& run, const ViewState& state, Size size)
     canvas.fill(playhead, y - 3, 2, h + 6, Role::Playhead);
     canvas.polygon({{playhead - 4, y - 7}, {playhead + 6, y - 7}, {playhead + 1, y - 1}},
                    Role::Playhead);
-    return parts::finished(std::move(canvas), "Whole run",
-                           "|" + timeText(state.now) + "| of " + timeText(run.trace->end()), run,
+    if (const Position position = positionAt(run, state.now); position.step != trace::kNone) {
+        canvas.state(factsOf(position));
+    }
+    return parts::finished(std::move(canvas), "Whole run", positionText(run, state.now), run,
                            state);
 }
 

@@ -99,7 +99,7 @@ private:
     // neither side is free.
     void nameOther(const analysis::Alternative& other, const layout::Point& p, std::int64_t row);
 
-    [[nodiscard]] std::string captionOf(const std::optional<Point>& point) const;
+    [[nodiscard]] std::string captionOf(const std::optional<Point>& point);
 
     [[nodiscard]] Scene noFlops();
 

@@ -118,8 +118,8 @@ Scene Painter::paint() &&
     if (m_wide) {
         nameOthers();
     }
-    return parts::finished(std::move(m_canvas), "Roofline",
-                           parts::captionOrNotRun(m_run, captionOf(point)), m_run, m_state);
+    std::string text = parts::captionOrNotRun(m_run, captionOf(point));
+    return parts::finished(std::move(m_canvas), "Roofline", std::move(text), m_run, m_state);
 }
 
 double Painter::datasheet() const
@@ -233,13 +233,16 @@ void Painter::trail()
     m_canvas.line(std::move(line), mix(Role::Select, 0.40), 4);
 }
 
-std::string Painter::captionOf(const std::optional<Point>& point) const
+std::string Painter::captionOf(const std::optional<Point>& point)
 {
     if (!point || point->intensity <= 0 || point->flopsPerSecond <= 0) {
         return "nothing computed yet · whole run will sit at "
                + strong(intensityText(m_run.report.arithmeticIntensity) + " FLOP/B");
     }
     const bool done = m_state.now >= m_run.trace->end();
+    m_canvas.state(
+        {FactKind::FlopRate, -1, point->flopsPerSecond, flopRateText(point->flopsPerSecond)});
+    m_canvas.state({FactKind::Intensity, -1, point->intensity, intensityText(point->intensity)});
     return (done ? "whole run " : "so far ") + strong(flopRateText(point->flopsPerSecond)) + " at "
            + strong(intensityText(point->intensity) + " FLOP/B") + " · "
            + strong(percentText(point->flopsPerSecond / roofAt(point->intensity), 1))

@@ -2,6 +2,7 @@
 
 #include "core/base/dtype.h"
 #include "core/base/format.h"
+#include "views/layout/run/operand_color.h"
 
 #include <algorithm>
 
@@ -24,13 +25,6 @@ std::int64_t blockTotal(const trace::Operand& operand)
         total *= count;
     }
     return total;
-}
-
-std::int32_t pipelineAt(const trace::Trace& trace, Picoseconds t)
-{
-    const std::int32_t step = trace::stepAt(trace, t);
-    return step == trace::kNone ? trace::kNone
-                                : trace.steps().pipeline[static_cast<std::size_t>(step)];
 }
 
 std::int64_t stepOrdinal(const trace::Trace& trace, std::int32_t step)
@@ -90,12 +84,15 @@ std::string baseName(std::string_view path)
     return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
 }
 
-void swatch(Canvas& canvas, double x, double y, std::int32_t operand, double size)
+void swatch(Canvas& canvas, const RunView& run, double x, double y, std::int32_t operand,
+            double size)
 {
-    canvas.fill(x, y, size, size, operandRole(operand));
-    if (operand >= 6) {
+    const Role role = operandRole(run, operand);
+    canvas.fill(x, y, size, size, role);
+    if (isRepeatedColor(run, operand)) {
         canvas.fill(x, y, 2, size, Role::Text);
     }
+    canvas.state({FactKind::Swatch, operand, static_cast<double>(role), {}});
 }
 
 Scene finished(Canvas&& canvas, std::string title, std::string caption, const RunView& run,

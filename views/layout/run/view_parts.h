@@ -21,8 +21,6 @@ inline constexpr std::string_view kTimes = "×";
 [[nodiscard]] bool reads(const trace::Operand& operand);  // In or InOut
 [[nodiscard]] std::int64_t blockTotal(const trace::Operand& operand);
 
-// The pipeline that runs at t, or kNone if the trace has no steps.
-[[nodiscard]] std::int32_t pipelineAt(const trace::Trace& trace, Picoseconds t);
 // The number of a step (a row of Steps) within its pipeline, counted from 0 as in the grid; -1 if
 // there is none.
 [[nodiscard]] std::int64_t stepOrdinal(const trace::Trace& trace, std::int32_t step);
@@ -42,7 +40,8 @@ inline constexpr std::string_view kTimes = "×";
 
 // The mark of an operand in its colour. From the seventh operand on colours repeat, and the mark
 // gets an edge in the colour of text.
-void swatch(Canvas& canvas, double x, double y, std::int32_t operand, double size = 8);
+void swatch(Canvas& canvas, const RunView& run, double x, double y, std::int32_t operand,
+            double size = 8);
 
 // Finishes a scene. While the picture is that of an earlier run, the caption says so.
 [[nodiscard]] Scene finished(Canvas&& canvas, std::string title, std::string caption,

@@ -72,7 +72,7 @@ std::string secondsText(double seconds)
 // Fills the mark if the prediction is near the measured time, so that not only colour tells it.
 void drawMark(Canvas& canvas, const Mark& mark)
 {
-    const Color color = operandRole(mark.family);
+    const Color color = hueRole(mark.family);
     const Color fill = mark.isNear ? color : Color(Role::View);
     const Color edge = mark.isNear ? Color(Role::View) : color;
     const double edgeWidth = mark.isNear ? 1 : 1.5;

@@ -317,6 +317,16 @@ void Canvas::hit(double x, double y, double w, double h, Target target)
     m_scene.hits.push_back({{x, y, w, h}, target});
 }
 
+void Canvas::state(Fact fact)
+{
+    m_scene.facts.push_back(std::move(fact));
+}
+
+void Canvas::state(const std::vector<Fact>& facts)
+{
+    m_scene.facts.insert(m_scene.facts.end(), facts.begin(), facts.end());
+}
+
 Scene Canvas::finish(std::string title, std::string caption) &&
 {
     m_scene.title = std::move(title);

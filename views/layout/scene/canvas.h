@@ -61,6 +61,9 @@ public:
                      double lineHeight = 17, Color color = Role::Text);
 
     void hit(double x, double y, double w, double h, Target target);
+    // What a text or a colour of the view says, in numbers.
+    void state(Fact fact);
+    void state(const std::vector<Fact>& facts);
 
     [[nodiscard]] const std::vector<Hit>& hits() const { return m_scene.hits; }
 

@@ -77,6 +77,7 @@ Scene withHeader(const Scene& content)
         shift(hit.rect, head);
         scene.hits.push_back(hit);
     }
+    scene.facts = content.facts;
     return scene;
 }
 

@@ -3,6 +3,7 @@
 // the same picture.
 #pragma once
 
+#include "views/layout/scene/fact.h"
 #include "views/layout/scene/target.h"
 #include "views/layout/scene/theme.h"
 
@@ -149,6 +150,7 @@ struct Scene
     std::string caption; // one sentence with numbers; parts between bars are |strong|
     std::vector<Item> items;
     std::vector<Hit> hits; // later hits lie on top of earlier ones
+    std::vector<Fact> facts;
 };
 
 // The topmost target within `tolerance` px of a point. A target exactly under the point wins over

@@ -94,10 +94,10 @@ Rgb inkOn(Color fill, Theme theme)
     return contrast(background, kWhite) >= contrast(background, kBlack) ? kWhite : kBlack;
 }
 
-Role operandRole(std::int32_t operand)
+Role hueRole(std::int32_t number)
 {
     constexpr std::int32_t kOperandRoles = 6;
-    const std::int32_t index = std::max<std::int32_t>(operand, 0) % kOperandRoles;
+    const std::int32_t index = std::max<std::int32_t>(number, 0) % kOperandRoles;
     return static_cast<Role>(static_cast<std::int32_t>(Role::Operand1) + index);
 }
 

@@ -90,8 +90,8 @@ struct Color
 [[nodiscard]] Rgb inkOn(Color fill, Theme theme);
 [[nodiscard]] double contrast(Rgb a, Rgb b);
 
-// Operands get Operand1 to Operand6 in the order of the signature, from 0; a seventh repeats the
-// first.
-[[nodiscard]] Role operandRole(std::int32_t operand);
+// Operand1 to Operand6 in turn, from 0: the seventh repeats the first. Of operands ask
+// run/operand_color.h.
+[[nodiscard]] Role hueRole(std::int32_t number);
 
 } // namespace pallascope::layout

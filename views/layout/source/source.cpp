@@ -3,6 +3,7 @@
 #include "views/layout/source/source.h"
 
 #include "core/base/format.h"
+#include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/source/parts.h"
 
@@ -29,6 +30,20 @@ SourceMoment waitByHand(const trace::Trace& trace, std::int32_t wait, Picosecond
     return moment;
 }
 
+// The agent whose step is shown; the first one while that one does nothing.
+std::int32_t shownAgent(const RunView& run, const Position& position, Picoseconds now)
+{
+    const trace::Trace& trace = *run.trace;
+    if (position.kind < 0) {
+        return 0;
+    }
+    const auto kind = static_cast<std::size_t>(position.kind);
+    const std::int32_t agent = run.index->pipelines().all[kind].agent;
+    const bool isIdle = trace::segmentAt(trace, agent, now) == trace::kNone
+                        && trace::waitAt(trace, agent, now) == trace::kNone;
+    return isIdle ? 0 : agent;
+}
+
 // Where the program is: at the operation that runs, or at the pipeline's line during waits and
 // overhead.
 SourceMoment momentOf(const RunView& run, Picoseconds now)
@@ -36,17 +51,19 @@ SourceMoment momentOf(const RunView& run, Picoseconds now)
     const trace::Trace& trace = *run.trace;
     const trace::Info& info = trace.info();
     SourceMoment moment;
-    moment.step = trace::stepAt(trace, now);
+    const Position position = positionAt(run, now);
+    const std::int32_t agent = shownAgent(run, position, now);
+    moment.step = position.step;
     if (now >= trace.end()) {
         moment.doing = "finished";
         return moment;
     }
-    moment.operation = trace::operationAt(trace, 0, now);
+    moment.operation = trace::operationAt(trace, agent, now);
     if (moment.operation != trace::kNone) {
         const trace::Operation& op = info.operations[static_cast<std::size_t>(moment.operation)];
         moment.line = op.source;
         moment.doing = op.label.empty() ? op.name : op.label;
-        const auto row = static_cast<std::size_t>(trace::segmentAt(trace, 0, now));
+        const auto row = static_cast<std::size_t>(trace::segmentAt(trace, agent, now));
         const trace::SegmentTemplate& segment =
             info.templates[static_cast<std::size_t>(trace.segments().templateId[row])];
         const auto found =
@@ -60,11 +77,10 @@ SourceMoment momentOf(const RunView& run, Picoseconds now)
         moment.length = Picoseconds(end - begin);
         return moment;
     }
-    const std::int32_t pipeline = parts::pipelineAt(trace, now);
-    if (pipeline != trace::kNone) {
-        moment.line = info.pipelines[static_cast<std::size_t>(pipeline)].source;
+    if (position.step != trace::kNone) {
+        moment.line = info.pipelines[static_cast<std::size_t>(position.pipeline)].source;
     }
-    const std::int32_t wait = trace::waitAt(trace, 0, now);
+    const std::int32_t wait = trace::waitAt(trace, agent, now);
     const bool waits = wait != trace::kNone;
     if (waits && trace::operationOfWait(trace, wait) != trace::kNone) {
         return waitByHand(trace, wait, now, moment);
@@ -72,7 +88,7 @@ SourceMoment momentOf(const RunView& run, Picoseconds now)
     if (waits) {
         const bool copy = trace.waits().copy[static_cast<std::size_t>(wait)] != trace::kNone;
         moment.doing = copy ? "pipeline waits for a copy" : "waits for others";
-    } else if (const std::int32_t segment = trace::segmentAt(trace, 0, now);
+    } else if (const std::int32_t segment = trace::segmentAt(trace, agent, now);
                segment != trace::kNone) {
         const auto id = trace.segments().templateId[static_cast<std::size_t>(segment)];
         const bool launches =
@@ -84,7 +100,7 @@ SourceMoment momentOf(const RunView& run, Picoseconds now)
     return moment;
 }
 
-std::string captionOf(const RunView& run, const SourceMoment& moment)
+std::string captionOf(Canvas& canvas, const RunView& run, const SourceMoment& moment)
 {
     std::string caption;
     if (moment.line.line > 0) {
@@ -95,7 +111,9 @@ std::string captionOf(const RunView& run, const SourceMoment& moment)
         caption += " · |" + timeText(moment.elapsed) + "| of |" + timeText(moment.length) + "|";
     }
     if (moment.step != trace::kNone) {
-        caption += " · step |" + countText(parts::stepOrdinal(*run.trace, moment.step)) + "|";
+        const std::int64_t number = parts::stepOrdinal(*run.trace, moment.step);
+        canvas.state({FactKind::Step, -1, static_cast<double>(number), countText(number)});
+        caption += " · step |" + countText(number) + "|";
     }
     return caption;
 }
@@ -127,8 +145,8 @@ Scene layoutSource(const RunView& run, const ViewState& state, Size size, Source
     } else if (noSource) {
         paintListing(canvas, run, moment, {0, 0, size.width, size.height});
     }
-    return parts::finished(std::move(canvas), "Source",
-                           parts::captionOrNotRun(run, captionOf(run, moment)), run, state);
+    std::string caption = parts::captionOrNotRun(run, captionOf(canvas, run, moment));
+    return parts::finished(std::move(canvas), "Source", std::move(caption), run, state);
 }
 
 } // namespace pallascope::layout

@@ -1,5 +1,6 @@
 // Says what happens now, in one sentence with numbers.
 #include "core/base/format.h"
+#include "views/layout/run/position.h"
 #include "views/layout/run/unit_state.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/timeline/timeline.h"
@@ -61,23 +62,28 @@ std::string firstInputs(const trace::Trace& trace, std::int64_t bodyBegin)
     return text;
 }
 
-std::string prologueText(const trace::Trace& trace, Picoseconds now)
+std::string prologueText(const RunView& run, Picoseconds now)
 {
+    const trace::Trace& trace = *run.trace;
     const trace::Steps& steps = trace.steps();
     if (now.value() > 0) {
         const std::string copies = copiesText(trace, now);
         return "prologue: "
                + (copies.empty() ? "nothing to compute yet" : copies + ", nothing to overlap yet");
     }
-    const std::int64_t bodyBegin = steps.bodyBegin[0];
+    const auto count = run.index->leading().size();
+    const auto bodyOf = [&](std::size_t number) {
+        return steps.bodyBegin[static_cast<std::size_t>(run.index->leading().row(number))];
+    };
+    const std::int64_t bodyBegin = bodyOf(0);
     const std::string inputs = firstInputs(trace, bodyBegin);
     std::string text = inputs.empty() ? "the first step begins"
                                       : "prologue: first " + inputs + " arrive in "
                                             + strong(timeText(Picoseconds(bodyBegin)))
                                             + ", nothing to overlap yet";
-    if (steps.size() > 1) {
-        const std::int64_t span = steps.bodyBegin.back() - bodyBegin;
-        const auto mean = Picoseconds(span / (static_cast<std::int64_t>(steps.size()) - 1));
+    if (count > 1) {
+        const std::int64_t span = bodyOf(count - 1) - bodyBegin;
+        const auto mean = Picoseconds(span / (static_cast<std::int64_t>(count) - 1));
         text += " · then a step every " + strong(timeText(mean)) + " on average";
     }
     return text;
@@ -146,17 +152,26 @@ std::string stepText(const RunView& run, std::size_t step, Picoseconds now)
     return unit == trace::kNone ? "nothing computes" : computeText(run, step, unit, now);
 }
 
-std::string stepName(const trace::Trace& trace, std::int32_t step)
+// "|512| steps", "|76| steps of 3 pipelines", "|64| steps of 32 agents": all that the run has.
+std::string allStepsText(const RunView& run)
 {
-    return strong(countText(parts::stepOrdinal(trace, step)));
+    const auto& pipelines = run.index->pipelines().all;
+    const auto count = static_cast<std::int64_t>(run.trace->steps().size());
+    std::string text = strong(countText(count)) + (count == 1 ? " step" : " steps");
+    if (pipelines.size() > 1) {
+        text += " of " + countText(static_cast<std::int64_t>(pipelines.size())) + " pipelines";
+    } else if (!pipelines.empty() && pipelines.front().agents > 1) {
+        text += " of " + countText(pipelines.front().agents) + " agents";
+    }
+    return text;
 }
 
-std::string wholeRunText(const RunView& run)
+std::string wholeRunText(Canvas& canvas, const RunView& run)
 {
     const trace::Trace& trace = *run.trace;
     const auto count = static_cast<std::int64_t>(trace.steps().size());
-    std::string text = strong(countText(count)) + (count == 1 ? " step in " : " steps in ")
-                       + strong(timeText(trace.end()));
+    canvas.state({FactKind::RunSteps, -1, static_cast<double>(count), countText(count)});
+    std::string text = allStepsText(run) + " in " + strong(timeText(trace.end()));
     if (const std::int32_t unit = mainUnit(run); unit != trace::kNone) {
         const auto agents =
             static_cast<double>(std::max<std::size_t>(1, agentsOf(run, unit).size()));
@@ -178,11 +193,12 @@ std::string wholeRunText(const RunView& run)
 
 } // namespace
 
-std::string caption(const RunView& run, const ViewState& state, const Zoom& zoom)
+std::string caption(Canvas& canvas, const RunView& run, const ViewState& state, const Zoom& zoom)
 {
     const trace::Trace& trace = *run.trace;
     const Picoseconds now = state.now;
-    const std::int32_t step = trace::stepAt(trace, now);
+    const Position position = positionAt(run, now);
+    const std::int32_t step = position.step;
     if (trace.end().value() == 0) {
         return "No steps: this run did nothing.";
     }
@@ -190,24 +206,26 @@ std::string caption(const RunView& run, const ViewState& state, const Zoom& zoom
         return "no grid steps; manual DMA and operations, " + strong(timeText(trace.end()));
     }
     if (zoom.level == Level::Run) {
-        return wholeRunText(run)
+        return wholeRunText(canvas, run)
                + (zoom.stepsPerBar > 1 ? " · each bar is " + strong(countText(zoom.stepsPerBar))
                                              + " steps, its height the busy share"
                                        : " · each bar is a step, its height the busy share");
     }
     if (now >= trace.end()) {
-        return "end: " + wholeRunText(run);
+        return "end: " + wholeRunText(canvas, run);
     }
     const auto row = static_cast<std::size_t>(step);
-    if (step == 0 && now.value() < trace.steps().bodyBegin[0]) {
-        return prologueText(trace, now);
+    const bool isFirst = step == run.index->leading().row(0);
+    if (isFirst && now.value() < trace.steps().bodyBegin[row]) {
+        return prologueText(run, now);
     }
     const std::string copies = copiesText(trace, now);
     if (now >= trace.end() - run.report.split.epilogue && run.report.split.epilogue.value() > 0) {
         return "epilogue: "
                + (copies.empty() ? "nothing under way" : copies + ", nothing left to overlap");
     }
-    return "step " + stepName(trace, step) + ": " + stepText(run, row, now) + ", "
+    canvas.state(factsOf(position).front()); // of how many the text does not say
+    return "step " + strong(countText(position.number)) + ": " + stepText(run, row, now) + ", "
            + (copies.empty() ? "no copy under way" : copies);
 }
 

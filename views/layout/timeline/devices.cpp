@@ -1,6 +1,7 @@
 // Handles copies link by link: those of several devices, and those of one device with several
 // links. Links work at the same time, so the ends of copies ascend only along each single link.
 #include "core/base/format.h"
+#include "views/layout/run/operand_color.h"
 #include "views/layout/timeline/plot.h"
 #include "views/layout/timeline/timeline.h"
 
@@ -144,7 +145,7 @@ std::vector<Bar> copyBars(const RunView& run, const Lane& lane,
         bar.begin = copies.start[row];
         bar.end = copies.end[row];
         bar.target = target::Copy{static_cast<std::int64_t>(row)};
-        bar.color = operandRole(copies.operand[row]);
+        bar.color = operandRole(run, copies.operand[row]);
         if (!append(bars, plot, std::move(bar))) {
             rows.skip(next->link, plot.timeAt(bars.back().x1) - 1);
         } else if (isLabelled(bars.back(), level)) {

@@ -1,5 +1,6 @@
 // Paints bars in their lanes.
 #include "core/base/format.h"
+#include "views/layout/run/operand_color.h"
 #include "views/layout/timeline/painter.h"
 
 #include <algorithm>
@@ -155,7 +156,7 @@ bool Painter::whisker(const Lane& lane, std::size_t row)
     if (x1 - x0 < 3) {
         return false;
     }
-    const Role role = operandRole(rows.operand[row]);
+    const Role role = operandRole(m_run, rows.operand[row]);
     const double share = (static_cast<double>(rows.operand[row]) + 1) / (operands + 1);
     const double y = std::round(lane.y + lane.h * share);
     m_canvas.fill(x0, y, x1 - x0, 1, role);

@@ -57,6 +57,9 @@ protected:
 
 private:
     void stepLine(double px);
+    // Steps of leading agents alone are named: those of the others lie between them.
+    [[nodiscard]] std::int64_t beginOf(std::size_t number) const;
+    [[nodiscard]] double pxPerLeadingStep() const;
     // Writes a step's number every few periods, without lines through the lanes: beside bars that
     // stand for several steps, they would be one more pattern.
     void stepNumbers();

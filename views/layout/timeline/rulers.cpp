@@ -1,5 +1,6 @@
 // Paints the ruler of time, and the band with the names of the steps.
 #include "core/base/format.h"
+#include "views/layout/run/position.h"
 #include "views/layout/scene/axis.h"
 #include "views/layout/timeline/painter.h"
 
@@ -83,13 +84,18 @@ void FramePainter::stepNumbers()
 {
     constexpr double kLeast = 80; // px
     const trace::Steps& steps = m_trace.steps();
-    const std::int32_t from = trace::stepAt(m_trace, m_axis.range.begin);
-    const std::int64_t every = stepsOf(kLeast, m_run.period, m_zoom.pxPerStep, steps.size());
+    const trace::Index& index = *m_run.index;
+    const auto count = static_cast<std::int64_t>(index.leading().size());
+    const auto from = static_cast<std::int64_t>(index.leading().at(m_axis.range.begin));
+    const std::int64_t every =
+        stepsOf(kLeast, m_run.period, pxPerLeadingStep(), index.leading().size());
     bool first = true;
     double free = m_axis.left;
-    for (std::int64_t step = (from + every - 1) / every * every;
-         from != trace::kNone && step < static_cast<std::int64_t>(steps.size()); step += every) {
-        const double px = std::round(x(steps.begin[static_cast<std::size_t>(step)]));
+    for (std::int64_t number = (from + every - 1) / every * every; number < count;
+         number += every) {
+        const auto step =
+            static_cast<std::size_t>(index.leading().row(static_cast<std::size_t>(number)));
+        const double px = std::round(x(steps.begin[step]));
         if (px >= right()) {
             break;
         }
@@ -97,8 +103,7 @@ void FramePainter::stepNumbers()
             continue;
         }
         m_canvas.fill(px, kRuler, 1, 5, Role::Edge);
-        const std::string number = countText(steps.ordinal[static_cast<std::size_t>(step)]);
-        const std::string name = (first ? "step " : "") + number;
+        const std::string name = (first ? "step " : "") + countText(steps.ordinal[step]);
         firstFitting(px + 4, right() - px - 4, kRuler, kStepRuler, {name}, {10, Role::Text2});
         free = px + textWidth(name, 10) + 12;
         first = false;
@@ -135,19 +140,23 @@ std::vector<std::string> FramePainter::namesOf(std::size_t step) const
 void FramePainter::stepNames()
 {
     const trace::Steps& steps = m_trace.steps();
-    const std::int32_t at = trace::stepAt(m_trace, m_axis.range.begin);
-    const std::int32_t current = trace::stepAt(m_trace, m_state.now);
+    const trace::Index& index = *m_run.index;
+    const std::int32_t current = positionAt(m_run, m_state.now).step;
     double lastLine = -1;
-    for (auto step = static_cast<std::size_t>(std::max(0, at));
-         at != trace::kNone && step < steps.size() && steps.begin[step] < end(); ++step) {
+    for (std::size_t number = index.leading().at(m_axis.range.begin);
+         number < index.leading().size(); ++number) {
+        const auto step = static_cast<std::size_t>(index.leading().row(number));
+        if (steps.begin[step] >= end()) {
+            break;
+        }
         const double line = std::round(x(steps.begin[step]));
         if (line > lastLine) {
             stepLine(line);
             lastLine = line;
         }
         const double from = std::max(line, m_axis.left) + 5;
-        // Steps of other cores, and steps nested in this one, may begin before it ends.
-        const double next = step + 1 < steps.size() ? x(steps.begin[step + 1]) : right();
+        // A step within this one may begin before it ends.
+        const double next = number + 1 < index.leading().size() ? x(beginOf(number + 1)) : right();
         const double to = std::min({x(steps.end[step]), next, right()}) - 4;
         const bool now =
             static_cast<std::int32_t>(step) == current && m_state.now.value() < steps.end[step];
@@ -187,18 +196,23 @@ void FramePainter::periodNames()
 {
     constexpr double kLeast = 44; // px for "304–311"
     const trace::Steps& steps = m_trace.steps();
-    const std::int64_t every = stepsOf(kLeast, m_run.period, m_zoom.pxPerStep, steps.size());
-    const std::int32_t at = trace::stepAt(m_trace, m_axis.range.begin);
-    double free = -1; // px behind the last name; steps of other cores begin before it
-    for (auto step = static_cast<std::size_t>(std::max(0, at));
-         at != trace::kNone && step < steps.size() && steps.begin[step] < end(); ++step) {
+    const trace::Index& index = *m_run.index;
+    const std::size_t count = index.leading().size();
+    const std::int64_t every = stepsOf(kLeast, m_run.period, pxPerLeadingStep(), count);
+    double free = -1; // the x behind the last name
+    for (std::size_t number = index.leading().at(m_axis.range.begin); number < count; ++number) {
+        const auto step = static_cast<std::size_t>(index.leading().row(number));
         const std::int64_t ordinal = steps.ordinal[step];
         const double line = std::round(x(steps.begin[step]));
+        if (steps.begin[step] >= end()) {
+            break;
+        }
         if (ordinal % every != 0 || line < free) {
             continue;
         }
         stepLine(line);
-        const std::size_t last = std::min(steps.size(), step + static_cast<std::size_t>(every)) - 1;
+        const auto last = static_cast<std::size_t>(
+            index.leading().row(std::min(count, number + static_cast<std::size_t>(every)) - 1));
         const double to = std::min(right(), x(steps.end[last]));
         const std::string from = countText(ordinal);
         const std::string until = countText(steps.ordinal[last]);
@@ -209,6 +223,19 @@ void FramePainter::periodNames()
             line, kRuler, to - line, kStepRuler,
             target::Steps{static_cast<std::int64_t>(step), static_cast<std::int64_t>(last)});
     }
+}
+
+std::int64_t FramePainter::beginOf(std::size_t number) const
+{
+    return m_trace.steps().begin[static_cast<std::size_t>(m_run.index->leading().row(number))];
+}
+
+double FramePainter::pxPerLeadingStep() const
+{
+    const auto all = static_cast<double>(std::max<std::size_t>(1, m_trace.steps().size()));
+    const auto leading =
+        static_cast<double>(std::max<std::size_t>(1, m_run.index->leading().size()));
+    return m_zoom.pxPerStep * all / leading;
 }
 
 void FramePainter::stepLine(double px)

@@ -59,10 +59,9 @@ Scene Painter::paint() &&
     if (m_run.notRun.empty()) {
         playhead();
     }
-    return parts::finished(
-        std::move(m_canvas), "Time line",
-        parts::captionOrNotRun(m_run, caption(m_run, m_state, m_zoom) + devicesShown()), m_run,
-        m_state);
+    std::string text =
+        parts::captionOrNotRun(m_run, caption(m_canvas, m_run, m_state, m_zoom) + devicesShown());
+    return parts::finished(std::move(m_canvas), "Time line", std::move(text), m_run, m_state);
 }
 
 std::string Painter::devicesShown() const

@@ -170,7 +170,8 @@ struct Fold
 [[nodiscard]] std::vector<Fold> folds(const RunView& run, const TimeAxis& axis,
                                       std::int64_t stepsPerBar);
 
-[[nodiscard]] std::string caption(const RunView& run, const ViewState& state, const Zoom& zoom);
+[[nodiscard]] std::string caption(Canvas& canvas, const RunView& run, const ViewState& state,
+                                  const Zoom& zoom);
 
 // The unit that computes longest over the run. Load, store and scalar units count only if no other
 // unit computes.

@@ -122,6 +122,29 @@ std::string helpNote(const RunView& run, const analysis::Alternative& best, doub
     return note;
 }
 
+// Those of one array as one row: operands of several agents, and copies by hand from several lines.
+std::vector<analysis::Traffic> trafficByArray(const RunView& run)
+{
+    const std::vector<std::int32_t>& arrays = run.index->arrays().ofOperand;
+    const auto arrayOf = [&](const analysis::Traffic& row) {
+        return row.row < 0 ? -1 : arrays[static_cast<std::size_t>(row.row)];
+    };
+    std::vector<analysis::Traffic> all;
+    for (const analysis::Traffic& row : run.report.traffic) {
+        const auto same = std::find_if(all.begin(), all.end(), [&](const analysis::Traffic& one) {
+            return one.operand == row.operand && one.way == row.way && arrayOf(one) == arrayOf(row);
+        });
+        if (same == all.end()) {
+            all.push_back(row);
+            continue;
+        }
+        same->copies += row.copies;
+        same->bytes += row.bytes;
+        same->refetchFactor += row.refetchFactor;
+    }
+    return all;
+}
+
 std::string joinedChecks(const std::vector<std::string>& checks)
 {
     std::string text;
@@ -209,6 +232,7 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
     const double x = kPadding;
     const double w = canvas.width() - 2 * x;
     const trace::Info& info = run.trace->info();
+    const std::vector<analysis::Traffic> rows = trafficByArray(run);
     separator(canvas, y);
     const auto right = [&](double end, double at, std::string_view text, TextStyle how) {
         how.align = Align::Right;
@@ -216,7 +240,7 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
     };
     double bytesWidth = 44;
     double nameWidth = 24;
-    for (const analysis::Traffic& traffic : run.report.traffic) {
+    for (const analysis::Traffic& traffic : rows) {
         bytesWidth = std::max(bytesWidth, textWidth(bytesText(traffic.bytes)) + 10);
         nameWidth = std::max(nameWidth, textWidth(traffic.operand, 11, Weight::Medium));
     }
@@ -232,12 +256,13 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
     right(w, y + 5, "re-fetch", style(10, Role::Text3));
     y += 5 + kRow + 2;
     constexpr std::array kWays{"read", "written", "on chip"};
-    for (const analysis::Traffic& traffic : run.report.traffic) {
-        const auto found = std::find_if(info.operands.begin(), info.operands.end(),
-                                        [&](const auto& op) { return op.name == traffic.operand; });
-        const auto operand = static_cast<std::int32_t>(found - info.operands.begin());
-        if (found != info.operands.end()) {
-            parts::swatch(canvas, x, y + 5, operand);
+    for (const analysis::Traffic& traffic : rows) {
+        if (traffic.row >= 0) {
+            parts::swatch(canvas, run, x, y + 5, traffic.row);
+            canvas.state({traffic.way == trace::Summary::Written ? FactKind::BytesWritten
+                                                                 : FactKind::BytesRead,
+                          traffic.row, static_cast<double>(traffic.bytes.value()),
+                          bytesText(traffic.bytes)});
         }
         const std::string copies = countText(traffic.copies);
         canvas.text(x + 14, y, nameWidth + 2, kRow, traffic.operand,

@@ -1,0 +1,75 @@
+// Which pipelines of a trace are one pipeline of the program, whose buffers are whose, and which
+// operands go over the same array: what views and reports count and colour together.
+#pragma once
+
+#include "core/trace/trace.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace pallascope::trace {
+
+// One pipeline of the program: a row of Info::pipelines for each agent that runs it, and for each
+// grid that it is entered with.
+struct PipelineKind
+{
+    std::vector<std::int32_t> rows; // ascending
+    // The agent of the first row. It leads: its steps and slots are shown, the others do the same
+    // beside it.
+    std::int32_t agent = 0;
+    std::int64_t agents = 1;  // that run it
+    std::int32_t around = -1; // kind in whose body it runs, -1: none
+};
+
+struct PipelineKinds
+{
+    std::vector<PipelineKind> all;        // in program order
+    std::vector<std::int32_t> ofPipeline; // kind by row of Info::pipelines
+    std::vector<std::int32_t> ofBuffer;   // kind by buffer; -1: of a program without pipelines
+    bool isShared = false;                // several agents run one of them
+
+    // Whether a row is that of the leading agent of its kind.
+    [[nodiscard]] bool leads(const Info& info, std::int32_t pipeline) const;
+    // Whether a buffer is there while a pipeline of a kind runs: its own, or one of those around
+    // it. Kinds that do not run in each other run one after the other, and reuse the same bytes.
+    [[nodiscard]] bool isThere(std::int32_t buffer, std::int32_t kind) const;
+    // The bytes of a memory that are taken meanwhile.
+    [[nodiscard]] Bytes used(const Info& info, std::int32_t kind, std::int32_t memory) const;
+    // The kind that takes most of a memory, the first of equal ones; -1 without pipelines.
+    [[nodiscard]] std::int32_t largest(const Info& info, std::int32_t memory) const;
+};
+
+[[nodiscard]] PipelineKinds pipelineKindsOf(const Info& info);
+
+// The steps of leading agents, in order; those of the others lie between their rows. A trace has
+// none only where it has no steps.
+class LeadingSteps
+{
+public:
+    explicit LeadingSteps(const Trace& trace); // which it refers to
+    LeadingSteps(const Trace& trace, const PipelineKinds& kinds);
+
+    [[nodiscard]] std::size_t size() const;
+    // The row of one in Steps.
+    [[nodiscard]] std::int32_t row(std::size_t number) const;
+    // The one that has begun last by t; the first for earlier times.
+    [[nodiscard]] std::size_t at(Picoseconds t) const;
+
+private:
+    const Steps* m_steps;
+    std::vector<std::int32_t> m_rows; // empty: all rows
+};
+
+// Operands of several agents, kernels and copies by hand go over the same array: one of the same
+// name, shape and dtype. Copied by hand, the name is that of the end in HBM, of two such ends the
+// first. Arrays are numbered in the order in which operands bring them up.
+struct Arrays
+{
+    std::vector<std::int32_t> ofOperand;
+    std::vector<std::int32_t> ofBuffer; // of scratch: the array that copies by hand bring to it or
+                                        // take from it, -1: none
+};
+
+[[nodiscard]] Arrays arraysOf(const Info& info);
+
+} // namespace pallascope::trace

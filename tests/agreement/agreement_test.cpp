@@ -1,0 +1,73 @@
+// Holds all views to one another over every kernel that the tests have: built in, on chips of one
+// core and of several; with each operation; of three devices and of subcores; and in random
+// pipelines.
+#include "app/run_job/run_job.h"
+#include "tests/agreement/disagreements.h"
+#include "tests/agreement/programs.h"
+#include "tests/fuzz/kernel_seeds.h"
+#include "tests/kernel_file/support.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+using namespace pallascope;
+
+namespace {
+
+void expectAgreement(const Result<app::FinishedRun>& run, const std::string& what)
+{
+    ASSERT_TRUE(run) << what << ": " << run.error().message;
+    for (const std::string& sentence : test::disagreements(*run->view)) {
+        ADD_FAILURE() << what << " " << sentence;
+    }
+}
+
+} // namespace
+
+TEST(Views, agreeOnBuiltInKernels)
+{
+    for (const app::KernelInfo& kernel : app::kernels()) {
+        for (const auto& [chip, title] : app::chips()) {
+            app::RunRequest request;
+            request.kernel = kernel.name;
+            request.chip = chip;
+            request.fullValues = false;
+            expectAgreement(app::runKernel(request), kernel.name + " on " + title);
+        }
+    }
+}
+
+TEST(Views, agreeOnProgramsOfSeveralAgentsAndKernels)
+{
+    const kernel_file_test::TemporaryFolder folder;
+    for (const test::NamedProgram& one : test::programsOfSeveral()) {
+        app::RunRequest request;
+        request.kernel = folder.file("one.kernel.json");
+        request.chip = one.chip;
+        const Status saved =
+            kernel_file::save(kernel_file_test::withDefaults(one.program), request.kernel);
+        ASSERT_TRUE(saved) << saved.error().message;
+        expectAgreement(app::runKernel(request), one.name);
+    }
+}
+
+// One of them is for subcores, which only one chip has.
+TEST(Views, agreeOnTheKernelsOfOtherTests)
+{
+    const kernel_file_test::TemporaryFolder folder;
+    std::size_t number = 0, runs = 0;
+    for (const std::string& text : fuzz::kernelTexts()) {
+        app::RunRequest request;
+        request.kernel = folder.file("one.kernel.json");
+        request.chip = text.find("vector subcore") != std::string::npos ? "tpu_v7x" : "";
+        kernel_file_test::writeBytes(request.kernel, text);
+        const Result<app::FinishedRun> run = app::runKernel(request);
+        ++number;
+        if (run) { // some are for chips that are made up
+            ++runs;
+            expectAgreement(run, "kernel " + std::to_string(number));
+        }
+    }
+    EXPECT_GT(runs, number / 2);
+}

@@ -1,0 +1,25 @@
+// views_agree FILE...: runs kernels from files, as captured from JAX, and holds all views to one
+// another. Exits with 1 where they disagree.
+#include "app/run_job/run_job.h"
+#include "tests/agreement/disagreements.h"
+
+#include <cstdio>
+#include <string>
+
+int main(int argc, char** argv)
+{
+    int status = 0;
+    for (int i = 1; i < argc; ++i) {
+        const std::string path = argv[i];
+        const auto run = pallascope::app::openFile(path);
+        if (!run) {
+            std::printf("%s: %s\n", path.c_str(), run.error().message.c_str());
+            continue; // kernels that do not run have no views
+        }
+        for (const std::string& sentence : pallascope::test::disagreements(*run->view)) {
+            std::printf("%s: %s\n", path.c_str(), sentence.c_str());
+            status = 1;
+        }
+    }
+    return status;
+}

@@ -1,0 +1,27 @@
+#include "views/layout/run/operand_color.h"
+
+namespace pallascope::layout {
+
+namespace {
+
+constexpr std::int32_t kColors = 6;
+
+} // namespace
+
+Role operandRole(const RunView& run, std::int32_t operand)
+{
+    return hueRole(run.index->arrays().ofOperand[static_cast<std::size_t>(operand)]);
+}
+
+bool isRepeatedColor(const RunView& run, std::int32_t operand)
+{
+    return run.index->arrays().ofOperand[static_cast<std::size_t>(operand)] >= kColors;
+}
+
+Role bufferRole(const RunView& run, std::int32_t buffer)
+{
+    const std::int32_t array = run.index->arrays().ofBuffer[static_cast<std::size_t>(buffer)];
+    return array < 0 ? Role::Vmem : hueRole(array);
+}
+
+} // namespace pallascope::layout

@@ -1,0 +1,19 @@
+// The colour of an operand and of a buffer: one for an array, over all views, agents, devices and
+// kernels of a run.
+#pragma once
+
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/theme.h"
+
+#include <cstdint>
+
+namespace pallascope::layout {
+
+[[nodiscard]] Role operandRole(const RunView& run, std::int32_t operand);
+// Whether the colour is that of an earlier array too: then its key has an edge in Text.
+[[nodiscard]] bool isRepeatedColor(const RunView& run, std::int32_t operand);
+// A slot has its operand's colour, scratch that of the array whose bytes copies by hand bring to it
+// or take from it; what computing alone fills is Vmem.
+[[nodiscard]] Role bufferRole(const RunView& run, std::int32_t buffer);
+
+} // namespace pallascope::layout

@@ -1,0 +1,56 @@
+// Where the playhead is: the one look-up behind every "step 3 of 8" and every "of the pipeline
+// under the playhead".
+#pragma once
+
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/fact.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pallascope::layout {
+
+// Of several agents that run the same pipeline, the leading one's step (trace::PipelineKind): the
+// others are at about the same place.
+struct Position
+{
+    std::int32_t step = trace::kNone; // row of Steps; kNone: the run has none
+    std::int32_t pipeline = 0;        // of that step
+    std::int32_t kind = -1;           // of that pipeline; -1: the run has no pipelines
+    std::int64_t number = 0;          // of the step within its pipeline, from 0
+    std::int64_t steps = 0;           // of that pipeline
+    std::int64_t agents = 1;          // that run it
+    std::vector<Extent> index;        // of the grid
+    bool finished = false;            // at the end of the run: nothing is current
+};
+
+[[nodiscard]] Position positionAt(const RunView& run, Picoseconds now);
+
+// "step |3| of |8|"
+[[nodiscard]] std::string stepText(const Position& position);
+// "|49.0 µs| of 81.6 µs · step |15| of 24": what the transport says.
+[[nodiscard]] std::string positionText(const RunView& run, Picoseconds now);
+// The longest that the transport says during a run.
+[[nodiscard]] std::string widestPositionText(const RunView& run);
+// "|24| steps", "|32| subcores × |2| steps"
+[[nodiscard]] std::string stepsText(const RunView& run, const Position& position);
+// The facts behind these texts.
+[[nodiscard]] std::vector<Fact> factsOf(const Position& position);
+
+// How much of the on-chip memory that a pipeline's blocks are in is taken while it runs.
+struct Taken
+{
+    std::int32_t memory = 0; // row of Info::memories
+    Bytes used, limit, capacity;
+    std::vector<std::int32_t> buffers; // in that memory, that are there
+};
+
+// Of the memory that the report is of; where the pipeline has nothing there, of the on-chip memory
+// in which it has most.
+[[nodiscard]] Taken takenAt(const RunView& run, const Position& position);
+// The buffers in a memory that are there while the pipeline under the playhead runs.
+[[nodiscard]] std::vector<std::int32_t> buffersThere(const RunView& run, const Position& position,
+                                                     std::int32_t memory);
+
+} // namespace pallascope::layout

@@ -1,0 +1,36 @@
+// What a view says in numbers, beside the texts that say it: so that tests can ask whether all
+// views say the same of one moment without reading English.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace pallascope::layout {
+
+enum class FactKind : std::uint8_t
+{
+    Step,          // the number of the step under the playhead
+    Steps,         // how many its pipeline has
+    RunSteps,      // of the whole run, all pipelines and agents together
+    BlocksWritten, // of an operand's array so far, by all that share it
+    BlocksOfArray, // how many it has
+    BytesMoved,    // of an operand's array so far, read and written, by all that share it
+    BytesRead,     // of an operand's array in the whole run
+    BytesWritten,
+    BytesTaken,   // of an on-chip memory, by the pipeline under the playhead and those around it
+    BytesAllowed, // of that memory: the limit that applies
+    FlopRate,     // so far, per second
+    Intensity,    // so far, FLOP per byte of HBM
+    Swatch        // the colour (Role) of an operand in a key
+};
+
+struct Fact
+{
+    FactKind kind = FactKind::Step;
+    std::int32_t of = -1; // operand, or memory; -1: of the run
+    double value = 0;
+    std::string text; // as the view writes it; empty: it is not a text
+    bool operator==(const Fact&) const = default;
+};
+
+} // namespace pallascope::layout
