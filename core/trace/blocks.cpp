@@ -54,9 +54,11 @@ AxisRange rangeOf(const Operand& operand, std::int64_t block, std::size_t axis)
     return {std::max<Extent>(from, 0), std::min(from + size, extent)};
 }
 
-std::string blockName(const Operand& operand, std::int64_t block)
+namespace {
+
+// With the block's place behind the name.
+std::string placed(std::string name, const Operand& operand, std::int64_t block)
 {
-    std::string name = operand.name;
     if (operand.indirectAxis < 0 && operand.sliceAxes.empty()) {
         name += indexText(blockIndex(operand, block));
         return name;
@@ -75,6 +77,20 @@ std::string blockName(const Operand& operand, std::int64_t block)
     }
     name += ')';
     return name;
+}
+
+} // namespace
+
+std::string blockName(const Operand& operand, std::int64_t block)
+{
+    return placed(operand.name, operand, block);
+}
+
+std::string copyLabel(const Trace& trace, std::size_t copy)
+{
+    const Copies& copies = trace.copies();
+    const Operand& operand = trace.info().operands[at(copies.operand[copy])];
+    return placed(std::string(arrayName(operand)), operand, copies.block[copy]);
 }
 
 std::string copyName(const Trace& trace, std::size_t copy)

@@ -272,6 +272,13 @@ std::string awaitedName(const Trace& trace, std::int32_t wait)
                  : "";
 }
 
+std::string awaitedLabel(const Trace& trace, std::int32_t wait)
+{
+    const std::int32_t copy = trace.waits().copy[static_cast<std::size_t>(wait)];
+    return copy == kNone ? awaitedName(trace, wait)
+                         : copyLabel(trace, static_cast<std::size_t>(copy));
+}
+
 std::int32_t operationOfWait(const Trace& trace, std::int32_t wait)
 {
     const std::vector<std::int32_t>& operations = trace.waits().operation;

@@ -46,6 +46,8 @@ inline constexpr std::int32_t kNoElement = std::numeric_limits<std::int32_t>::mi
 
 // The name of the block that a copy (row of Copies) moves.
 [[nodiscard]] std::string copyName(const Trace& trace, std::size_t copy);
+// The same in short, for labels: of what is copied by hand the array alone, "kv_cache(38)".
+[[nodiscard]] std::string copyLabel(const Trace& trace, std::size_t copy);
 [[nodiscard]] std::string indexText(const std::vector<Extent>& index);
 
 // The copies of a link that are issued but have not landed at t: rows [first, last) of Copies. The
@@ -79,6 +81,8 @@ struct CopyRange
 // What a wait (row of Waits) waits for: the name of the copy's block, or of the semaphore. Empty
 // for a delay or a wait for other cores.
 [[nodiscard]] std::string awaitedName(const Trace& trace, std::int32_t wait);
+// The same with copyLabel.
+[[nodiscard]] std::string awaitedLabel(const Trace& trace, std::int32_t wait);
 
 // The operation (index into Info::operations) of the program that waits (row of Waits), and its
 // source line. kNone and an empty line for the waits of pipelines.

@@ -130,19 +130,6 @@ void findAround(const Info& info, PipelineKinds& kinds)
     }
 }
 
-// The end in HBM of a copy by hand; the name of another operand as it is.
-std::string_view arrayName(const Operand& operand)
-{
-    constexpr std::string_view kArrow = " \u2192 ";
-    const std::string_view name = operand.name;
-    const std::size_t arrow = name.find(kArrow);
-    if (operand.pipeline != -1 || arrow == std::string_view::npos) {
-        return name;
-    }
-    return operand.direction == Direction::Out ? name.substr(arrow + kArrow.size())
-                                               : name.substr(0, arrow);
-}
-
 std::string_view chipName(const Operand& operand) // of the other end
 {
     const std::string_view name = operand.name, array = arrayName(operand);
@@ -155,6 +142,18 @@ std::string_view chipName(const Operand& operand) // of the other end
 }
 
 } // namespace
+
+std::string_view arrayName(const Operand& operand)
+{
+    constexpr std::string_view kArrow = " \u2192 ";
+    const std::string_view name = operand.name;
+    const std::size_t arrow = name.find(kArrow);
+    if (operand.pipeline != -1 || arrow == std::string_view::npos) {
+        return name;
+    }
+    return operand.direction == Direction::Out ? name.substr(arrow + kArrow.size())
+                                               : name.substr(0, arrow);
+}
 
 bool PipelineKinds::leads(const Info& info, std::int32_t pipeline) const
 {

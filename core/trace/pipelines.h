@@ -5,6 +5,7 @@
 #include "core/trace/trace.h"
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace pallascope::trace {
@@ -71,5 +72,9 @@ struct Arrays
 };
 
 [[nodiscard]] Arrays arraysOf(const Info& info);
+
+// The name of the array that an operand goes over: of "kv_cache → kv_buffer", which is copied by
+// hand, "kv_cache".
+[[nodiscard]] std::string_view arrayName(const Operand& operand);
 
 } // namespace pallascope::trace

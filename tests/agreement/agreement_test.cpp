@@ -4,12 +4,16 @@
 #include "app/run_job/run_job.h"
 #include "tests/agreement/disagreements.h"
 #include "tests/agreement/programs.h"
+#include "tests/agreement/texts.h"
 #include "tests/fuzz/kernel_seeds.h"
 #include "tests/kernel_file/support.h"
+#include "views/layout/scene/canvas.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace pallascope;
 
@@ -20,6 +24,9 @@ void expectAgreement(const Result<app::FinishedRun>& run, const std::string& wha
     ASSERT_TRUE(run) << what << ": " << run.error().message;
     for (const std::string& sentence : test::disagreements(*run->view)) {
         ADD_FAILURE() << what << " " << sentence;
+    }
+    for (const std::string& sentence : test::misplacedTexts(*run->view)) {
+        ADD_FAILURE() << what << ", " << sentence;
     }
 }
 
@@ -70,4 +77,21 @@ TEST(Views, agreeOnTheKernelsOfOtherTests)
         }
     }
     EXPECT_GT(runs, number / 2);
+}
+
+TEST(Texts, areFoundWhereTheyLieOnEachOtherOrLeaveTheView)
+{
+    layout::Canvas canvas(100, 100);
+    canvas.text(10, 10, 60, 14, "first");
+    canvas.text(20, 12, 60, 14, "second");
+    canvas.text(10, 40, 60, 14, "alone");
+    canvas.text(90, 60, 60, 14, "outside");
+    canvas.text(10, 80, 60, 14, "covered");
+    canvas.fill(0, 75, 100, 25, layout::Role::View);
+    canvas.text(10, 80, 60, 14, "on top");
+    const std::vector<std::string> found =
+        test::misplacedTexts(std::move(canvas).finish("title", "caption"));
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_TRUE(found[0].starts_with("\"second\" lies on \"first\""));
+    EXPECT_EQ(found[1], "\"outside\" leaves the view");
 }

@@ -2,9 +2,12 @@
 // another. Exits with 1 where they disagree.
 #include "app/run_job/run_job.h"
 #include "tests/agreement/disagreements.h"
+#include "tests/agreement/texts.h"
 
 #include <cstdio>
 #include <string>
+#include <utility>
+#include <vector>
 
 int main(int argc, char** argv)
 {
@@ -16,7 +19,11 @@ int main(int argc, char** argv)
             std::printf("%s: %s\n", path.c_str(), run.error().message.c_str());
             continue; // kernels that do not run have no views
         }
-        for (const std::string& sentence : pallascope::test::disagreements(*run->view)) {
+        std::vector<std::string> found = pallascope::test::disagreements(*run->view);
+        for (std::string& sentence : pallascope::test::misplacedTexts(*run->view)) {
+            found.push_back(std::move(sentence));
+        }
+        for (const std::string& sentence : found) {
             std::printf("%s: %s\n", path.c_str(), sentence.c_str());
             status = 1;
         }

@@ -101,6 +101,8 @@ TEST(Arrays, areThoseOfOneNameShapeAndDtype)
     addOperand(info, "near → out", -1, 8, 0);
     info.operands.edit().back().direction = Direction::Out;
     addBuffer(info, "near", -1, 0);
+    EXPECT_EQ(arrayName(info.operands[3]), "x");
+    EXPECT_EQ(arrayName(info.operands[4]), "out");
     const Arrays arrays = arraysOf(info);
     EXPECT_EQ(arrays.ofOperand, (std::vector<std::int32_t>{0, 1, 0, 0, 2}));
     EXPECT_EQ(arrays.ofBuffer, (std::vector<std::int32_t>{0, 0, -1, 1, 1, -1, 0}));

@@ -122,7 +122,7 @@ void paintQueue(Canvas& canvas, const RunView& run, trace::CopyRange range, doub
     const double right = canvas.width() - parts::kPadding;
     double x = parts::kPadding;
     const auto nameOf = [&](std::size_t row) {
-        return fmt::format("{} {}", copies.out[row] != 0 ? "↑" : "↓", trace::copyName(trace, row));
+        return fmt::format("{} {}", copies.out[row] != 0 ? "↑" : "↓", trace::copyLabel(trace, row));
     };
     double all = 0;
     for (std::size_t row = range.first; row < range.last && all < right; ++row) {
@@ -216,6 +216,20 @@ void paintStripsHead(Canvas& canvas, const trace::Info& info, const Strips& stri
     }
 }
 
+// The array alone; with where it is copied to or from where several strips are of that array.
+std::string stripName(const trace::Info& info, const Strips& strips, std::size_t strip)
+{
+    const auto of = [&](std::size_t i) -> const trace::Operand& {
+        return info.operands[static_cast<std::size_t>(strips[i].front())];
+    };
+    for (std::size_t i = 0; i < strips.size(); ++i) {
+        if (i != strip && trace::arrayName(of(i)) == trace::arrayName(of(strip))) {
+            return of(strip).name;
+        }
+    }
+    return std::string(trace::arrayName(of(strip)));
+}
+
 } // namespace
 
 Strips stripsOf(const RunView& run, Picoseconds now)
@@ -269,9 +283,10 @@ double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Pic
     const double w = canvas.width() - 2 * x;
     paintStripsHead(canvas, info, strips, y);
     double nameWidth = 28;
-    for (const std::vector<std::int32_t>& strip : strips) {
-        const trace::Operand& operand = info.operands[static_cast<std::size_t>(strip.front())];
-        nameWidth = std::max(nameWidth, textWidth(operand.name, 11, Weight::Mono));
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < strips.size(); ++i) {
+        names.push_back(stripName(info, strips, i));
+        nameWidth = std::max(nameWidth, textWidth(names.back(), 11, Weight::Mono));
     }
     nameWidth = std::min(nameWidth, w / 4);
     const double top = y + kStripHead;
@@ -290,7 +305,7 @@ double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Pic
                         {10, Role::Text3, Weight::Regular, Align::Left});
             break;
         }
-        canvas.text(x + 10, rowY, nameWidth, row - 2, operand.name,
+        canvas.text(x + 10, rowY, nameWidth, row - 2, names[i],
                     {11, Role::Text, Weight::Mono, Align::Left});
         Strip strip;
         strip.x = x + 10 + nameWidth + 8;

@@ -101,7 +101,7 @@ std::string linkPart(const RunView& run, Picoseconds now, std::int32_t link, boo
     const double seconds = toSeconds(Picoseconds(copies.end[row] - copies.start[row])).value();
     return fmt::format("{}|{}| · {} |{}| · |{}| queued", name,
                        bandwidthText(static_cast<double>(copies.bytes[row]) / seconds),
-                       trace::copyName(trace, row),
+                       trace::copyLabel(trace, row),
                        percentText(trace::copyFraction(trace, row, now), 0), range.size() - 1);
 }
 

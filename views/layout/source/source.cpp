@@ -23,7 +23,7 @@ SourceMoment waitByHand(const trace::Trace& trace, std::int32_t wait, Picosecond
     const std::int64_t begin = trace.waits().begin[row], end = trace.waits().end[row];
     moment.operation = trace::operationOfWait(trace, wait);
     moment.line = trace::lineOfWait(trace, wait);
-    const std::string name = trace::awaitedName(trace, wait);
+    const std::string name = trace::awaitedLabel(trace, wait);
     moment.doing = name.empty() ? "waits" : "waits for " + name;
     moment.elapsed = now - Picoseconds(begin);
     moment.length = Picoseconds(end - begin);

@@ -49,7 +49,7 @@ std::vector<std::string> waitLabels(const RunView& run, std::size_t wait)
     const trace::Waits& waits = run.trace->waits();
     const auto row = static_cast<std::int32_t>(wait);
     const std::string time = timeText(Picoseconds(waits.end[wait] - waits.begin[wait]));
-    std::string name = trace::awaitedName(*run.trace, row);
+    std::string name = trace::awaitedLabel(*run.trace, row);
     if (name.empty() && run.index->agents().size() > 1 && waitsForOthers(*run.trace, row)) {
         name = "the others";
     }

@@ -28,7 +28,7 @@ std::string copiesText(const trace::Trace& trace, Picoseconds now)
         const bool out = copies.out[flight.first] != 0;
         const std::string share =
             strong(percentText(trace::copyFraction(trace, flight.first, now), 0));
-        std::string text = (out ? "write-back of " : "next ") + trace::copyName(trace, flight.first)
+        std::string text = (out ? "write-back of " : "next ") + trace::copyLabel(trace, flight.first)
                            + " " + share + (out ? " gone" : " arrived");
         if (flight.size() > 1) {
             text += ", " + strong(countText(static_cast<std::int64_t>(flight.size()) - 1))
@@ -136,7 +136,7 @@ std::string stepText(const RunView& run, std::size_t step, Picoseconds now)
                + (forOthers ? " for the others"
                   : copy == trace::kNone || moving
                       ? ""
-                      : " for " + trace::copyName(trace, static_cast<std::size_t>(copy)));
+                      : " for " + trace::copyLabel(trace, static_cast<std::size_t>(copy)));
     }
     if (segment != trace::kNone) {
         const auto row = static_cast<std::size_t>(segment);

@@ -43,7 +43,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> busySpans(const RunView& run,
 std::vector<std::string> copyLabels(const trace::Trace& trace, std::size_t copy)
 {
     const trace::Copies& copies = trace.copies();
-    std::string name = trace::copyName(trace, copy);
+    std::string name = trace::copyLabel(trace, copy);
     return {name + " " + bytesText(Bytes(copies.bytes[copy])), std::move(name)};
 }
 
