@@ -62,9 +62,11 @@ void Painter::names()
     peak += ", " + m_run.report.roofline.peak->name;
     const double w = textWidth(peak, m_small) + 2;
     const double roofY = m_y.at(m_peak);
-    m_canvas.text(m_plot.right() - w - 4, roofY - 16, w, 14, peak,
+    constexpr double kRoom = 12; // px above the roof, which a run far below it may leave it without
+    const double nameY = roofY >= kRoom ? roofY - 16 : roofY + 2;
+    m_canvas.text(m_plot.right() - w - 4, nameY, w, 14, peak,
                   {m_small, Role::Text, Weight::Regular, Align::Right});
-    m_taken.push_back({m_plot.right() - w - 4, roofY - 16, w, 16});
+    m_taken.push_back({m_plot.right() - w - 4, nameY, w, 16});
     const double ridge = m_x.at(m_ridge);
     m_taken.push_back({ridge - 1, roofY, 2, m_plot.bottom() - roofY});
     const std::string ridgeText = "ridge " + intensityText(m_ridge);

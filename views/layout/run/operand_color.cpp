@@ -21,7 +21,12 @@ bool isRepeatedColor(const RunView& run, std::int32_t operand)
 Role bufferRole(const RunView& run, std::int32_t buffer)
 {
     const std::int32_t array = run.index->arrays().ofBuffer[static_cast<std::size_t>(buffer)];
-    return array < 0 ? Role::Vmem : hueRole(array);
+    if (array >= 0) {
+        return hueRole(array);
+    }
+    const trace::Info& info = run.trace->info();
+    const std::int32_t memory = info.buffers[static_cast<std::size_t>(buffer)].memory;
+    return info.memories[static_cast<std::size_t>(memory)].name == "SMEM" ? Role::Smem : Role::Vmem;
 }
 
 } // namespace pallascope::layout

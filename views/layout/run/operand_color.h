@@ -13,7 +13,7 @@ namespace pallascope::layout {
 // Whether the colour is that of an earlier array too: then its key has an edge in Text.
 [[nodiscard]] bool isRepeatedColor(const RunView& run, std::int32_t operand);
 // A slot has its operand's colour, scratch that of the array whose bytes copies by hand bring to it
-// or take from it; what computing alone fills is Vmem.
+// or take from it; what computing alone fills is Vmem, and what lies in SMEM is Smem.
 [[nodiscard]] Role bufferRole(const RunView& run, std::int32_t buffer);
 
 } // namespace pallascope::layout
