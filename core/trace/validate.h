@@ -22,11 +22,26 @@ template<class... Args>
     return userError(fmt::format(text, std::forward<Args>(args)...));
 }
 
+// Whether a number is that of an entry of a list, or kNone.
+template<class List>
+[[nodiscard]] bool isIndex(std::int64_t value, const List& list)
+{
+    return value >= 0 && value < static_cast<std::int64_t>(list.size());
+}
+
+template<class List>
+[[nodiscard]] bool isIndexOrNone(std::int64_t value, const List& list)
+{
+    return value == kNone || isIndex(value, list);
+}
+
 // The number of blocks of an operand's array; validateInfo has checked that it does not overflow.
 [[nodiscard]] std::int64_t blockTotal(const Operand& operand);
 
 // `checked` is null, or an info that has passed this check before.
 [[nodiscard]] Status validateInfo(const Info& info, const Info* checked);
+// One of its templates; validateInfo asks it.
+[[nodiscard]] Status validateTemplate(const Info& info, std::size_t i);
 [[nodiscard]] Status validateRows(const TraceBuilder& rows);
 // Checks that all columns of a table have the same length, and that row numbers in them exist.
 // validateRows calls it first.
