@@ -1,11 +1,11 @@
 // Reads kernel.json into a Document and verifies its program. write_json.cpp is its counterpart.
-#include "core/base/format.h"
 #include "core/base/json_pointer.h"
 #include "core/base/repeated_name.h"
 #include "core/base/visible.h"
-#include "core/ir/verify.h"
 #include "core/kernel_file/document.h"
 #include "core/kernel_file/params.h"
+#include "core/kernel_file/text_limits.h"
+#include "core/kernel_file/verify_placed.h"
 
 #include <nlohmann/json.hpp>
 
@@ -20,9 +20,6 @@ namespace pallascope::kernel_file {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr int kDeepest = 512;               // brackets inside each other
-constexpr std::size_t kLargest = 8U << 20U; // bytes of text; parsed, it takes some 20 times that
 
 struct Place
 {
@@ -268,41 +265,10 @@ void read(Place& place, const Json& json, T& value)
     }
 }
 
-// Refuses texts that are nested too deeply before the parser starts, because the parser's results
-// are nested like the text.
-int depthOf(std::string_view text)
-{
-    int depth = 0, deepest = 0;
-    bool inString = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (inString) {
-            i += c == '\\' ? 1 : 0;
-            inString = c != '"';
-        } else if (c == '"') {
-            inString = true;
-        } else if (c == '{' || c == '[') {
-            deepest = std::max(deepest, ++depth);
-        } else if (c == '}' || c == ']') {
-            --depth;
-        }
-    }
-    return deepest;
-}
-
 Result<Json> parseText(std::string_view text)
 {
-    if (text.size() > kLargest) {
-        return userError(fmt::format("has {} of JSON; {} at most are read",
-                                     bytesText(Bytes(static_cast<std::int64_t>(text.size()))),
-                                     bytesText(Bytes(static_cast<std::int64_t>(kLargest)))));
-    }
-    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-        return userError("is empty");
-    }
-    if (const int depth = depthOf(text); depth > kDeepest) {
-        return userError(
-            fmt::format("is nested {} levels deep; {} at most are read", depth, kDeepest));
+    if (Status status = checkLimits(text); !status) {
+        return status.error();
     }
     try {
         Json json = Json::parse(text);
@@ -346,67 +312,6 @@ Error placed(const std::string& file, const std::string& message)
                                                         : message.substr(0, kStart) + "..."
                                                               + message.substr(length - kEnd, kEnd);
     return userError(fmt::format("{}: {}{}", file, pointer, message.substr(length)));
-}
-
-// Numbers the operations. The location of each becomes its place in the file, together with the
-// author's line, which `program` knows.
-void number(ir::Region& region, const std::string& pointer, std::int32_t& next,
-            std::vector<ir::Location>* places, const ir::Program& program)
-{
-    for (std::size_t i = 0; i < region.operations.size(); ++i) {
-        ir::Operation& operation = region.operations[i];
-        const std::string here =
-            places == nullptr ? "" : fmt::format("{}/operations/{}", pointer, i);
-        operation.id = next++;
-        if (places != nullptr) {
-            const bool known = operation.location.index >= 0;
-            const std::string line = known ? " (" + program.where(operation.location) + ")" : "";
-            operation.location.index = static_cast<std::int32_t>(places->size());
-            places->push_back({here + line, 0, "", {}});
-        }
-        for (std::size_t inner = 0; inner < operation.regions.size(); ++inner) {
-            number(operation.regions[inner], fmt::format("{}/regions/{}", here, inner), next,
-                   places, program);
-        }
-    }
-}
-
-// The number of products of a dot_general that has passed the verifier.
-double productsOf(const ir::Program& program, const ir::Operation& operation)
-{
-    const ir::Type& lhs = program.type(operation.operands[0]);
-    double products = 1;
-    for (const Extent extent : program.type(operation.results[0]).shape.extents()) {
-        products *= static_cast<double>(extent);
-    }
-    for (const std::int32_t axis : std::get<ir::DotParams>(operation.params).lhsContracting) {
-        products *= static_cast<double>(lhs.shape[static_cast<std::size_t>(axis)]);
-    }
-    return products;
-}
-
-// Runs ir::verify so that errors name the place in the file, and limits the work of one operation.
-Status verifyPlaced(const ir::Program& program)
-{
-    ir::Program placed = program;
-    placed.locations.clear();
-    std::int32_t next = 0;
-    number(placed.body, "/body", next, &placed.locations, program);
-    if (Status legal = ir::verify(placed); !legal) {
-        return legal;
-    }
-    Status status = Done{};
-    ir::forEachOperation(placed.body, [&](const ir::Operation& operation) {
-        // 4096 cubed; no on-chip memory holds such operands.
-        constexpr double kMostProducts = 68'719'476'736;
-        if (status && operation.code == ir::OpCode::DotGeneral
-            && productsOf(placed, operation) > kMostProducts) {
-            status = userError(
-                fmt::format("{}: dot_general takes {:.1e} products; expected at most 4096\u00b3",
-                            placed.where(operation.location), productsOf(placed, operation)));
-        }
-    });
-    return status;
 }
 
 } // namespace
@@ -453,8 +358,7 @@ Result<Document> fromJson(std::string_view text, const std::string& file)
         return document;
     }
     ir::Program& program = document->program;
-    program.operationCount = 0;
-    number(program.body, "", program.operationCount, nullptr, program);
+    numberOperations(program);
     if (const Status sound = checkProgram(program); !sound) {
         return placed(file, sound.error().message);
     }
