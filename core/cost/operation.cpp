@@ -1,6 +1,7 @@
 // What one operation demands of the units of a chip.
 #include "core/base/check.h"
 #include "core/cost/matrix_run.h"
+#include "core/cost/register_counts.h"
 #include "core/cost/rounds.h"
 #include "core/cost/segment.h"
 #include "core/cost/tiling.h"
@@ -33,7 +34,7 @@ public:
         , m_agent(runner.agent)
         , m_share(shareOf(operation, runner))
         , m_isAround(runner.isAround)
-        , m_variation(variation)
+        , m_registers(program, chip, runner, variation)
     {}
 
     [[nodiscard]] Result<OperationCost> run();
@@ -51,27 +52,6 @@ private:
         return userError(m_program.where(m_operation.location) + ": " + sentence);
     }
 
-    // The size of the agents' own registers, if they have any.
-    [[nodiscard]] std::optional<Bytes> ownRegisters() const
-    {
-        return m_chip.agents[static_cast<std::size_t>(m_agent)].registerBytes;
-    }
-
-    [[nodiscard]] Bytes registerBytes() const
-    {
-        return ownRegisters().value_or(m_chip.registerBytes);
-    }
-
-    [[nodiscard]] const std::vector<std::int64_t>& tile() const;
-    // How many registers hold a value while it is computed with: elements are widened to 32 bits
-    // unless the vector unit takes them packed, and tiles are padded.
-    [[nodiscard]] std::int64_t registers(const Shape& shape, DType dtype = DType::F32) const;
-    // The same, counting only elements that may differ.
-    [[nodiscard]] std::int64_t distinctRegisters(ir::ValueId value, DType dtype) const;
-    // How many registers its packed bytes fill in memory.
-    [[nodiscard]] std::int64_t memoryRegisters(const ir::Type& type) const;
-    [[nodiscard]] std::int64_t registersOf(DType dtype, const Shape& shape) const;
-
     [[nodiscard]] Status demand(chip::UnitKind kind, double instructions);
     [[nodiscard]] Status demand(const chip::Unit& unit, double cycles);
     // How many vector instructions each register of the result takes.
@@ -80,7 +60,6 @@ private:
     [[nodiscard]] Status instructions(chip::UnitKind kind, std::int64_t registers);
     [[nodiscard]] Status vectorWork(chip::UnitKind kind, ir::ValueId value, bool countsFlops);
     [[nodiscard]] DType workDType() const;
-    [[nodiscard]] bool atRegisterBorders() const;
     [[nodiscard]] Status crosslane();
     [[nodiscard]] Status sort();
     [[nodiscard]] Status reshape();
@@ -97,45 +76,9 @@ private:
     std::int32_t m_agent; // index into Chip::agents
     double m_share;       // share of the work that is done here
     bool m_isAround;
-    const Variation* m_variation;
+    RegisterCounts m_registers;
     OperationCost m_cost;
 };
-
-const std::vector<std::int64_t>& CostModel::tile() const
-{
-    static const std::vector<std::int64_t> kNone;
-    if (ownRegisters()) {
-        return kNone;
-    }
-    return nativeTile(m_chip);
-}
-
-std::int64_t CostModel::registers(const Shape& shape, DType dtype) const
-{
-    const chip::Unit* unit = m_chip.unitOf(chip::UnitKind::Vector, m_agent);
-    const bool isPacked =
-        unit != nullptr
-        && std::find(unit->packed.begin(), unit->packed.end(), dtype) != unit->packed.end();
-    return registersOf(isPacked ? dtype : DType::F32, shape);
-}
-
-std::int64_t CostModel::distinctRegisters(ir::ValueId value, DType dtype) const
-{
-    return registers(
-        m_variation == nullptr ? m_program.type(value).shape : m_variation->distinct(value), dtype);
-}
-
-std::int64_t CostModel::memoryRegisters(const ir::Type& type) const
-{
-    return registersOf(type.dtype, type.shape);
-}
-
-std::int64_t CostModel::registersOf(DType dtype, const Shape& shape) const
-{
-    const Bytes bytes =
-        m_isAround ? compactBytes(dtype, shape, tile()) : paddedBytes(dtype, shape, tile());
-    return ceilDiv(bytes.value(), registerBytes().value());
-}
 
 Status CostModel::demand(chip::UnitKind kind, double instructions)
 {
@@ -181,7 +124,7 @@ Status CostModel::instructions(chip::UnitKind kind, std::int64_t registers)
 {
     const auto known = m_chip.operations.find(ir::opName(m_operation.code));
     const auto work = static_cast<double>(registers * passes());
-    if (known == m_chip.operations.end() || ownRegisters()) {
+    if (known == m_chip.operations.end() || m_registers.areOwn()) {
         return demand(kind, work);
     }
     for (const chip::Instructions& part : known->second) {
@@ -209,66 +152,24 @@ Status CostModel::vectorWork(chip::UnitKind kind, ir::ValueId value, bool counts
     if (shape.rank() == 0) {
         return demand(chip::UnitKind::Scalar, 1);
     }
-    if (Status status = instructions(kind, distinctRegisters(value, workDType())); !status) {
+    if (Status status = instructions(kind, m_registers.distinct(value, workDType())); !status) {
         return status;
     }
     const chip::Unit* unit = m_chip.unitOf(kind, m_agent); // FLOPs count for this one
     if (countsFlops && unit != nullptr) {
         m_cost.flopsUnit = static_cast<std::int32_t>(unit - m_chip.units.data());
         m_cost.useful = Flops(shape.elements());
-        m_cost.executed = Flops(padded(shape, tiling(DType::F32, shape, tile())).elements());
+        m_cost.executed =
+            Flops(padded(shape, tiling(DType::F32, shape, m_registers.tile())).elements());
     }
     return Done{};
-}
-
-// Whether the parts that an operation cuts or joins begin at whole registers. On the axes of a
-// tile they must begin at multiples of the tile's extents and have a step of one; on earlier axes
-// they may begin anywhere.
-bool CostModel::atRegisterBorders() const
-{
-    const ir::Type& whole = operand(0);
-    const std::vector<std::int64_t> tiles = tiling(DType::F32, whole.shape, tile());
-    const auto aligned = [&](std::size_t axis, Extent start) {
-        return axis >= tiles.size() || start % tiles[axis] == 0;
-    };
-    const auto& params = m_operation.params;
-    bool sound = true;
-    if (const auto* slice = std::get_if<ir::SliceParams>(&params)) {
-        for (std::size_t axis = 0; axis < slice->start.size(); ++axis) {
-            const bool strided = !slice->strides.empty() && slice->strides[axis] != 1;
-            sound = sound && aligned(axis, slice->start[axis])
-                    && (!strided || axis >= tiles.size() || tiles[axis] == 1);
-        }
-    } else if (const auto* split = std::get_if<ir::SplitParams>(&params)) {
-        for (const Extent size : split->sizes) {
-            sound = sound && aligned(static_cast<std::size_t>(split->axis), size);
-        }
-    } else if (const auto* pad = std::get_if<ir::PadParams>(&params)) {
-        for (std::size_t axis = 0; axis < pad->low.size(); ++axis) {
-            sound = sound && aligned(axis, pad->low[axis])
-                    && (pad->interior[axis] == 0 || axis >= tiles.size() || tiles[axis] == 1);
-        }
-    } else if (const auto* repeat = std::get_if<ir::TileParams>(&params)) {
-        for (std::size_t axis = 0; axis < repeat->repetitions.size(); ++axis) {
-            sound = sound && (repeat->repetitions[axis] == 1 || aligned(axis, whole.shape[axis]));
-        }
-    } else { // here: concatenate, stack, unstack
-        const auto axis = static_cast<std::size_t>(std::get<ir::AxisParams>(params).axis);
-        if (m_operation.code != OpCode::Concatenate) {
-            return axis + 2 < std::max(whole.shape.rank(), result().shape.rank());
-        }
-        for (std::size_t i = 0; i + 1 < m_operation.operands.size(); ++i) {
-            sound = sound && aligned(axis, operand(i).shape[axis]);
-        }
-    }
-    return sound;
 }
 
 Status CostModel::crosslane()
 {
     std::int64_t count = 0;
     for (const ir::ValueId value : m_operation.results) {
-        count += registers(m_program.type(value).shape);
+        count += m_registers.of(m_program.type(value).shape);
     }
     return demand(chip::UnitKind::Crosslane, static_cast<double>(count));
 }
@@ -279,11 +180,12 @@ Status CostModel::sort()
 {
     const Shape& shape = result().shape;
     const auto axis = static_cast<std::size_t>(std::get<ir::SortParams>(m_operation.params).axis);
-    const SortRounds rounds = sortRounds(shape, axis, tile());
-    const auto count = static_cast<std::int64_t>(m_operation.results.size()) * registers(shape);
+    const SortRounds rounds = sortRounds(shape, axis, m_registers.tile());
+    const auto count =
+        static_cast<std::int64_t>(m_operation.results.size()) * m_registers.of(shape);
     const Status met =
         demand(chip::UnitKind::Crosslane, static_cast<double>(count * rounds.within));
-    const auto chosen = static_cast<double>((registers(shape) + count) * rounds.all);
+    const auto chosen = static_cast<double>((m_registers.of(shape) + count) * rounds.all);
     return met ? demand(chip::UnitKind::Vector, chosen) : met;
 }
 
@@ -291,13 +193,15 @@ Status CostModel::sort()
 Status CostModel::reshape()
 {
     const ir::ValueId from = m_operation.operands[0], to = m_operation.results[0];
-    const int rounds = ownRegisters() ? 0 : reshapeRounds(operand(0).shape, result().shape, tile());
+    const int rounds = m_registers.areOwn()
+                           ? 0
+                           : reshapeRounds(operand(0).shape, result().shape, m_registers.tile());
     if (m_isAround || rounds == 0) {
         return Done{};
     }
-    const auto moved = static_cast<double>(
-        std::max(distinctRegisters(from, result().dtype), distinctRegisters(to, result().dtype))
-        * rounds);
+    const auto moved = static_cast<double>(std::max(m_registers.distinct(from, result().dtype),
+                                                    m_registers.distinct(to, result().dtype))
+                                           * rounds);
     const Status turned = demand(chip::UnitKind::Crosslane, moved);
     return turned ? demand(chip::UnitKind::Vector, moved) : turned;
 }
@@ -306,7 +210,7 @@ Status CostModel::reshape()
 Status CostModel::copyStart()
 {
     const auto known = m_chip.operations.find(ir::opName(m_operation.code));
-    if (known == m_chip.operations.end() || ownRegisters()) {
+    if (known == m_chip.operations.end() || m_registers.areOwn()) {
         return Done{};
     }
     for (const chip::Instructions& part : known->second) {
@@ -345,7 +249,7 @@ Status CostModel::reduction()
             kept.push_back(input[static_cast<std::size_t>(axis)]);
         }
     }
-    return demand(chip::UnitKind::Crosslane, static_cast<double>(registers(Shape(kept))));
+    return demand(chip::UnitKind::Crosslane, static_cast<double>(m_registers.of(Shape(kept))));
 }
 
 Status CostModel::memory()
@@ -356,7 +260,7 @@ Status CostModel::memory()
         return demand(chip::UnitKind::Scalar,
                       static_cast<double>(std::max<std::int64_t>(1, moved.shape.elements())));
     }
-    const auto filled = static_cast<double>(memoryRegisters(moved));
+    const auto filled = static_cast<double>(m_registers.inMemory(moved));
     if (!stores || m_operation.code == OpCode::AddupdateScatter) {
         if (Status status = demand(chip::UnitKind::Load, filled); !status) {
             return status;
@@ -415,7 +319,7 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
     m_cost.useful = Flops(2 * batch * m * n * k);
     m_cost.executed = Flops(2 * rowsPushed * unit->rows * unit->columns);
     if (unit->cyclesPerResult > 0) {
-        const auto popped = static_cast<double>(batch * registers(Shape{m, n})
+        const auto popped = static_cast<double>(batch * m_registers.of(Shape{m, n})
                                                 * ceilDiv(k, unit->rows) * run->passes);
         return demand(chip::UnitKind::Vector, popped * unit->cyclesPerResult);
     }
@@ -448,7 +352,7 @@ Result<OperationCost> CostModel::run()
     case OpKind::Hint:
         break;
     case OpKind::Rearrange:
-        if (!atRegisterBorders()) {
+        if (!cutsAtRegisters(m_program, m_operation, m_registers.tile())) {
             status = crosslane();
         }
         break;
