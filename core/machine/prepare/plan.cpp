@@ -5,10 +5,11 @@
 #include "core/ir/infer.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/arith/dot.h"
+#include "core/machine/prepare/joined_products.h"
+#include "core/machine/prepare/last_use.h"
 #include "core/machine/prepare/streams.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace pallascope::machine {
@@ -103,8 +104,6 @@ private:
     [[nodiscard]] Picoseconds launchOf(const ir::Operation& operation) const;
     [[nodiscard]] bool isLong(const ir::Operation& operation) const;
     [[nodiscard]] bool isLoadedAsRows(const ir::Operation& operation) const;
-    void joinProducts(std::vector<Evaluation>& evaluations) const;
-    void findDying(const ir::Region& region, BlockPlan& block) const;
 
     const ir::Program& m_program;
     const chip::Chip& m_chip;
@@ -227,7 +226,7 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
                                      ir::storesInto(operation->code), !partial});
         }
     }
-    joinProducts(item.evaluate);
+    joinProducts(m_program, m_plan.uses, item.evaluate);
     block.items.push_back(std::move(item));
     return Done{};
 }
@@ -250,99 +249,6 @@ bool Planner::isLoadedAsRows(const ir::Operation& operation) const
            && m_asFactors[value] == m_plan.uses[value];
 }
 
-// An f32 or int32 product whose only use is an addition is evaluated together with the addition, so
-// that its elements are not written and read again. Sums over blocks of k, most of the work of
-// matrix kernels, have this form.
-void Planner::joinProducts(std::vector<Evaluation>& evaluations) const
-{
-    const auto isSum = [&](ir::ValueId id) {
-        const ir::Type& type = m_program.type(id);
-        return (type.dtype == DType::F32 || type.dtype == DType::Int32) && type.shape.rank() > 0;
-    };
-    std::map<ir::ValueId, const ir::Operation*> products;
-    std::vector<const ir::Operation*> joined;
-    for (Evaluation& evaluation : evaluations) {
-        const ir::Operation& operation = *evaluation.operation;
-        if (operation.code == ir::OpCode::DotGeneral && isSum(operation.results[0])
-            && m_plan.uses[static_cast<std::size_t>(operation.results[0].index)] == 1) {
-            products[operation.results[0]] = &operation;
-        }
-        for (std::size_t i = 0; operation.code == ir::OpCode::Add && i < 2; ++i) {
-            const auto product = products.find(operation.operands[i]);
-            if (product != products.end() && evaluation.product == nullptr) {
-                evaluation.product = product->second;
-                joined.push_back(product->second);
-            }
-        }
-    }
-    std::erase_if(evaluations, [&](const Evaluation& evaluation) {
-        return std::count(joined.begin(), joined.end(), evaluation.operation) > 0;
-    });
-}
-
-// A value dies at its last evaluated use, if that is in the region that defines it and the value is
-// not used in a nested region, returned or carried.
-void Planner::findDying(const ir::Region& region, BlockPlan& block) const
-{
-    struct Use
-    {
-        const Evaluation* evaluation;
-        std::uint32_t* dying;
-        std::uint32_t bit;
-    };
-
-    std::map<ir::ValueId, Use> last;
-    std::set<ir::ValueId> defined;
-    const auto passOver = [&](const Evaluation& evaluation, const ir::Operation& operation,
-                              std::uint32_t& dying) {
-        const auto& operands = operation.operands;
-        for (std::size_t i = 0; i < operands.size(); ++i) {
-            if (defined.contains(operands[i])) {
-                const auto before = last.find(operands[i]);
-                const bool again = before != last.end() && before->second.evaluation == &evaluation;
-                last[operands[i]] = {&evaluation, &dying, again || i >= kDyingBits ? 0U : 1U << i};
-            }
-        }
-        for (const ir::ValueId result : operation.results) {
-            const ir::Type& type = m_program.type(result);
-            if (!type.isRef() && !type.isScalar()) { // those have no storage
-                defined.insert(result);
-            }
-        }
-    };
-    const auto forget = [&](ir::ValueId value) {
-        last.erase(value);
-        defined.erase(value);
-    };
-    const auto keep = [&](const ir::Operation& operation) {
-        std::for_each(operation.operands.begin(), operation.operands.end(), forget);
-        for (const ir::Region& inner : operation.regions) {
-            std::for_each(inner.results.begin(), inner.results.end(), forget);
-        }
-    };
-    for (PlanItem& item : block.items) {
-        for (Evaluation& evaluation : item.evaluate) {
-            if (evaluation.product != nullptr) {
-                passOver(evaluation, *evaluation.product, evaluation.productDying);
-            }
-            passOver(evaluation, *evaluation.operation, evaluation.dying);
-        }
-        // Everything that it or a region inside of it uses or yields stays alive.
-        if (item.control != nullptr) {
-            keep(*item.control);
-            for (const ir::Region& inner : item.control->regions) {
-                forEachOperation(inner, keep);
-            }
-        }
-    }
-    for (const ir::ValueId result : region.results) {
-        last.erase(result);
-    }
-    for (auto& [value, use] : last) {
-        *use.dying |= use.bit;
-    }
-}
-
 Result<const BlockPlan*> Planner::block(const ir::Region& region, Picoseconds launch)
 {
     m_plan.blocks.push_back({&region, {}});
@@ -356,7 +262,7 @@ Result<const BlockPlan*> Planner::block(const ir::Region& region, Picoseconds la
     if (!status) {
         return status.error();
     }
-    findDying(region, block);
+    markLastUses(m_program, region, block);
     return &block;
 }
 
