@@ -90,6 +90,8 @@ using Types = std::vector<Type>;
 [[nodiscard]] Error error(const Operation& operation, const std::string& what);
 [[nodiscard]] bool hasAxis(const Type& type, std::int32_t axis);
 [[nodiscard]] Error noAxis(const Operation& operation, const Type& type, std::int32_t axis);
+[[nodiscard]] bool isInt32(const Type& type); // a scalar
+[[nodiscard]] Status checkRef(const Operation& operation, const Type& ref);
 
 [[nodiscard]] inline const Type& operand(const Program& program, const Operation& operation,
                                          std::size_t i)
