@@ -25,8 +25,10 @@ public:
         const ir::Region& body = scan.regions[0];
         m_differs.insert(body.arguments.begin(), body.arguments.end());
         forEachOperation(body, [&](const ir::Operation& operation) {
-            if (ir::storesInto(operation.code)) {
-                m_stored.insert(root(operation.operands[0]));
+            for (std::size_t i = 0; i < operation.operands.size(); ++i) {
+                if (ir::writes(operation, i)) {
+                    m_stored.insert(root(operation.operands[i]));
+                }
             }
             if (ir::opEntry(operation.code).kind == OpKind::Sync) {
                 for (const ir::ValueId operand : operation.operands) {

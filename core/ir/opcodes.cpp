@@ -1,6 +1,7 @@
 #include "core/ir/opcodes.h"
 
 #include "core/base/check.h"
+#include "core/ir/operand_rules.h"
 #include "core/ir/type_rules.h"
 
 #include <array>
@@ -9,14 +10,19 @@ namespace pallascope::ir {
 
 namespace {
 
+using operand_rules::accumulated, operand_rules::copied, operand_rules::none,
+    operand_rules::pipelined, operand_rules::queued, operand_rules::roles, operand_rules::rolesBy;
+using enum OperandRole;
+
 constexpr std::array kTable{
-#define OPERATION(code, name, least, most, types, cost, evaluation)                                \
-    OpEntry{OpCode::code, name, OpKind::cost, least, most, type_rules::types},
+#define OPERATION(code, name, least, most, roles, types, cost, evaluation)                         \
+    OpEntry{OpCode::code, name, OpKind::cost, least, most, roles, type_rules::types},
 #include "core/ir/operations.inc"
 };
 
 constexpr std::array kEvaluations{
-#define OPERATION(code, name, least, most, types, cost, evaluation) std::string_view(#evaluation),
+#define OPERATION(code, name, least, most, roles, types, cost, evaluation)                         \
+    std::string_view(#evaluation),
 #include "core/ir/operations.inc"
 };
 
@@ -47,9 +53,8 @@ bool endsSegment(OpCode code)
 
 bool storesInto(OpCode code)
 {
-    return code == OpCode::Swap || code == OpCode::MaskedSwap || code == OpCode::StoreScatter
-           || code == OpCode::AddupdateScatter || code == OpCode::MatmulPushRhs
-           || code == OpCode::MatmulAccLhs || code == OpCode::MatmulLhsFifo;
+    const OpEntry& entry = opEntry(code);
+    return entry.kind == OpKind::Memory && isWritten(roleAt(entry.roles, 0));
 }
 
 bool listsElements(OpCode code)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/ir/operand_roles.h"
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +15,7 @@ namespace pallascope::ir {
 
 enum class OpCode : std::uint8_t
 {
-#define OPERATION(code, name, least, most, types, cost, evaluation) code,
+#define OPERATION(code, name, least, most, roles, types, cost, evaluation) code,
 #include "core/ir/operations.inc"
 };
 
@@ -43,7 +44,6 @@ enum class OpKind : std::uint8_t
 
 struct Type;
 struct Program;
-struct Operation;
 
 // The types of an operation's results. The caller has checked the number of operands (see infer.h).
 using TypeRule = Result<std::vector<Type>> (*)(const Program&, const Operation&);
@@ -54,6 +54,7 @@ struct OpEntry
     std::string_view name;
     OpKind kind;
     int minOperands, maxOperands; // maxOperands -1: any number
+    OperandRoles roles;
     TypeRule types;
 };
 
@@ -64,7 +65,7 @@ struct OpEntry
 // Whether the operation runs by itself, between two segments.
 [[nodiscard]] bool endsSegment(OpCode code);
 
-// Whether it changes the contents of the ref that is its first operand.
+// Whether it is a store: one that changes the contents of the ref that is its first operand.
 [[nodiscard]] bool storesInto(OpCode code);
 
 // Whether it loads or stores elements of a ref at listed indices, with one list for each axis.

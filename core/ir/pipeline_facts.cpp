@@ -36,8 +36,9 @@ std::set<std::int32_t> axesUsed(const Region& map)
 
 bool readsRef(const Region& map)
 {
-    return std::any_of(map.operations.begin(), map.operations.end(),
-                       [](const Operation& operation) { return operation.code == OpCode::Get; });
+    return std::any_of(map.operations.begin(), map.operations.end(), [](const Operation& step) {
+        return !step.operands.empty() && isRead(roleOf(step, 0));
+    });
 }
 
 // emit_pipeline does not shift by an Element's padding; pallas_call does.

@@ -119,7 +119,7 @@ constexpr Rule ruleOf(F /*expression*/)
 }
 
 constexpr Rule kRules[] = {
-#define OPERATION(code, name, least, most, types, cost, evaluation) Rule{},
+#define OPERATION(code, name, least, most, roles, types, cost, evaluation) Rule{},
 #define ELEMENTWISE(code, name, operands, types, cost, ...) ruleOf(__VA_ARGS__),
 #include "core/ir/operations.inc"
 };

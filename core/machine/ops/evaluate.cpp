@@ -22,7 +22,7 @@ namespace {
 using Evaluate = RuntimeValue (*)(const ops::Call&);
 
 constexpr Evaluate kEvaluations[] = {
-#define OPERATION(code, name, least, most, types, cost, evaluation) ops::evaluation,
+#define OPERATION(code, name, least, most, roles, types, cost, evaluation) ops::evaluation,
 #include "core/ir/operations.inc"
 };
 

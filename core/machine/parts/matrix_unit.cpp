@@ -78,8 +78,9 @@ void MatrixUnit::accumulate(const PlanItem& item)
     }
     Memory& sum = accumulator(operation.operands[0]);
     const StridedView all = StridedView::whole(sum.contents.shape());
+    const bool isNeeded = m_prepared.needed.needsContents(operation.operands[0]);
     RuntimeValue product;
-    if (m_prepared.needed.needs(operation)) {
+    if (isNeeded) {
         product = productOf(m_turn.value(operation.operands[1]),
                             weights.load(allWeights, weights.shape()), sum.contents.dtype());
     }
@@ -88,7 +89,7 @@ void MatrixUnit::accumulate(const PlanItem& item)
         return;
     }
     sum.ready = std::max(sum.ready, unit.time);
-    if (m_prepared.needed.needs(operation)) {
+    if (isNeeded) {
         sum.contents.store(all, sumOf(sum.contents.load(all, all.shape), std::move(product)));
     }
 }
@@ -99,7 +100,9 @@ void MatrixUnit::pop(const ir::Operation& operation)
     m_turn.agent().time = m_agents.awaitEnd(sum.ready);
     if (m_prepared.needed.needs(operation)) {
         const StridedView all = StridedView::whole(sum.contents.shape());
-        m_turn.value(operation.results[0]) = sum.contents.load(all, all.shape);
+        if (m_prepared.needed.needs(operation.results[0])) {
+            m_turn.value(operation.results[0]) = sum.contents.load(all, all.shape);
+        }
         sum.contents.store(all, RuntimeValue::zeros(sum.contents.dtype(), all.shape));
     }
 }
@@ -117,7 +120,7 @@ void MatrixUnit::popFirst(const ir::Operation& operation)
         return;
     }
     m_turn.agent().time = m_agents.awaitEnd(fifo.front().ready);
-    if (m_prepared.needed.needs(operation)) {
+    if (m_prepared.needed.needs(operation.results[0])) {
         m_turn.value(operation.results[0]) = std::move(fifo.front().value);
     }
     fifo.erase(fifo.begin());

@@ -90,10 +90,11 @@ private:
 
     void note(const ir::Operation& operation, int number, bool isOfFusion, Lives& lives)
     {
-        const bool writes = operation.code == OpCode::Swap;
-        for (const ir::ValueId array : operation.operands) {
+        for (std::size_t i = 0; i < operation.operands.size(); ++i) {
+            const ir::ValueId array = operation.operands[i];
             if (m_between[static_cast<std::size_t>(array.index)]) {
-                add(array, {number, number, number, number, writes, isOfFusion}, lives);
+                const bool isWrittenFirst = ir::writes(operation, i);
+                add(array, {number, number, number, number, isWrittenFirst, isOfFusion}, lives);
             }
         }
     }

@@ -1,7 +1,5 @@
 #include "core/machine/needed.h"
 
-#include "core/base/check.h"
-
 #include <algorithm>
 #include <span>
 
@@ -92,12 +90,13 @@ bool NeededSet::needs(const ir::Operation& operation) const
             operation.operands.begin(), operation.operands.end(),
             [&](ir::ValueId value) { return m_values[static_cast<std::size_t>(value.index)]; });
     }
-    if (isView(operation)
-        || (ir::storesInto(operation.code) && needsContents(operation.operands[0]))) {
-        return true;
+    bool changes = false;
+    for (std::size_t i = 0; i < operation.operands.size() && !changes; ++i) {
+        changes = ir::writes(operation, i) && needsContents(operation.operands[i]);
     }
-    return std::any_of(operation.results.begin(), operation.results.end(),
-                       [&](ir::ValueId value) { return needs(value); });
+    return isView(operation) || changes
+           || std::any_of(operation.results.begin(), operation.results.end(),
+                          [&](ir::ValueId value) { return needs(value); });
 }
 
 namespace {
@@ -139,12 +138,6 @@ private:
         }
     }
 
-    // Its operands, beginning with the one with this number.
-    void needOperands(const ir::Operation& operation, std::size_t first = 0)
-    {
-        needValues(std::span(operation.operands).subspan(first));
-    }
-
     void needContents(ir::ValueId ref)
     {
         const auto memory = static_cast<std::size_t>(m_set.root(ref).index);
@@ -163,10 +156,9 @@ private:
     }
 
     void visit(const ir::Operation& operation);
-    void visitControl(const ir::Operation& operation);
-    void visitAccess(const ir::Operation& operation);
-    void visitMatrixUnit(const ir::Operation& operation);
-    void visitCopy(const ir::Operation& operation);
+    void needOperands(const ir::Operation& operation);
+    void needAddress(ir::ValueId operand);
+    void visitRequest(const ir::Operation& operation);
 
     const ir::Program& m_program;
     const NeededSet& m_set;
@@ -174,54 +166,13 @@ private:
     bool m_changed = true;
 };
 
+// Control operations pass values to and from their regions, each in its own way. All others say by
+// the roles of their operands what they need.
 void Closing::visit(const ir::Operation& operation)
 {
     switch (operation.code) {
     case OpCode::Cond:
-    case OpCode::Scan:
-    case OpCode::While:
-    case OpCode::Pipeline:
-    case OpCode::RunScoped:
-    case OpCode::Fusion:
-        visitControl(operation);
-        return;
-    case OpCode::Get:
-    case OpCode::Swap:
-    case OpCode::MaskedLoad:
-    case OpCode::MaskedSwap:
-    case OpCode::LoadGather:
-    case OpCode::StoreScatter:
-    case OpCode::AddupdateScatter:
-        visitAccess(operation);
-        return;
-    case OpCode::MatmulPop:
-    case OpCode::MatmulPopFifo:
-    case OpCode::MatmulPushRhs:
-    case OpCode::MatmulAccLhs:
-    case OpCode::MatmulLhsFifo:
-        visitMatrixUnit(operation);
-        return;
-    case OpCode::DmaStart:
-        visitCopy(operation);
-        return;
-    case OpCode::SemaphoreSignal: // amounts, starts and sizes; refs are not values
-    case OpCode::SemaphoreWait:
-    case OpCode::Delay:
-    case OpCode::RefAt:
-        needOperands(operation);
-        return;
-    default:
-        if (m_set.needs(operation)) {
-            needOperands(operation);
-        }
-    }
-}
-
-void Closing::visitControl(const ir::Operation& operation)
-{
-    switch (operation.code) {
-    case OpCode::Cond:
-        needValue(operation.operands[0]);
+        needAddress(operation.operands[0]);
         for (const ir::Region& branch : operation.regions) {
             needPairs(operation.results, branch.results);
         }
@@ -251,100 +202,60 @@ void Closing::visitControl(const ir::Operation& operation)
                 needValues(step.results);
             }
         }
-        needOperands(operation); // dynamic extents; refs are not values
+        needValues(operation.operands); // dynamic extents; refs are not values
         return;
     case OpCode::RunScoped:
     case OpCode::Fusion:
         needPairs(operation.results, operation.regions[0].results);
         return;
     default:
-        PALLASCOPE_CHECK(false && "not a control operation");
+        if (ir::opEntry(operation.code).kind == ir::OpKind::Request) {
+            visitRequest(operation);
+        } else {
+            needOperands(operation);
+        }
     }
 }
 
-void Closing::visitAccess(const ir::Operation& operation)
+// Where, when and how much is always needed. What is read, stored or computed with is needed only
+// if the operation is.
+void Closing::needOperands(const ir::Operation& operation)
 {
-    switch (operation.code) {
-    case OpCode::Get:
-    case OpCode::Swap: {
-        // Slices are always needed. What is loaded or stored is needed only if its memory is.
-        const std::size_t fixed = operation.code == OpCode::Get ? 1 : 2;
-        needOperands(operation, fixed);
-        if (m_set.needs(operation.results[0])) {
-            needContents(operation.operands[0]);
+    const bool isNeeded = m_set.needs(operation);
+    for (std::size_t i = 0; i < operation.operands.size(); ++i) {
+        const ir::OperandRole role = ir::roleOf(operation, i);
+        if (role == ir::OperandRole::Address) {
+            needAddress(operation.operands[i]);
+        } else if (isNeeded && ir::isRead(role)) {
+            needContents(operation.operands[i]);
+        } else if (isNeeded && role == ir::OperandRole::Value) {
+            needValue(operation.operands[i]);
         }
-        if (operation.code == OpCode::Swap && m_set.needsContents(operation.operands[0])) {
-            needValue(operation.operands[1]);
-        }
-        return;
-    }
-    case OpCode::MaskedLoad:
-    case OpCode::MaskedSwap:
-        if (m_set.needs(operation.results[0])) {
-            needContents(operation.operands[0]);
-        }
-        if (m_set.needs(operation)) {
-            needOperands(operation, 1);
-        }
-        return;
-    case OpCode::LoadGather:
-    case OpCode::StoreScatter:
-    case OpCode::AddupdateScatter: {
-        // Index lists are always needed, as slices are.
-        const bool stores = ir::storesInto(operation.code);
-        needOperands(operation, stores ? 2 : 1);
-        if (stores && m_set.needsContents(operation.operands[0])) {
-            needValue(operation.operands[1]);
-        }
-        if (!stores && m_set.needs(operation.results[0])) {
-            needContents(operation.operands[0]);
-        }
-        return;
-    }
-    default:
-        PALLASCOPE_CHECK(false && "not an access");
     }
 }
 
-void Closing::visitMatrixUnit(const ir::Operation& operation)
+// An address is a value, or a ref to a list of rows that lies in memory.
+void Closing::needAddress(ir::ValueId operand)
 {
-    switch (operation.code) {
-    case OpCode::MatmulPop:
-    case OpCode::MatmulPopFifo:
-        if (m_set.needs(operation.results[0])) {
-            needContents(operation.operands[0]);
-        }
-        return;
-    case OpCode::MatmulPushRhs:
-        if (m_set.needsContents(operation.operands[0])) {
-            needValue(operation.operands[1]);
-        }
-        return;
-    case OpCode::MatmulAccLhs:
-    case OpCode::MatmulLhsFifo:
-        if (m_set.needsContents(operation.operands[0])) {
-            needValue(operation.operands[1]);
-            needContents(operation.operands[2]);
-        }
-        if (operation.operands.size() > 3 && m_set.needsContents(operation.operands[2])) {
-            needContents(operation.operands[3]);
-        }
-        return;
-    default:
-        PALLASCOPE_CHECK(false && "not of the matrix unit");
+    const ir::Type& type = m_program.type(operand);
+    if (type.isRef() && ir::hasMemory(*type.space)) {
+        needContents(operand);
     }
+    needValue(operand);
 }
 
-void Closing::visitCopy(const ir::Operation& operation)
+// A request to the matrix unit does two things: it loads weights from where they are staged, and it
+// multiplies. Either can be needed without the other.
+void Closing::visitRequest(const ir::Operation& operation)
 {
-    if (m_set.needsContents(operation.operands[1])) {
-        needContents(operation.operands[0]);
+    const ir::ValueId weights = operation.operands[2];
+    if (m_set.needsContents(operation.operands[0])) {
+        needValue(operation.operands[1]);
+        needContents(weights);
     }
-    if (std::get<ir::DmaParams>(operation.params).rows != ir::CopyRows::All
-        && m_program.type(operation.operands.back()).isRef()) {
-        needContents(operation.operands.back()); // they decide which rows are copied
+    if (operation.operands.size() > 3 && m_set.needsContents(weights)) {
+        needContents(operation.operands[3]);
     }
-    needOperands(operation);
 }
 
 } // namespace

@@ -23,9 +23,10 @@ RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
     , seen(program.values.size())
 {
     forEachOperation(program.body, [&](const ir::Operation& operation) {
-        for (std::size_t i = operation.code == OpCode::DmaWait ? 1 : 0;
-             i < operation.operands.size(); ++i) {
-            reaches[static_cast<std::size_t>(operation.operands[i].index)] = true;
+        for (std::size_t i = 0; i < operation.operands.size(); ++i) {
+            if (ir::roleOf(operation, i) != ir::OperandRole::Sized) {
+                reaches[static_cast<std::size_t>(operation.operands[i].index)] = true;
+            }
         }
         const bool copies = operation.code == OpCode::DmaStart || operation.code == OpCode::DmaWait;
         for (std::size_t i = copies ? 2 : 0; i < operation.operands.size(); ++i) {

@@ -129,7 +129,7 @@ std::vector<PlanStream> Streams::of(std::span<const ir::Operation* const> stretc
         if (!isCopied(*operation)) {
             continue;
         }
-        const bool out = operation->code == OpCode::Swap;
+        const bool out = ir::storesInto(operation->code);
         const ir::ValueId moved = out ? operation->operands[1] : operation->results[0];
         const Bytes whole = bytesOf(m_program.type(moved), operation->operands[0]);
         const auto part = parts.find(operation->id);

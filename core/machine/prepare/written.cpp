@@ -4,8 +4,6 @@
 
 namespace pallascope::machine {
 
-using ir::OpCode;
-
 namespace {
 
 // Calls write(ref) for each ref to which the operation itself writes; operations nested in it are
@@ -13,16 +11,9 @@ namespace {
 template<class F>
 void forEachWritten(const ir::Operation& operation, F write)
 {
-    if (ir::storesInto(operation.code)) {
-        write(operation.operands[0]);
-    } else if (operation.code == OpCode::DmaStart) {
-        write(operation.operands[1]);
-    } else if (operation.code == OpCode::Pipeline) {
-        const auto& specs = std::get<ir::PipelineParams>(operation.params).specs;
-        for (std::size_t i = 0; i < specs.size(); ++i) {
-            if (specs[i].direction != ir::BlockDirection::In) {
-                write(operation.operands[i]);
-            }
+    for (std::size_t i = 0; i < operation.operands.size(); ++i) {
+        if (ir::writes(operation, i)) {
+            write(operation.operands[i]);
         }
     }
 }

@@ -132,6 +132,29 @@ TEST(NeededValues, followMemoryFromAStoreToTheLoadThatDecides)
     EXPECT_FALSE(needed.needsContents(program.arguments[2].ref));
 }
 
+// Popped, an accumulator is zero, whether or not anybody uses what came out of it.
+TEST(NeededValues, emptyAnAccumulatorBeforeTheProductThatDecides)
+{
+    const Shape square{8, 8};
+    const OneStep step{{counting(kInt, square)},
+                       kInt,
+                       square,
+                       {{"sum", kInt, square, kUnit}, {"weights", DType::Int8, square, kUnit}},
+                       {}};
+    expectSameWithNeeded(step, [&](const std::vector<pl::Ref>& refs) {
+        const pl::Value one =
+            pl::convert(pl::iota(kInt, square, 0) == pl::iota(kInt, square, 1), DType::Int8);
+        const pl::Value lhs = pl::convert(refs[0][pl::all], DType::Int8);
+        pl::matmulPushRhs(refs[3], one);
+        pl::matmulAccLhs(refs[2], lhs, refs[3]);
+        (void)pl::matmulPop(refs[2]);
+        pl::matmulAccLhs(refs[2], lhs, refs[3]);
+        const pl::Value most = pl::reduce(ir::OpCode::ReduceMax, pl::matmulPop(refs[2]), {0, 1});
+        refs[1][pl::all] = 0;
+        pl::when(most > 63, [&] { refs[1][pl::all] = 1; }); // 63 is the greatest of one product
+    });
+}
+
 TEST(NeededValues, takeTheDataThatIsNeededAndOnlyShapesOfTheRest)
 {
     std::vector<std::int64_t> ends;
