@@ -11,6 +11,7 @@
 #include "kernels/kernel.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace pallascope::app {
 
@@ -26,19 +27,38 @@ Error named(const std::string& file, const Error& error)
     return isNamed ? error : aboutFile(reworded(error, file + ": " + error.message), file);
 }
 
-// Everything that a request asks for, ready to run.
+// Everything that a request asks for but the inputs, which can take gigabytes and are made only for
+// kernels that fit the chip.
 struct Job
 {
     KernelChoice kernel;
     chip::Chip chip;
     machine::Options options; // its values and settings are the request's
-    std::vector<Array> inputs;
 
     [[nodiscard]] Error refusal(const Error& of) const
     {
         return kernel.builtIn != nullptr ? of : named(kernel.parameters.at(kFileParameter), of);
     }
+
+    // The refusal of a program that cannot be prepared for the chip.
+    [[nodiscard]] Error unfit(const Error& of) const;
 };
+
+Error Job::unfit(const Error& of) const
+{
+    // Other blocks are suggested only if it is the blocks that do not fit.
+    const Result<study::Fit> blocks = study::fit(kernel.program, chip);
+    const bool tooLarge = kernel.builtIn != nullptr && blocks && !blocks->fits;
+    const std::string nearest =
+        tooLarge ? namesOf(nearestThatFit(*kernel.builtIn, *kernel.arguments, chip, kNearestSaid))
+                 : "";
+    Error error = refusal(reworded(
+        of, of.message + (nearest.empty() ? "" : " Nearest blocks that fit: " + nearest + ".")));
+    for (std::size_t i = 0; tooLarge && i < kernel.builtIn->blockParameters.size(); ++i) {
+        error.about.push_back({Subject::Parameter, kernel.builtIn->blockParameters[i]});
+    }
+    return error;
+}
 
 Result<Job> jobOf(const RunRequest& request)
 {
@@ -51,33 +71,28 @@ Result<Job> jobOf(const RunRequest& request)
     if (!chip) {
         return request.chip.empty() ? named(request.kernel, chip.error()) : chip.error();
     }
-    Job job{std::move(*kernel), std::move(*chip), {}, {}};
-    // Kernels that cannot run are refused before gigabytes of arguments are made.
-    if (const Status fits = machine::checkFit(job.kernel.program, job.chip); !fits) {
-        // Other blocks are suggested only if it is the blocks that do not fit.
-        const Result<study::Fit> blocks = study::fit(job.kernel.program, job.chip);
-        const bool tooLarge = job.kernel.builtIn != nullptr && blocks && !blocks->fits;
-        const std::string nearest =
-            tooLarge ? namesOf(
-                nearestThatFit(*job.kernel.builtIn, *job.kernel.arguments, job.chip, kNearestSaid))
-                     : "";
-        Error refusal = job.refusal(
-            reworded(fits.error(),
-                     fits.error().message
-                         + (nearest.empty() ? "" : " Nearest blocks that fit: " + nearest + ".")));
-        for (std::size_t i = 0; tooLarge && i < job.kernel.builtIn->blockParameters.size(); ++i) {
-            refusal.about.push_back({Subject::Parameter, job.kernel.builtIn->blockParameters[i]});
-        }
-        return refusal;
-    }
+    Job job{std::move(*kernel), std::move(*chip), {}};
     job.options.values = request.fullValues ? machine::ValueMode::Full : machine::ValueMode::Needed;
     job.options.settings = request.settings;
-    Result<std::vector<Array>> inputs = makeInputs(job.kernel, request.fullValues);
-    if (!inputs) {
-        return inputs.error();
-    }
-    job.inputs = std::move(*inputs);
     return job;
+}
+
+struct PreparedJob
+{
+    std::shared_ptr<const machine::Prepared> prepared; // refers to the job
+    Seconds took;
+};
+
+Result<PreparedJob> prepare(const Job& job)
+{
+    const auto begin = std::chrono::steady_clock::now();
+    Result<std::shared_ptr<const machine::Prepared>> prepared =
+        machine::prepare(job.kernel.program, job.chip, job.options.values, job.options.rows);
+    if (!prepared) {
+        return job.unfit(prepared.error());
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    return PreparedJob{std::move(*prepared), Seconds(took.count())};
 }
 
 Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progress,
@@ -87,7 +102,15 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
     if (!job) {
         return job.error();
     }
+    const Result<PreparedJob> ready = prepare(*job);
+    if (!ready) {
+        return ready.error();
+    }
     const KernelChoice& kernel = job->kernel;
+    const Result<std::vector<Array>> inputs = makeInputs(kernel, request.fullValues);
+    if (!inputs) {
+        return inputs.error();
+    }
     machine::Options& options = job->options;
     options.progress = progress;
     options.seed = kSeed;
@@ -96,7 +119,7 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
     if (request.fullValues && request.check && kernel.builtIn != nullptr) {
         options.check = [&](const std::vector<Array>& outputs) {
             const kernels::Comparison comparison =
-                kernel.builtIn->check(*kernel.arguments, job->inputs, outputs);
+                kernel.builtIn->check(*kernel.arguments, *inputs, outputs);
             return trace::Check{true, comparison.passed, comparison.maxAbsError,
                                 comparison.maxRelError, comparison.method};
         };
@@ -112,17 +135,12 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
         if (time == request.repeat) {
             options.print = printer;
         }
-        Result<machine::RunResult> run =
-            prepared ? machine::run(*prepared, job->inputs, options)
-                     : machine::run(kernel.program, job->inputs, job->chip, options);
+        Result<machine::RunResult> run = machine::run(*ready->prepared, *inputs, options);
         if (!run) {
             return job->refusal(run.error());
         }
         last = std::move(*run);
-        finished.walls.push_back(last.wall);
-        if (!prepared) {
-            prepared = last.prepared;
-        }
+        finished.walls.push_back(time == 1 ? last.wall + ready->took : last.wall);
     }
     Result<std::shared_ptr<const layout::RunView>> view = runViewOf(std::move(last.trace));
     if (!view) {
@@ -199,8 +217,15 @@ Result<std::unique_ptr<machine::Replay>> startReplay(const RunRequest& request)
     if (!job) {
         return job.error();
     }
+    if (const Status fits = machine::checkFit(job->kernel.program, job->chip); !fits) {
+        return job->unfit(fits.error());
+    }
+    const Result<std::vector<Array>> inputs = makeInputs(job->kernel, request.fullValues);
+    if (!inputs) {
+        return inputs.error();
+    }
     Result<std::unique_ptr<machine::Replay>> replay = machine::Replay::start(
-        std::move(job->kernel.program), job->inputs, std::move(job->chip), job->options);
+        std::move(job->kernel.program), *inputs, std::move(job->chip), job->options);
     return replay ? std::move(replay)
                   : Result<std::unique_ptr<machine::Replay>>(job->refusal(replay.error()));
 }

@@ -67,8 +67,6 @@ struct RunResult
     std::vector<Array> outputs;
     Seconds wall;          // from the call to the finished trace, without the check
     bool completed = true; // false: a finding ended the run before the program did
-    // Set if this run prepared the program; for further runs.
-    std::shared_ptr<const Prepared> prepared;
 };
 
 // Checks what must hold before anything runs; run() calls it first. Blocks must fit into their

@@ -137,7 +137,6 @@ Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inpu
     Result<RunResult> result = run(**prepared, inputs, options);
     if (result) {
         result->wall += preparing;
-        result->prepared = std::move(*prepared);
     }
     return result;
 }
