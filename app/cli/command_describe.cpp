@@ -182,8 +182,8 @@ void printChip(const chip::Chip& chip)
         }
         const std::string array =
             unit.rows > 0 ? fmt::format(" of {}\u00d7{}", unit.rows, unit.columns) : "";
-        fmt::print("  unit   {:<7} {}, {}{}{}\n", unit.name, chip::unitKindName(unit.kind),
-                   unit.count, array, rates);
+        fmt::print("  unit   {:<7} {}, {}{}{}\n", unit.name, unitKindName(unit.kind), unit.count,
+                   array, rates);
     }
     for (const chip::AgentKind& agent : chip.agents) {
         const bool isMegacore = agent.count > 1 && &agent == &chip.agents.front();

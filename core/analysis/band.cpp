@@ -16,7 +16,7 @@ std::string workOf(const Report& report, const chip::Chip& chip)
     for (const auto& [name, count] : report.flopsByUnit) {
         const bool isMatrix =
             std::any_of(chip.units.begin(), chip.units.end(), [&](const chip::Unit& unit) {
-                return unit.name == name && unit.kind == chip::UnitKind::Matrix;
+                return unit.name == name && unit.kind == UnitKind::Matrix;
             });
         flops += isMatrix ? static_cast<double>(count.value()) : 0;
     }

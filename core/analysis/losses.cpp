@@ -304,7 +304,7 @@ void Waterfall::throughput(Chains& chains) const
         chains.compute(LossKind::IdleCores,
                        ofSeconds(executed * std::max(1.0, agentsOfRoof() / owners)));
         const bool isMatrix =
-            m_info.units[static_cast<std::size_t>(m_roof)].kind == trace::UnitKind::Matrix;
+            m_info.units[static_cast<std::size_t>(m_roof)].kind == UnitKind::Matrix;
         chains.compute(isMatrix ? LossKind::MatrixRate : LossKind::Units,
                        ofSeconds(m_stretches.busy / owners), unit);
     }

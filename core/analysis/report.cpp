@@ -220,15 +220,15 @@ void Accounting::bound(Report& report) const
         const Picoseconds busy = unitBusy(unit);
         report.busy.emplace_back(which.name, busy);
         switch (which.kind) {
-        case trace::UnitKind::Matrix:
-        case trace::UnitKind::Vector:
-        case trace::UnitKind::Transcendental:
-        case trace::UnitKind::Crosslane:
-        case trace::UnitKind::Scalar:
+        case UnitKind::Matrix:
+        case UnitKind::Vector:
+        case UnitKind::Transcendental:
+        case UnitKind::Crosslane:
+        case UnitKind::Scalar:
             classes.push_back({{BoundKind::Compute, which.name}, busy});
             break;
-        case trace::UnitKind::Load:
-        case trace::UnitKind::Store:
+        case UnitKind::Load:
+        case UnitKind::Store:
             classes.push_back({{BoundKind::Memory, "VMEM"}, busy});
             break;
         }
@@ -303,7 +303,7 @@ std::optional<Roof> Accounting::peak(const Report& report) const
     if (report.flops == Flops(0)) {
         return std::nullopt;
     }
-    const chip::Unit* matrix = m_chip.unitOf(chip::UnitKind::Matrix);
+    const chip::Unit* matrix = m_chip.unitOf(UnitKind::Matrix);
     const bool dots =
         matrix != nullptr
         && std::any_of(report.flopsByUnit.begin(), report.flopsByUnit.end(),
@@ -311,12 +311,12 @@ std::optional<Roof> Accounting::peak(const Report& report) const
     if (dots) {
         return matrixRoof(*matrix);
     }
-    const chip::Unit* vector = m_chip.unitOf(chip::UnitKind::Vector);
+    const chip::Unit* vector = m_chip.unitOf(UnitKind::Vector);
     Flops most;
     // Other kinds of agents have vector units of their own.
     for (const auto& [name, flops] : report.flopsByUnit) {
         for (const chip::Unit& unit : m_chip.units) {
-            if (unit.kind == chip::UnitKind::Vector && unit.name == name && flops > most) {
+            if (unit.kind == UnitKind::Vector && unit.name == name && flops > most) {
                 vector = &unit;
                 most = flops;
             }

@@ -91,8 +91,7 @@ std::pair<std::string, Picoseconds> mover(const Report& report, const trace::Inf
         return found;
     }
     for (const trace::Unit& unit : info.units) {
-        const bool moves =
-            unit.kind == trace::UnitKind::Load || unit.kind == trace::UnitKind::Store;
+        const bool moves = unit.kind == UnitKind::Load || unit.kind == UnitKind::Store;
         if (moves && busyOf(report, unit.name) > found.second) {
             found = {"the " + unit.name + " unit", busyOf(report, unit.name)};
         }
@@ -134,7 +133,7 @@ std::string memoryReason(const Report& report, const trace::Info& info, const st
 bool isScalar(const trace::Info& info, const std::string& name)
 {
     return std::any_of(info.units.begin(), info.units.end(), [&](const trace::Unit& unit) {
-        return unit.name == name && unit.kind == trace::UnitKind::Scalar;
+        return unit.name == name && unit.kind == UnitKind::Scalar;
     });
 }
 

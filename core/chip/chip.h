@@ -5,6 +5,7 @@
 
 #include "core/base/dtype.h"
 #include "core/base/result.h"
+#include "core/base/unit_kind.h"
 #include "core/base/units.h"
 
 #include <map>
@@ -59,19 +60,6 @@ struct Interconnect
     Link link; // its latency is that of one hop
     std::int64_t links = 1;
 };
-
-enum class UnitKind : std::uint8_t
-{
-    Matrix,
-    Vector,
-    Transcendental,
-    Crosslane,
-    Load,
-    Store,
-    Scalar
-};
-
-[[nodiscard]] std::string_view unitKindName(UnitKind kind); // "matrix", ...
 
 // The rate of a matrix unit for operands of one dtype.
 struct MatrixRate

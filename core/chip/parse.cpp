@@ -17,16 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::pair<std::string_view, UnitKind>, 7> kUnitKinds{{
-    {"matrix", UnitKind::Matrix},
-    {"vector", UnitKind::Vector},
-    {"transcendental", UnitKind::Transcendental},
-    {"crosslane", UnitKind::Crosslane},
-    {"load", UnitKind::Load},
-    {"store", UnitKind::Store},
-    {"scalar", UnitKind::Scalar},
-}};
-
 Memory parseMemory(const Node& node)
 {
     Memory memory{.name = node["name"].text(), .scope = node["scope"].text()};
@@ -133,13 +123,11 @@ std::vector<DType> parsePacked(const Node& node)
 Unit parseUnit(const Node& node)
 {
     Unit unit{.name = node["name"].text()};
-    const std::string kind = node["kind"].text();
-    const auto* found = std::find_if(kUnitKinds.begin(), kUnitKinds.end(),
-                                     [&](const auto& entry) { return entry.first == kind; });
-    if (found == kUnitKinds.end()) {
+    const std::optional<UnitKind> kind = unitKindFromName(node["kind"].text());
+    if (!kind) {
         node["kind"].fail("matrix, vector, transcendental, crosslane, load, store or scalar");
     }
-    unit.kind = found->second;
+    unit.kind = *kind;
     unit.count = node["count"].whole(kMostUnits, "instances");
     if (node.has("latency_cycles")) {
         unit.latency = node["latency_cycles"].whole(kMostUnits, "cycles");
@@ -195,7 +183,8 @@ void parseOperations(const Node& node, Chip& chip)
     }
     for (const std::string& name : node.keys()) {
         const Node entry = node[name];
-        for (const auto& [kind, of] : kUnitKinds) {
+        for (const std::string_view kind : kUnitKindNames) {
+            const UnitKind of = *unitKindFromName(kind);
             if (of != UnitKind::Matrix && entry.has(std::string(kind))) {
                 chip.operations[name].push_back(
                     {of, entry[std::string(kind)].atLeastZero("instructions")});
@@ -325,16 +314,6 @@ void makeVisible(Json& json)
 }
 
 } // namespace
-
-std::string_view unitKindName(UnitKind kind)
-{
-    for (const auto& [name, candidate] : kUnitKinds) {
-        if (candidate == kind) {
-            return name;
-        }
-    }
-    PALLASCOPE_CHECK(false && "exhaustive");
-}
 
 Result<Chip> parse(std::string_view text, std::string_view name)
 {

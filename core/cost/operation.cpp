@@ -52,13 +52,13 @@ private:
         return userError(m_program.where(m_operation.location) + ": " + sentence);
     }
 
-    [[nodiscard]] Status demand(chip::UnitKind kind, double instructions);
+    [[nodiscard]] Status demand(UnitKind kind, double instructions);
     [[nodiscard]] Status demand(const chip::Unit& unit, double cycles);
     // How many vector instructions each register of the result takes.
     [[nodiscard]] std::int64_t passes() const;
     // Adds the instructions of an elementwise operation on this many registers.
-    [[nodiscard]] Status instructions(chip::UnitKind kind, std::int64_t registers);
-    [[nodiscard]] Status vectorWork(chip::UnitKind kind, ir::ValueId value, bool countsFlops);
+    [[nodiscard]] Status instructions(UnitKind kind, std::int64_t registers);
+    [[nodiscard]] Status vectorWork(UnitKind kind, ir::ValueId value, bool countsFlops);
     [[nodiscard]] DType workDType() const;
     [[nodiscard]] Status crosslane();
     [[nodiscard]] Status sort();
@@ -80,12 +80,12 @@ private:
     OperationCost m_cost;
 };
 
-Status CostModel::demand(chip::UnitKind kind, double instructions)
+Status CostModel::demand(UnitKind kind, double instructions)
 {
     const chip::Unit* unit = m_chip.unitOf(kind, m_agent);
     if (unit == nullptr) {
         return error(std::string(ir::opName(m_operation.code)) + " needs a "
-                     + std::string(chip::unitKindName(kind)) + " unit, which " + m_chip.title
+                     + std::string(unitKindName(kind)) + " unit, which " + m_chip.title
                      + " lacks.");
     }
     return demand(*unit, instructions * unit->cyclesPerRegister / static_cast<double>(unit->count));
@@ -120,7 +120,7 @@ std::int64_t CostModel::passes() const
     return m_operation.code == OpCode::Threefry2x32 ? 20 * 5 + 5 * 3 + 2 : 1;
 }
 
-Status CostModel::instructions(chip::UnitKind kind, std::int64_t registers)
+Status CostModel::instructions(UnitKind kind, std::int64_t registers)
 {
     const auto known = m_chip.operations.find(ir::opName(m_operation.code));
     const auto work = static_cast<double>(registers * passes());
@@ -146,11 +146,11 @@ DType CostModel::workDType() const
     return kind == OpKind::Convert ? DType::F32 : result().dtype;
 }
 
-Status CostModel::vectorWork(chip::UnitKind kind, ir::ValueId value, bool countsFlops)
+Status CostModel::vectorWork(UnitKind kind, ir::ValueId value, bool countsFlops)
 {
     const Shape& shape = m_program.type(value).shape;
     if (shape.rank() == 0) {
-        return demand(chip::UnitKind::Scalar, 1);
+        return demand(UnitKind::Scalar, 1);
     }
     if (Status status = instructions(kind, m_registers.distinct(value, workDType())); !status) {
         return status;
@@ -171,7 +171,7 @@ Status CostModel::crosslane()
     for (const ir::ValueId value : m_operation.results) {
         count += m_registers.of(m_program.type(value).shape);
     }
-    return demand(chip::UnitKind::Crosslane, static_cast<double>(count));
+    return demand(UnitKind::Crosslane, static_cast<double>(count));
 }
 
 // In each round of a bitonic network every register is paired with another one, and the keys
@@ -183,10 +183,9 @@ Status CostModel::sort()
     const SortRounds rounds = sortRounds(shape, axis, m_registers.tile());
     const auto count =
         static_cast<std::int64_t>(m_operation.results.size()) * m_registers.of(shape);
-    const Status met =
-        demand(chip::UnitKind::Crosslane, static_cast<double>(count * rounds.within));
+    const Status met = demand(UnitKind::Crosslane, static_cast<double>(count * rounds.within));
     const auto chosen = static_cast<double>((m_registers.of(shape) + count) * rounds.all);
-    return met ? demand(chip::UnitKind::Vector, chosen) : met;
+    return met ? demand(UnitKind::Vector, chosen) : met;
 }
 
 // Moves and selects registers of both shapes, in as many rounds as the reshape needs.
@@ -202,8 +201,8 @@ Status CostModel::reshape()
     const auto moved = static_cast<double>(std::max(m_registers.distinct(from, result().dtype),
                                                     m_registers.distinct(to, result().dtype))
                                            * rounds);
-    const Status turned = demand(chip::UnitKind::Crosslane, moved);
-    return turned ? demand(chip::UnitKind::Vector, moved) : turned;
+    const Status turned = demand(UnitKind::Crosslane, moved);
+    return turned ? demand(UnitKind::Vector, moved) : turned;
 }
 
 // The scalar unit's work to start a manual DMA, besides the operations that compute which one.
@@ -224,7 +223,7 @@ Status CostModel::copyStart()
 Status CostModel::reduction()
 {
     const Shape& input = operand(0).shape;
-    if (Status status = vectorWork(chip::UnitKind::Vector, m_operation.operands[0], true);
+    if (Status status = vectorWork(UnitKind::Vector, m_operation.operands[0], true);
         !status || input.rank() == 0) {
         return status;
     }
@@ -249,7 +248,7 @@ Status CostModel::reduction()
             kept.push_back(input[static_cast<std::size_t>(axis)]);
         }
     }
-    return demand(chip::UnitKind::Crosslane, static_cast<double>(m_registers.of(Shape(kept))));
+    return demand(UnitKind::Crosslane, static_cast<double>(m_registers.of(Shape(kept))));
 }
 
 Status CostModel::memory()
@@ -257,16 +256,16 @@ Status CostModel::memory()
     const bool stores = ir::storesInto(m_operation.code);
     const ir::Type& moved = m_operation.results.empty() ? operand(1) : result();
     if (moved.shape.rank() == 0 || *operand(0).space == ir::MemorySpace::Smem) {
-        return demand(chip::UnitKind::Scalar,
+        return demand(UnitKind::Scalar,
                       static_cast<double>(std::max<std::int64_t>(1, moved.shape.elements())));
     }
     const auto filled = static_cast<double>(m_registers.inMemory(moved));
     if (!stores || m_operation.code == OpCode::AddupdateScatter) {
-        if (Status status = demand(chip::UnitKind::Load, filled); !status) {
+        if (Status status = demand(UnitKind::Load, filled); !status) {
             return status;
         }
     }
-    return stores ? demand(chip::UnitKind::Store, filled) : Done{};
+    return stores ? demand(UnitKind::Store, filled) : Done{};
 }
 
 Status CostModel::dot()
@@ -281,7 +280,7 @@ Status CostModel::dot()
     }
     const std::int64_t m = operand(0).shape.elements() / (batch * k),
                        n = operand(1).shape.elements() / (batch * k);
-    const chip::Unit* unit = m_chip.unitOf(chip::UnitKind::Matrix, m_agent);
+    const chip::Unit* unit = m_chip.unitOf(UnitKind::Matrix, m_agent);
     return matrixWork(batch, m, n, k, unit == nullptr ? 1 : unit->count);
 }
 
@@ -290,7 +289,7 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
                              std::int64_t instances)
 {
     const std::string name(ir::opName(m_operation.code));
-    const chip::Unit* unit = m_chip.unitOf(chip::UnitKind::Matrix, m_agent);
+    const chip::Unit* unit = m_chip.unitOf(UnitKind::Matrix, m_agent);
     if (unit == nullptr) {
         return error(name + " needs a matrix unit, which " + m_chip.title + " lacks.");
     }
@@ -321,7 +320,7 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
     if (unit->cyclesPerResult > 0) {
         const auto popped = static_cast<double>(batch * m_registers.of(Shape{m, n})
                                                 * ceilDiv(k, unit->rows) * run->passes);
-        return demand(chip::UnitKind::Vector, popped * unit->cyclesPerResult);
+        return demand(UnitKind::Vector, popped * unit->cyclesPerResult);
     }
     return Done{};
 }
@@ -332,14 +331,14 @@ Result<OperationCost> CostModel::run()
     switch (ir::opEntry(m_operation.code).kind) {
     case OpKind::Elementwise:
     case OpKind::Comparison:
-        status = vectorWork(chip::UnitKind::Vector, m_operation.results[0], true);
+        status = vectorWork(UnitKind::Vector, m_operation.results[0], true);
         break;
     case OpKind::Convert:
     case OpKind::Select:
-        status = vectorWork(chip::UnitKind::Vector, m_operation.results[0], false);
+        status = vectorWork(UnitKind::Vector, m_operation.results[0], false);
         break;
     case OpKind::Transcendental:
-        status = vectorWork(chip::UnitKind::Transcendental, m_operation.results[0], false);
+        status = vectorWork(UnitKind::Transcendental, m_operation.results[0], false);
         m_cost.transcendentals = result().shape.rank() == 0 ? 0 : result().shape.elements();
         break;
     case OpKind::Reduction:
@@ -360,7 +359,7 @@ Result<OperationCost> CostModel::run()
         status = m_operation.code == OpCode::Sort ? sort() : crosslane();
         break;
     case OpKind::Generate:
-        status = vectorWork(chip::UnitKind::Vector, m_operation.results[0], false);
+        status = vectorWork(UnitKind::Vector, m_operation.results[0], false);
         break;
     case OpKind::Memory:
         status = memory();

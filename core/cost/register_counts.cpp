@@ -21,7 +21,7 @@ const std::vector<std::int64_t>& RegisterCounts::tile() const
 
 std::int64_t RegisterCounts::of(const Shape& shape, DType dtype) const
 {
-    const chip::Unit* unit = m_chip.unitOf(chip::UnitKind::Vector, m_agent);
+    const chip::Unit* unit = m_chip.unitOf(UnitKind::Vector, m_agent);
     const bool isPacked =
         unit != nullptr
         && std::find(unit->packed.begin(), unit->packed.end(), dtype) != unit->packed.end();

@@ -15,8 +15,8 @@ namespace {
 // to memory, work ahead of them.
 bool computes(const chip::Unit& unit)
 {
-    return unit.kind == chip::UnitKind::Matrix || unit.kind == chip::UnitKind::Vector
-           || unit.kind == chip::UnitKind::Transcendental;
+    return unit.kind == UnitKind::Matrix || unit.kind == UnitKind::Vector
+           || unit.kind == UnitKind::Transcendental;
 }
 
 // The longest chain of operations that each depend on the one before, in the latencies of their

@@ -6,6 +6,7 @@
 #include "core/base/dtype.h"
 #include "core/base/shape.h"
 #include "core/base/shared_list.h"
+#include "core/base/unit_kind.h"
 #include "core/base/units.h"
 
 #include <algorithm>
@@ -50,17 +51,6 @@ struct ListingLine
     std::string text;
     std::int32_t operation = -1;
     bool operator==(const ListingLine&) const = default;
-};
-
-enum class UnitKind : std::uint8_t
-{
-    Matrix,
-    Vector,
-    Transcendental,
-    Crosslane,
-    Load,
-    Store,
-    Scalar
 };
 
 struct Unit

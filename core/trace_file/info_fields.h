@@ -20,8 +20,7 @@ concept MaybeConst = std::same_as<std::remove_const_t<T>, Of>;
 template<class E>
 inline constexpr std::array<std::string_view, 0> kEnumNames{};
 template<>
-inline constexpr std::array<std::string_view, 7> kEnumNames<trace::UnitKind>{
-    "matrix", "vector", "transcendental", "crosslane", "load", "store", "scalar"};
+inline constexpr auto kEnumNames<UnitKind> = kUnitKindNames;
 template<>
 inline constexpr std::array<std::string_view, 3> kEnumNames<trace::Direction>{"in", "out", "inout"};
 template<>

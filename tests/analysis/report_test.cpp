@@ -200,8 +200,7 @@ TEST_P(EveryRun, theBoundIsWhatIsBusyLongest)
     const trace::Info& info = m_trace->info();
     std::map<std::string, std::int64_t> classes;
     for (const trace::Unit& unit : info.units) {
-        const bool moves =
-            unit.kind == trace::UnitKind::Load || unit.kind == trace::UnitKind::Store;
+        const bool moves = unit.kind == UnitKind::Load || unit.kind == UnitKind::Store;
         std::int64_t& time = classes[moves ? "memory(VMEM)" : "compute(" + unit.name + ")"];
         time = std::max(time, busy(unit.name).value());
     }
@@ -376,7 +375,7 @@ TEST(Report, averagesAUnitOverTheAgentsThatOwnIt)
         return busy.at(unit);
     };
     trace::TraceBuilder builder = mainJobBuilder();
-    builder.info.units.push_back({"SC VPU", trace::UnitKind::Vector});
+    builder.info.units.push_back({"SC VPU", UnitKind::Vector});
     for (trace::SegmentTemplate& segment : builder.info.templates.edit()) {
         segment.flopsByUnit.emplace_back(0);
         segment.executedFlopsByUnit.emplace_back(0);

@@ -46,9 +46,7 @@ trace::Info plainInfo()
     trace::Info info;
     info.chipName = "A chip";
     info.links = {{"HBM", 0, 1, BytesPerSecond(1000e9), BytesPerSecond(800e9)}};
-    info.units = {{"MXU", trace::UnitKind::Matrix},
-                  {"load", trace::UnitKind::Load},
-                  {"store", trace::UnitKind::Store}};
+    info.units = {{"MXU", UnitKind::Matrix}, {"load", UnitKind::Load}, {"store", UnitKind::Store}};
     info.operands.edit().resize(2);
     info.operands.edit()[0].name = "x";
     info.operands.edit()[0].dtype = DType::BF16;
@@ -119,7 +117,7 @@ TEST(Verdict, computeSaysWhereTheRestGoes)
 TEST(Verdict, computeMayBeTheScalarUnits)
 {
     trace::Info info = plainInfo();
-    info.units.push_back({"scalar", trace::UnitKind::Scalar});
+    info.units.push_back({"scalar", UnitKind::Scalar});
     Report report = plainReport({BoundKind::Compute, "scalar"});
     report.busy.insert(report.busy.begin(), {"scalar", us(950)});
     EXPECT_EQ(verdictOf(report, {}, info),

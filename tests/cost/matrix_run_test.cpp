@@ -31,7 +31,7 @@ chip::Unit matrixOf(const std::string& name)
         }
         return unit;
     }
-    return *chip::parse(chip::chipText(name), name)->unitOf(chip::UnitKind::Matrix);
+    return *chip::parse(chip::chipText(name), name)->unitOf(UnitKind::Matrix);
 }
 
 struct Product

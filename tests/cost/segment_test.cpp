@@ -246,7 +246,7 @@ TEST_F(Cost, scalarsRunOnTheScalarUnitAndCountNothing)
 TEST_F(Cost, aUnitThatTheChipLacksIsNamed)
 {
     std::erase_if(m_chip.units, [](const chip::Unit& unit) {
-        return unit.kind == chip::UnitKind::Vector || unit.kind == chip::UnitKind::Matrix;
+        return unit.kind == UnitKind::Vector || unit.kind == UnitKind::Matrix;
     });
     EXPECT_EQ(ir_test::sentence(tried(OpCode::Add, {m_big, m_big}, m_big)),
               "unknown place: add needs a vector unit, which TPU v5e lacks.");

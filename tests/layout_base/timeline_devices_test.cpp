@@ -147,7 +147,7 @@ layout::RunView manyDevices(int count)
     trace::TraceBuilder builder = trace::TraceBuilder();
     trace::Info& info = builder.info;
     info.memories = {{"HBM", Bytes(1 << 20), std::nullopt}};
-    info.units = {{"MXU", trace::UnitKind::Matrix}, {"VPU", trace::UnitKind::Vector}};
+    info.units = {{"MXU", UnitKind::Matrix}, {"VPU", UnitKind::Vector}};
     for (int device = 0; device < count; ++device) {
         const std::string name = "device " + std::to_string(device) + " ";
         info.agents.push_back(name + "core 0");
@@ -374,7 +374,7 @@ TEST(TimelineOfCores, waitsThatOverlapHaveALaneEach)
     trace::TraceBuilder builder;
     trace::Info& info = builder.info;
     info.memories = {{"HBM", Bytes(1 << 20), std::nullopt}};
-    info.units = {{"VPU", trace::UnitKind::Vector}};
+    info.units = {{"VPU", UnitKind::Vector}};
     info.agents = {"core 0", "core 1"};
     info.semaphores.resize(2);
     for (const std::int32_t core : {0, 1}) {

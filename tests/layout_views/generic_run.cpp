@@ -32,7 +32,6 @@ trace::SegmentTemplate segment(trace::SegmentKind kind, std::int64_t cycles, std
 
 void addHardware(trace::Info& info)
 {
-    using trace::UnitKind;
     info.kernel = info.program = "generic";
     info.chip = "tpu_v5e";
     info.chipName = "TPU v5e";

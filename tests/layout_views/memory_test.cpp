@@ -284,8 +284,7 @@ TEST(Memory, aUnitAtWorkOnItsOwnDoesNotWaitWithTheCore)
     trace::Mark mark;
     for (std::size_t i = 0; i < builder.info.templates.size(); ++i) {
         for (const trace::Mark& one : builder.info.templates[i].marks) {
-            if (builder.info.units[static_cast<std::size_t>(one.unit)].kind
-                == trace::UnitKind::Matrix) {
+            if (builder.info.units[static_cast<std::size_t>(one.unit)].kind == UnitKind::Matrix) {
                 dot = i;
                 mark = one;
             }

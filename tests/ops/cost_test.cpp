@@ -12,7 +12,6 @@
 namespace pallascope::ops_test {
 namespace {
 
-using chip::UnitKind;
 using ir::OpCode;
 
 // The registers of 32-bit elements that each kind of unit works on. Units that are not named are

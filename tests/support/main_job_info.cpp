@@ -11,7 +11,6 @@ namespace pallascope::test {
 namespace {
 
 using trace::Direction;
-using trace::UnitKind;
 
 constexpr std::int64_t kMiB = 1024 * 1024;
 

@@ -37,9 +37,8 @@ trace::Info infoOf(std::int32_t subcores, std::mt19937_64& random)
     trace::Info info;
     info.memories = {{"HBM", Bytes(1 << 20), std::nullopt}};
     info.links = {{"HBM", 0, 0, BytesPerSecond(1e9), BytesPerSecond(1e9), {}}};
-    info.units = {{"MXU", trace::UnitKind::Matrix},
-                  {"SC VPU", trace::UnitKind::Vector},
-                  {"SC scalar", trace::UnitKind::Scalar}};
+    info.units = {
+        {"MXU", UnitKind::Matrix}, {"SC VPU", UnitKind::Vector}, {"SC scalar", UnitKind::Scalar}};
     info.listing = {{"f", 0}};
     info.operations = {{"mul", "mul", 0, {}}, {"add", "add", 0, {}}};
     info.agents = {"TensorCore 0"};

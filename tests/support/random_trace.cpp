@@ -76,9 +76,7 @@ private:
         info.sources = {{"a.cpp", "int main() {}\n\tx"}};
         info.listing = {{"f", 0}, {"}", -1}};
         info.operations = {{"dot_general", "dot", 0, {0, 1}}, {"add", "add", 1, {-1, 0}}};
-        info.units = {{"M", trace::UnitKind::Matrix},
-                      {"V", trace::UnitKind::Vector},
-                      {"S", trace::UnitKind::Scalar}};
+        info.units = {{"M", UnitKind::Matrix}, {"V", UnitKind::Vector}, {"S", UnitKind::Scalar}};
         info.memories = {{"far", Bytes(1 << 20), std::nullopt}, {"near", Bytes(4096), Bytes(1024)}};
         const std::int64_t links = pick(1, 2);
         for (std::int64_t i = 0; i < links; ++i) {

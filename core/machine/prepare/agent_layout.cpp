@@ -54,7 +54,7 @@ AgentLayout agentLayout(const ir::Program& program, const chip::Chip& chip)
         layout.groups[i].first = layout.groups[i - 1].first + layout.groups[i - 1].count();
     }
     const chip::AgentKind& kind = chip.agents.front();
-    const chip::Unit* unit = chip.unitOf(chip::UnitKind::Matrix);
+    const chip::Unit* unit = chip.unitOf(UnitKind::Matrix);
     if (asks && unit != nullptr) {
         layout.asked = static_cast<std::int32_t>(unit->count);
         layout.ownedByCores =

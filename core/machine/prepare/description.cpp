@@ -25,14 +25,6 @@ trace::Direction direction(ir::BlockDirection direction)
     PALLASCOPE_CHECK(false && "exhaustive");
 }
 
-trace::UnitKind unitKind(chip::UnitKind kind)
-{
-    return static_cast<trace::UnitKind>(kind);
-}
-
-static_assert(static_cast<int>(chip::UnitKind::Scalar)
-              == static_cast<int>(trace::UnitKind::Scalar));
-
 // The text on an operation's bar in the time line.
 std::string label(const ir::Program& program, const ir::Operation& operation)
 {
@@ -141,7 +133,7 @@ void Description::describeChip(const ir::Program& program, const chip::Chip& chi
     info.chipJson = chip.json;
     const std::size_t units = unitsUsed(chip, layout);
     for (std::size_t i = 0; i < units; ++i) {
-        info.units.push_back({chip.units[i].name, unitKind(chip.units[i].kind)});
+        info.units.push_back({chip.units[i].name, chip.units[i].kind});
     }
     for (const chip::Memory& memory : chip.memories) {
         info.memories.push_back({memory.name, memory.bytes, cost::scopedLimit(program, memory)});

@@ -36,7 +36,7 @@ void Description::describeAgents(const chip::Chip& chip, const AgentLayout& layo
         std::vector<std::string> units;
         const auto addUnits = [&](const std::string& owner) {
             for (std::int32_t unit = 0; unit < layout.asked; ++unit) {
-                units.push_back(owner + chip.unitOf(chip::UnitKind::Matrix)->name + " "
+                units.push_back(owner + chip.unitOf(UnitKind::Matrix)->name + " "
                                 + std::to_string(unit));
             }
         };

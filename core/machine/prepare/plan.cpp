@@ -375,7 +375,7 @@ std::int32_t Planner::addTimed(trace::SegmentKind what, std::int32_t kind, Picos
     timed.cycles = Cycles(static_cast<std::int64_t>(exact / kPicosecondsPerSecond));
     timed.flopsByUnit.assign(m_chip.units.size(), Flops(0));
     timed.executedFlopsByUnit.assign(m_chip.units.size(), Flops(0));
-    if (const chip::Unit* unit = m_chip.unitOf(chip::UnitKind::Scalar, kind)) {
+    if (const chip::Unit* unit = m_chip.unitOf(UnitKind::Scalar, kind)) {
         timed.marks.push_back(
             {static_cast<std::int32_t>(unit - m_chip.units.data()), -1, Cycles(0), timed.cycles});
     }

@@ -36,7 +36,7 @@ std::set<std::string> usedParts(const ir::Program& program, const chip::Chip& ch
         if (const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params)) {
             parts.insert("/agents/" + std::to_string(chip.agentNamed(mesh->agents)) + "/");
         }
-        const chip::Unit* matrix = chip.unitOf(chip::UnitKind::Matrix);
+        const chip::Unit* matrix = chip.unitOf(UnitKind::Matrix);
         const ir::OpKind kind = ir::opEntry(operation.code).kind;
         if ((kind == ir::OpKind::Dot || kind == ir::OpKind::Request) && matrix != nullptr) {
             if (const auto run = cost::matrixRun(*matrix, program, operation)) {

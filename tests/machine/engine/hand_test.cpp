@@ -115,7 +115,7 @@ TEST(Hand, startsOfCopiesTakeTheCoreAsLongAsTheChipSays)
                    pl::dmaWait(refs[0], refs[1]);
                });
     const chip::Chip chip = chip::edited({{"/operations/dma_start/scalar", 30'000}});
-    const chip::Unit& unit = *chip.unitOf(chip::UnitKind::Scalar);
+    const chip::Unit& unit = *chip.unitOf(UnitKind::Scalar);
     const auto cycles = static_cast<std::int64_t>(30'000 * unit.cyclesPerRegister) / unit.count;
     const std::int64_t each = toPicoseconds(Cycles(cycles), chip.agents[0].clock).value();
     ASSERT_GT(each, copyTime(4096, chip));

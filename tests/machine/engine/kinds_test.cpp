@@ -141,14 +141,13 @@ TEST(KindsOfAgents, thatTheChipLacksAreNamed)
 TEST(KindsOfAgents, lendTheirUnitsToNobody)
 {
     chip::Chip chip = withWorkers();
-    const auto load = std::find_if(chip.units.begin(), chip.units.end(), [](const auto& unit) {
-        return unit.kind == chip::UnitKind::Load;
-    });
-    EXPECT_EQ(chip.unitOf(chip::UnitKind::Load), &*load);
-    load->kind = chip::UnitKind::Store;
-    EXPECT_EQ(chip.unitOf(chip::UnitKind::Load), nullptr);
-    ASSERT_NE(chip.unitOf(chip::UnitKind::Load, 1), nullptr);
-    EXPECT_EQ(chip.unitOf(chip::UnitKind::Load, 1)->name, "worker load");
+    const auto load = std::find_if(chip.units.begin(), chip.units.end(),
+                                   [](const auto& unit) { return unit.kind == UnitKind::Load; });
+    EXPECT_EQ(chip.unitOf(UnitKind::Load), &*load);
+    load->kind = UnitKind::Store;
+    EXPECT_EQ(chip.unitOf(UnitKind::Load), nullptr);
+    ASSERT_NE(chip.unitOf(UnitKind::Load, 1), nullptr);
+    EXPECT_EQ(chip.unitOf(UnitKind::Load, 1)->name, "worker load");
 }
 
 TEST(KindsOfAgents, leaveOtherRunsAsTheyAre)

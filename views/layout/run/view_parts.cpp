@@ -32,19 +32,19 @@ std::int64_t stepOrdinal(const trace::Trace& trace, std::int32_t step)
     return step == trace::kNone ? -1 : trace.steps().ordinal[static_cast<std::size_t>(step)];
 }
 
-Role unitRole(trace::UnitKind kind)
+Role unitRole(UnitKind kind)
 {
     switch (kind) {
-    case trace::UnitKind::Matrix:
+    case UnitKind::Matrix:
         return Role::Mxu;
-    case trace::UnitKind::Vector:
-    case trace::UnitKind::Crosslane:
-    case trace::UnitKind::Load:
-    case trace::UnitKind::Store:
+    case UnitKind::Vector:
+    case UnitKind::Crosslane:
+    case UnitKind::Load:
+    case UnitKind::Store:
         return Role::Vpu;
-    case trace::UnitKind::Transcendental:
+    case UnitKind::Transcendental:
         return Role::Eup;
-    case trace::UnitKind::Scalar:
+    case UnitKind::Scalar:
         return Role::Scalar;
     }
     return Role::Scalar;

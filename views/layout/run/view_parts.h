@@ -25,7 +25,7 @@ inline constexpr std::string_view kTimes = "×";
 // there is none.
 [[nodiscard]] std::int64_t stepOrdinal(const trace::Trace& trace, std::int32_t step);
 
-[[nodiscard]] Role unitRole(trace::UnitKind kind);
+[[nodiscard]] Role unitRole(UnitKind kind);
 
 // "4096×512"; empty for a scalar.
 [[nodiscard]] std::string times(const std::vector<Extent>& extents);

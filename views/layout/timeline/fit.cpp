@@ -37,10 +37,10 @@ double baseHeight(const Lane& lane, const RunView& run, std::int32_t tallest)
         return 30;
     }
     switch (run.trace->info().units[static_cast<std::size_t>(lane.unit)].kind) {
-    case trace::UnitKind::Matrix:
+    case UnitKind::Matrix:
         return 26;
-    case trace::UnitKind::Vector:
-    case trace::UnitKind::Scalar:
+    case UnitKind::Vector:
+    case UnitKind::Scalar:
         return 15;
     default:
         return 13;
@@ -183,10 +183,8 @@ void fit(std::vector<Lane>& lanes, const RunView& run, double room)
     constexpr double kNarrow = 0.75;
     if (sumOf(lanes, 1) * kNarrow > room) {
         dropUnits(lanes, [&](const Lane& lane) {
-            const trace::UnitKind kind =
-                run.trace->info().units[static_cast<std::size_t>(lane.unit)].kind;
-            return lane.unit != tallest
-                   && (kind == trace::UnitKind::Load || kind == trace::UnitKind::Store);
+            const UnitKind kind = run.trace->info().units[static_cast<std::size_t>(lane.unit)].kind;
+            return lane.unit != tallest && (kind == UnitKind::Load || kind == UnitKind::Store);
         });
     }
     // Shares of many agents need height more than units without work need their heads.

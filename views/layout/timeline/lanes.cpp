@@ -14,10 +14,9 @@ constexpr double kPxOfSteps = 40;
 constexpr double kPxOfPeriods = 6;
 constexpr double kPxOfFold = 4; // px, the least width of a bar that stands for several steps
 
-bool mayHide(trace::UnitKind kind)
+bool mayHide(UnitKind kind)
 {
-    return kind == trace::UnitKind::Crosslane || kind == trace::UnitKind::Load
-           || kind == trace::UnitKind::Store;
+    return kind == UnitKind::Crosslane || kind == UnitKind::Load || kind == UnitKind::Store;
 }
 
 // Adds a lane for the waits of each agent, as long as there are not too many agents or waits to
@@ -155,10 +154,9 @@ std::int32_t mainUnit(const RunView& run)
     std::int32_t best = trace::kNone;
     std::pair<bool, std::int64_t> most = {false, 0};
     for (std::size_t i = 0; i < units.size(); ++i) {
-        const trace::UnitKind kind = units[i].kind;
-        const bool computes = kind == trace::UnitKind::Matrix || kind == trace::UnitKind::Vector
-                              || kind == trace::UnitKind::Transcendental
-                              || kind == trace::UnitKind::Crosslane;
+        const UnitKind kind = units[i].kind;
+        const bool computes = kind == UnitKind::Matrix || kind == UnitKind::Vector
+                              || kind == UnitKind::Transcendental || kind == UnitKind::Crosslane;
         const auto unit = static_cast<std::int32_t>(i);
         const auto agents = static_cast<std::int64_t>(run.index->agents().ofUnit[i].size());
         const std::int64_t time =
@@ -204,8 +202,7 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
         if (run.index->agents().size() > 1) {
             lane.agents = run.index->agents().ofUnit[i];
         }
-        const bool moves =
-            unit.kind == trace::UnitKind::Load || unit.kind == trace::UnitKind::Store;
+        const bool moves = unit.kind == UnitKind::Load || unit.kind == UnitKind::Store;
         const bool hidden = (mayHide(unit.kind) && busy(run, lane, end).value() == 0)
                             || (moves && level != Level::Operations && lane.unit != tallest);
         if (!hidden) {

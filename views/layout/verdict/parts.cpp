@@ -48,15 +48,14 @@ std::vector<SplitPart> splitParts(const RunView& run)
         if (found != run.report.busy.end()) {
             const bool longest =
                 std::all_of(run.report.busy.begin(), run.report.busy.end(), [&](const auto& busy) {
-                    const bool isUnit =
-                        std::any_of(run.trace->info().units.begin(), run.trace->info().units.end(),
-                                    [&](const trace::Unit& other) {
-                                        return other.name == busy.first
-                                               && other.kind != trace::UnitKind::Scalar;
-                                    });
+                    const bool isUnit = std::any_of(
+                        run.trace->info().units.begin(), run.trace->info().units.end(),
+                        [&](const trace::Unit& other) {
+                            return other.name == busy.first && other.kind != UnitKind::Scalar;
+                        });
                     return !isUnit || busy.second <= found->second;
                 });
-            if (longest && unit.kind != trace::UnitKind::Scalar) {
+            if (longest && unit.kind != UnitKind::Scalar) {
                 compute = parts::unitRole(unit.kind);
                 break;
             }
