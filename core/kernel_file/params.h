@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/kernel_file/fields.h"
+#include "core/kernel_file/operations_with.h"
 
 #include <algorithm>
 
