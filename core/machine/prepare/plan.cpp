@@ -7,6 +7,7 @@
 #include "core/machine/arith/dot.h"
 #include "core/machine/prepare/joined_products.h"
 #include "core/machine/prepare/last_use.h"
+#include "core/machine/prepare/segment_template.h"
 #include "core/machine/prepare/streams.h"
 
 #include <algorithm>
@@ -15,27 +16,6 @@
 namespace pallascope::machine {
 
 namespace {
-
-// The cost of a segment in the form that the trace keeps.
-trace::SegmentTemplate asTemplate(cost::SegmentCost cost)
-{
-    trace::SegmentTemplate result;
-    result.cycles = cost.cycles;
-    result.duration = cost.duration;
-    result.clock = cost.clock;
-    result.operations = std::move(cost.operations);
-    result.retire = std::move(cost.retire);
-    for (const cost::Place& place : cost.places) {
-        result.marks.push_back({place.unit, place.operation, place.offset, place.length});
-    }
-    result.flopsByUnit = std::move(cost.useful);
-    result.executedFlopsByUnit = std::move(cost.executed);
-    result.transcendentals = cost.transcendentals;
-    for (const cost::Products& one : cost.products) {
-        result.products.push_back({one.run.dtype, one.run.passes, one.flops});
-    }
-    return result;
-}
 
 // Whether it is a dot_general that takes its operands as they lie, without reordering any.
 bool multipliesMatrices(const ir::Operation& operation)
