@@ -1,6 +1,9 @@
-// Every struct is taken apart by a structured binding. So a new member breaks the build until it is
-// hashed or left out here.
+// Hashes values, ranges and the parts of structs (hashed_frames.h, hashed_sync.h), and what has
+// private members or only sometimes all of its members.
 #include "core/machine/state/state_hash.h"
+
+#include "core/machine/state/hashed_frames.h"
+#include "core/machine/state/hashed_sync.h"
 
 #include <algorithm>
 #include <bit>
@@ -86,31 +89,18 @@ private:
         }
     }
 
-    void add(ir::ValueId id) { add(id.index); }
+    template<class T>
 
-    void add(ir::LocationId id) { add(id.index); }
+    requires requires(const T& item) { hashedParts(item); }
+
+    void add(const T& item)
+    {
+        std::apply([&](const auto&... items) { all(items...); }, hashedParts(item));
+    }
 
     void add(const Shape& shape) { add(shape.extents()); }
 
     void add(const ir::Operation* operation) { add(operation == nullptr ? -1 : operation->id); }
-
-    void add(const StridedView& view)
-    {
-        const auto& [offset, shape, strides] = view;
-        all(offset, shape, strides);
-    }
-
-    void add(const RefBinding& ref)
-    {
-        const auto& [buffer, whole, view, recasts, asked] = ref;
-        all(buffer, whole, view, recasts, asked ? *asked : Shape());
-    }
-
-    void add(const RefBinding::Recast& recast)
-    {
-        const auto& [dtype, shape, view] = recast;
-        all(dtype, shape, view);
-    }
 
     // Hashes only those elements that are defined.
     void elements(DType dtype, std::int64_t count, const SharedBytes& data, const Shadow& shadow)
@@ -157,126 +147,7 @@ private:
         }
     }
 
-    void add(const ScanFrame& frame)
-    {
-        const auto& [item, done] = frame;
-        all(item->control, done);
-    }
-
-    void add(const WhileFrame& frame)
-    {
-        const auto& [item, next] = frame;
-        all(item->control, next);
-    }
-
-    void add(const SlabRange& range)
-    {
-        const auto& [first, count] = range;
-        all(first, count);
-    }
-
-    void add(const Owned& owned)
-    {
-        const auto& [buffers, semaphores, location] = owned;
-        all(buffers, semaphores, location.index);
-    }
-
-    void add(const ScopeFrame& frame)
-    {
-        const auto& [owned] = frame;
-        add(owned);
-    }
-
-    void add(const CoresFrame& frame)
-    {
-        const auto& [item] = frame;
-        all(item->control);
-    }
-
-    void add(const AwayFrame& frame)
-    {
-        const auto& [item] = frame;
-        all(item->control);
-    }
-
-    void add(const GridPoint& point)
-    {
-        const auto& [step, indices] = point;
-        all(step, indices);
-    }
-
-    void add(const StepActions& actions)
-    {
-        const auto& [startIn, waitIn, startOut, waitOut, advanceIn] = actions;
-        all(startIn, waitIn, startOut, waitOut, advanceIn);
-    }
-
-    void add(const SlotCopy& copy)
-    {
-        const auto& [row, end, block] = copy;
-        all(row, end, block);
-    }
-
     void add(const OperandPlan* plan) { add(plan == nullptr ? -1 : plan->blockRef.index); }
-
-    void add(const PipelineOperand& operand)
-    {
-        const auto& [plan, traceOperand, array, firstSlot, contents, isLive, copyIn, waitIn,
-                     copyOut, waitOut, nextFetch, inCopyOfSlot, outCopyOfSlot, lastVisitOfBlock] =
-            operand;
-        all(plan, traceOperand, array, firstSlot, contents, isLive, copyIn, waitIn, copyOut,
-            waitOut, nextFetch, inCopyOfSlot, outCopyOfSlot, lastVisitOfBlock);
-    }
-
-    void add(const PipelineFrame& frame)
-    {
-        const auto& [item, params, traceIndex, grid, offset, owned, operands, steps, stages, step,
-                     next, at, stage, here, actions, isLive, row, lastRow, outerStep, outerGrid,
-                     // The last three are caches of blocks that were looked up.
-                     window, looked, points] = frame;
-        all(item->control, traceIndex, grid, offset, owned, operands, steps, stages, step, next, at,
-            stage, here, actions, isLive, row, lastRow, outerStep, outerGrid);
-    }
-
-    void add(const Waiting& waiting)
-    {
-        const auto& [semaphore, amount, decrement, since, operation] = waiting;
-        all(semaphore, amount, decrement, since, operation);
-    }
-
-    void add(const Agent& agent)
-    {
-        const auto& [id, kind, device, slot, core, cores, block, mesh, yields, time, frames, step,
-                     values, refs, gridFrame, waiting] = agent; // `mesh` follows from its frames
-        all(id, kind, device, slot, core, cores, block, yields, time, frames, step, values, refs,
-            gridFrame, waiting);
-    }
-
-    void add(const Memory& memory)
-    {
-        const auto& [contents, written, isUncontested, isConstant, ready, fifo, explained,
-                     undefinedBy, broughtBy] = memory;
-        all(contents, written, isUncontested, isConstant, ready, fifo, explained, undefinedBy,
-            broughtBy);
-    }
-
-    void add(const Product& product)
-    {
-        const auto& [value, ready] = product;
-        all(value, ready);
-    }
-
-    void add(const AwaitedCopy& copy)
-    {
-        const auto& [row, from, to] = copy;
-        all(row, from, to);
-    }
-
-    void add(const HeldCopy& copy)
-    {
-        const auto& [row, awaited, bytes, onlyReads, operation, isReported, started] = copy;
-        all(row, awaited, bytes, onlyReads, operation, isReported, started);
-    }
 
     void add(const SettledCopy& copy)
     {
@@ -288,47 +159,6 @@ private:
     {
         const auto& [agent, epoch, ends, lives] = settled;
         all(agent, epoch, ends, lives);
-    }
-
-    void add(const EarlySignal& signal)
-    {
-        const auto& [amount, clock] = signal;
-        all(amount, clock);
-    }
-
-    void add(const Semaphore& semaphore)
-    {
-        const auto& [space, count, row, lastCopy, landed, held, isShared, settled, executed, clock,
-                     location] = semaphore;
-        all(space, count, row, lastCopy, landed, held, isShared, settled, executed, clock,
-            location);
-    }
-
-    void add(const Flight& flight)
-    {
-        const auto& [start, end, out, started, explained, step, copy, operand, slotBuffer, block,
-                     array, payload, source, target, elements, location, rows, ofRows, adds] =
-            flight;
-        all(start, end, out, started, explained, step, copy, operand, slotBuffer, block, array,
-            payload, source, target, elements, location, rows, ofRows, adds);
-    }
-
-    void add(const Signal& signal)
-    {
-        const auto& [at, semaphore, amount, copy, location, clock] = signal;
-        all(at, semaphore, amount, copy, location, clock);
-    }
-
-    void add(const CopyState& copies)
-    {
-        const auto& [links, flights, held] = copies;
-        all(links, flights, held);
-    }
-
-    void add(const SyncState& sync)
-    {
-        const auto& [semaphores, signals, barriers, early] = sync;
-        all(semaphores, signals, barriers, early);
     }
 
     void add(const FifoLink& link) { add(link.m_free); }
@@ -347,13 +177,6 @@ private:
         if (located) {
             all(located->ref, located->memory, located->rows);
         }
-    }
-
-    void add(const Access& access)
-    {
-        const auto& [buffer, isUncontested, writes, step, location, place, adds, byPipeline] =
-            access;
-        all(buffer, isUncontested, writes, step, location, place, adds, byPipeline);
     }
 
     void add(const Races::CopyAccess& copy)

@@ -1,0 +1,82 @@
+// What is hashed of memories, copies, semaphores and accesses, as in hashed_frames.h. Only
+// state_hash.cpp uses it.
+#pragma once
+
+#include "core/machine/state/hashed_parts.h"
+#include "core/machine/state/state.h"
+
+namespace pallascope::machine {
+
+inline auto hashedParts(const Memory& memory)
+{
+    const auto& [contents, written, isUncontested, isConstant, ready, fifo, explained, undefinedBy,
+                 broughtBy] = memory;
+    return parts(contents, written, isUncontested, isConstant, ready, fifo, explained, undefinedBy,
+                 broughtBy);
+}
+
+inline auto hashedParts(const Product& product)
+{
+    const auto& [value, ready] = product;
+    return parts(value, ready);
+}
+
+inline auto hashedParts(const AwaitedCopy& copy)
+{
+    const auto& [row, from, to] = copy;
+    return parts(row, from, to);
+}
+
+inline auto hashedParts(const HeldCopy& copy)
+{
+    const auto& [row, awaited, bytes, onlyReads, operation, isReported, started] = copy;
+    return parts(row, awaited, bytes, onlyReads, operation, isReported, started);
+}
+
+inline auto hashedParts(const EarlySignal& signal)
+{
+    const auto& [amount, clock] = signal;
+    return parts(amount, clock);
+}
+
+inline auto hashedParts(const Semaphore& semaphore)
+{
+    const auto& [space, count, row, lastCopy, landed, held, isShared, settled, executed, clock,
+                 location] = semaphore;
+    return parts(space, count, row, lastCopy, landed, held, isShared, settled, executed, clock,
+                 location);
+}
+
+inline auto hashedParts(const Flight& flight)
+{
+    const auto& [start, end, out, started, explained, step, copy, operand, slotBuffer, block, array,
+                 payload, source, target, elements, location, rows, ofRows, adds] = flight;
+    return parts(start, end, out, started, explained, step, copy, operand, slotBuffer, block, array,
+                 payload, source, target, elements, location, rows, ofRows, adds);
+}
+
+inline auto hashedParts(const Signal& signal)
+{
+    const auto& [at, semaphore, amount, copy, location, clock] = signal;
+    return parts(at, semaphore, amount, copy, location, clock);
+}
+
+inline auto hashedParts(const CopyState& copies)
+{
+    const auto& [links, flights, held] = copies;
+    return parts(links, flights, held);
+}
+
+inline auto hashedParts(const SyncState& sync)
+{
+    const auto& [semaphores, signals, barriers, early] = sync;
+    return parts(semaphores, signals, barriers, early);
+}
+
+inline auto hashedParts(const Access& access)
+{
+    const auto& [buffer, isUncontested, writes, step, location, place, adds, byPipeline] = access;
+    return parts(buffer, isUncontested, writes, step, location, place, adds, byPipeline);
+}
+
+} // namespace pallascope::machine
