@@ -99,7 +99,7 @@ Status writeHeat(Replay& replay, const FoundRef& ref, const RefChoice& choice,
                    [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
     if (argument != program.arguments.end()) {
         view.color =
-            layout::operandRole(static_cast<std::int32_t>(argument - program.arguments.begin()));
+            layout::hueRole(static_cast<std::int32_t>(argument - program.arguments.begin()));
     }
     const layout::ValuesChoice shown{choice.element, command.log ? layout::ValuesScale::Log
                                                                  : layout::ValuesScale::Range};

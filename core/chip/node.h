@@ -58,10 +58,12 @@ public:
 
     [[nodiscard]] const std::string& pointer() const { return m_pointer; }
 
+    // Fails at the number of a figure, or at the stand-in for it.
+    [[noreturn]] void failNumber(const std::string& right) const;
+
 private:
     Node(const void* json, std::string pointer, std::string label,
          std::vector<UnknownFigure>& unknown);
-    [[noreturn]] void failNumber(const std::string& right) const; // of a figure or its stand-in
 
     const void* m_json;
     std::string m_pointer;

@@ -57,13 +57,22 @@ std::int32_t memoryNamed(const std::vector<Memory>& memories, const Node& node)
     node.fail("the name of one of the file's memories");
 }
 
+// Traces hold no link that is slower than a byte a second.
+void parseEfficiency(const Node& node, Link& link)
+{
+    link.efficiency = node.figure(1e-6, 1, "a share from 1e-6 to 1");
+    if (link.achieved().value() < 1) {
+        node.failNumber("a share of bytes_per_s that is at least 1 byte a second");
+    }
+}
+
 Link parseLink(const Node& node, const std::vector<Memory>& memories)
 {
     Link link{.name = node["name"].text(),
               .from = memoryNamed(memories, node["from"]),
               .to = memoryNamed(memories, node["to"])};
     link.datasheet = BytesPerSecond(node["bytes_per_s"].rate("bytes a second"));
-    link.efficiency = node["efficiency"].figure(1e-6, 1, "a share from 1e-6 to 1");
+    parseEfficiency(node["efficiency"], link);
     link.latency = toPicoseconds(Seconds(node["latency_s"].seconds()));
     return link;
 }
@@ -73,7 +82,7 @@ Interconnect parseInterconnect(const Node& node)
     Interconnect interconnect;
     interconnect.link.name = node["name"].text();
     interconnect.link.datasheet = BytesPerSecond(node["bytes_per_s"].rate("bytes a second"));
-    interconnect.link.efficiency = node["efficiency"].figure(1e-6, 1, "a share from 1e-6 to 1");
+    parseEfficiency(node["efficiency"], interconnect.link);
     interconnect.link.latency = toPicoseconds(Seconds(node["latency_s"].seconds()));
     interconnect.links = node["links"].whole(kMostUnits, "links");
     return interconnect;

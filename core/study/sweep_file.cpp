@@ -63,6 +63,12 @@ Json rowJson(const SweepRow& row, Standing standing)
 struct Damaged
 {};
 
+// The text in a form that is safe to show on a terminal.
+std::string textFrom(const Json& json)
+{
+    return visible(json.get<std::string>());
+}
+
 // Computes the band again from the time and what supports it, so that a file cannot contradict
 // itself. Older files have no band.
 std::optional<analysis::Band> bandFrom(const Json& json, Picoseconds time)
@@ -79,21 +85,15 @@ std::optional<analysis::Band> bandFrom(const Json& json, Picoseconds time)
         return found;
     };
     constexpr double kMost = 100;
-    chip::Residual residual{.work = support.at("work").get<std::string>(),
+    chip::Residual residual{.work = textFrom(support.at("work")),
                             .rows = support.at("timings").get<std::int64_t>(),
                             .low = share("low", -0.99, 0),
                             .high = share("high", 0, kMost),
-                            .source = support.at("source").get<std::string>()};
+                            .source = textFrom(support.at("source"))};
     if (!support.at("ratio").is_null()) {
         residual.ratio = share("ratio", 0, kMost);
     }
-    return analysis::bandOf(time, support.at("kind").get<std::string>(), residual);
-}
-
-// The text in a form that is safe to show on a terminal.
-std::string textFrom(const Json& json)
-{
-    return visible(json.get<std::string>());
+    return analysis::bandOf(time, textFrom(support.at("kind")), residual);
 }
 
 SweepRow rowFrom(const Json& json)

@@ -92,6 +92,8 @@ TEST(BadChipFiles, whatIsWrongIsNamedAtEveryLevel)
            "/agents/0/owns/2 is \"SFU\"; expected the name of one of the file's");
     expect("/links/0/efficiency/value", 1.25,
            "/links/0/efficiency/value is 1.25; expected a share");
+    expect("/links/0/bytes_per_s/value", 1, // the file's own efficiency leaves less than 1
+           "expected a share of bytes_per_s that is at least 1 byte a second");
     expect("/links/0/efficiency/status", "guessed", "datasheet, measured, derived or assumed");
     expect("/links/0/efficiency/source", "", "a text that says where the figure comes from");
     expect("/memories/1/bytes/value", 0.5,

@@ -1,5 +1,7 @@
 """The state of a run at one of its moments."""
 
+import pathlib
+import tempfile
 import unittest
 
 from support import SMALL, Case, parameters, strict_json
@@ -44,6 +46,40 @@ class State(Case):
         self.assertEqual(len(text.splitlines()), 3 + 8 + 1)
         self.assertIn("of 12\u2009288 elements; all of them: --json", text)
         self.assertIn("f32[48,256]  undefined\n", self.output("state", *KERNEL, "--step", 0))
+
+    def test_one_element_is_printed_by_its_index(self):
+        whole = self.state("--at", "100%", "--ref", "out")["agents"][0]["refs"][0]["elements"]
+        (out,) = self.state("--at", "100%", "--ref", "out[3,5]")["agents"][0]["refs"]
+        self.assertEqual(out["element"], {"index": [3, 5], "value": whole[3 * 256 + 5]})
+        self.assertNotIn("elements", out)
+        self.assertIn("out[3,5] = ", self.output("state", *KERNEL, "--at", "100%", "--ref", "out[3,5]"))
+
+    def test_a_ref_is_chosen_by_its_memory(self):
+        for memory, shape in (("hbm", [48, 256]), ("vmem", [16, 128])):
+            (x,) = self.state("--step", 2, "--ref", "out", "--in", memory)["agents"][0]["refs"]
+            self.assertEqual((x["memory"], x["shape"]), (memory, shape))
+        both = self.state("--step", 2, "--ref", "out", "--agent", "TensorCore 0")["agents"][0]["refs"]
+        self.assertEqual(len(both), 2)
+
+    def test_a_heat_map_is_written_as_a_picture(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "out.svg"
+            for more in ((), ("--log",), ("--theme", "dark"), ("--size", "400x300")):
+                self.output("state", *KERNEL, "--step", 2, "--ref", "out[1,2]", "--heat", file, *more)
+                picture = file.read_text(encoding="utf-8")
+                self.assertIn("Values", picture)
+                self.assertIn("out[1, 2]", picture)
+                file.unlink()
+            self.refused("state", *KERNEL, "--step", 2, "--ref", "out", "--heat", f"{folder}/a.gif",
+                         says=["must end in .png or .svg"])
+            self.refused("state", *KERNEL, "--step", 2, "--heat", file, says=["--ref"])
+
+    def test_elements_that_do_not_exist_are_refused(self):
+        says = {"out[48,0]": "no element out[48,0]", "out[1]": "no element out[1]", "out[1": "is not understood",
+                "out[1,]": "is not understood", "out[-1,0]": "is not understood", "[1,2]": "is not understood"}
+        for ref, text in says.items():
+            self.refused("state", *KERNEL, "--step", 2, "--ref", ref, says=[text])
+        self.refused("state", *KERNEL, "--step", 2, "--ref", "out", "--in", "smem", says=['"out" in smem'])
 
     def test_moments_and_refs_that_do_not_exist_are_refused(self):
         self.refused("state", *KERNEL, "--step", STEPS, says=[f"There is no step {STEPS}: matmul has {STEPS}"])

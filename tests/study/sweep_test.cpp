@@ -279,6 +279,24 @@ TEST(SweepFiles, ofOlderVersionsHaveNoBands)
     }
 }
 
+TEST(SweepFiles, textsOfABandAreMadeSafeToShow)
+{
+    const SweepPlan plan = smallPlan();
+    const SweepSubject subject = subjectOf("matmul", {{"m", "512"}}, "1.2", {}, plan.chips);
+    nlohmann::json file = nlohmann::json::parse(toJson(subject, rowsOf(plan, {})));
+    for (const char* key : {"work", "kind", "source"}) {
+        file["rows"][0]["time_support"][key] = "\x1b[2J\x7f";
+    }
+    const auto read = rowsFromJson(file.dump(), subject, "hostile.json");
+    ASSERT_TRUE(read) << read.error().message;
+    const analysis::Band& band = read->front().band.value();
+    EXPECT_EQ(band.work, "\\x1b[2J\\x7f");
+    EXPECT_EQ(band.support.work, band.work);
+    EXPECT_EQ(band.support.source, band.work);
+    const std::string csv = toCsv(plan, *read);
+    EXPECT_EQ(csv.find_first_of("\x1b\x7f"), std::string::npos) << csv;
+}
+
 TEST(SweepFiles, ofOtherSweepsOrDamagedAreRefusedInASentence)
 {
     const SweepPlan plan = smallPlan();
