@@ -54,17 +54,20 @@ TEST(Values, aCellShowsTheWorstOfItsElements)
 {
     std::mt19937 draw(1);
     const std::vector<double> some{1, -2, 0.5, kInf, -kInf, kNan};
+    const auto upTo = [&](std::int64_t most) {
+        return std::uniform_int_distribution<std::int64_t>(1, most)(draw);
+    };
     for (int round = 0; round < 50; ++round) {
-        const Shape shape{std::int64_t{1} + draw() % 9, std::int64_t{1} + draw() % 9};
+        const Shape shape{upTo(9), upTo(9)};
         std::vector<double> elements;
         for (std::int64_t i = 0; i < shape.elements(); ++i) {
-            elements.push_back(some[draw() % 20 < 17 ? draw() % 3 : draw() % some.size()]);
+            elements.push_back(some[draw() % (draw() % 20 < 17 ? 3 : some.size())]);
         }
         ValuesView view = viewOf(shape, elements);
         for (std::uint8_t& defined : view.defined) {
             defined = draw() % 10 == 0 ? 0 : 1;
         }
-        const std::int64_t side = std::int64_t{1} + draw() % 4;
+        const std::int64_t side = upTo(4);
         const values::Plane plane = values::planeOf(shape, 0);
         const values::Cells cells = values::cellsOf(view, plane, side);
         for (std::int64_t r = 0; r < cells.rows; ++r) {
