@@ -28,8 +28,9 @@ std::string copiesText(const trace::Trace& trace, Picoseconds now)
         const bool out = copies.out[flight.first] != 0;
         const std::string share =
             strong(percentText(trace::copyFraction(trace, flight.first, now), 0));
-        std::string text = (out ? "write-back of " : "next ") + trace::copyLabel(trace, flight.first)
-                           + " " + share + (out ? " gone" : " arrived");
+        std::string text = (out ? "write-back of " : "next ")
+                           + trace::copyLabel(trace, flight.first) + " " + share
+                           + (out ? " gone" : " arrived");
         if (flight.size() > 1) {
             text += ", " + strong(countText(static_cast<std::int64_t>(flight.size()) - 1))
                     + " queued behind it";
