@@ -88,7 +88,7 @@ std::string timeOf(const Choice& row)
 // The column of the times with the gap before it, as narrow as they allow in a narrow table.
 double timeRoom(const std::vector<Choice>& rows, double width)
 {
-    constexpr double kGap = 10, kUsual = 58;
+    constexpr double kBetween = 10, kUsual = 58;
     if (!isNarrow(width)) {
         return kUsual;
     }
@@ -96,7 +96,7 @@ double timeRoom(const std::vector<Choice>& rows, double width)
     for (const Choice& row : rows) {
         widest = std::max(widest, textWidth(timeOf(row), 11, Weight::SemiBold));
     }
-    return std::ceil(widest) + kGap;
+    return std::ceil(widest) + kBetween;
 }
 
 void paintChoice(Canvas& canvas, const Choice& row, double y, double height, double nameWidth,

@@ -157,7 +157,11 @@ std::string_view Painter::unitName() const
 
 void Painter::axes()
 {
-    for (const double v : logTicks(m_x.low, m_x.high, m_plot.w, 34)) {
+    double apart = 34; // px; more where a kernel's intensity is so low that its figures are long
+    for (const double v : {m_x.low, m_x.high}) {
+        apart = std::max(apart, textWidth(tickText(v), 10) + 6);
+    }
+    for (const double v : logTicks(m_x.low, m_x.high, m_plot.w, apart)) {
         const double px = std::round(m_x.at(v));
         m_canvas.fill(px, m_plot.y, 1, m_plot.h, Role::Grid);
         const double from = std::min(px - 30, m_size.width - 60);
