@@ -3,6 +3,7 @@
 #include "views/fonts.h"
 #include "views/scene_painter.h"
 
+#include <QFileInfo>
 #include <QPainter>
 
 #include <algorithm>
@@ -213,8 +214,10 @@ void KernelForm::setValue(const QString& name, const QString& value)
         int index = choice->findData(value);
         // A chip file, or a value that is not allowed: the field shows what was asked for.
         if (index < 0) {
-            choice->addItem(value, value);
+            // Of a file only its name has room here; the tooltip says where it lies.
+            choice->addItem(QFileInfo(value).fileName(), value);
             index = choice->count() - 1;
+            choice->setItemData(index, value, Qt::ToolTipRole);
         }
         choice->setCurrentIndex(index);
     } else if (auto* number = qobject_cast<NumberField*>(widget)) {

@@ -134,6 +134,17 @@ private Q_SLOTS:
         QCOMPARE(form().errorText(), session().runs().job().error);
     }
 
+    void aKernelFileIsShownByItsName()
+    {
+        const QString path = QStringLiteral("/a/folder/far/away/attention.kernel.json");
+        form().show({.kernel = path.toStdString()}, {});
+        const auto* kernel =
+            qobject_cast<app::ChoiceField*>(form().field(QStringLiteral("kernel")));
+        QCOMPARE(kernel->currentText(), QStringLiteral("attention.kernel.json"));
+        QCOMPARE(kernel->currentData().toString(), path);
+        QCOMPARE(kernel->itemData(kernel->currentIndex(), Qt::ToolTipRole).toString(), path);
+    }
+
     void aNewerRequestWinsAndTheStaleResultIsDropped()
     {
         FakeMachine::instance().slowMs = 200;

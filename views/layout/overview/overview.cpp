@@ -125,8 +125,9 @@ std::string plainVerdict(const RunView& run, bool wide)
         text += "; " + report.busy.front().first + " is busy |"
                 + percentText(ratio(report.busy.front().second, report.time), 1) + "| of the time";
         if (report.stalledSteps > 0) {
-            text += " and |" + countText(report.stalledSteps) + "| steps wait for copies, |"
-                    + timeText(report.split.exposedCopies) + "| in all";
+            text += " and |" + countText(report.stalledSteps)
+                    + (report.stalledSteps == 1 ? "| step waits" : "| steps wait")
+                    + " for copies, |" + timeText(report.split.exposedCopies) + "| in all";
         }
     }
     return text;
