@@ -12,7 +12,9 @@ import jax
 import numpy as np
 
 from pallascope import array_elements, files, sources, types
-from pallascope.jax_compat import chips, jaxprs, tpu_verdict, tracing, versions
+from pallascope.author_names.functions import name_of, names_of_constants, source_of
+from pallascope.author_names.parameters import names_of
+from pallascope.jax_compat import chips, debug_infos, jaxprs, tpu_verdict, tracing, versions
 from pallascope.outside_kernel.arrays import Array
 from pallascope.outside_kernel.function import Function
 from pallascope.problems import UnsupportedError
@@ -70,7 +72,7 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
         traced = _traced(fn, tree.unflatten(_shapes(leaves)), chip, cores, mesh,
                          _donated(donate, args))
         outer, walk = traced.outer, traced.outer.walk
-        name = name or getattr(fn, "__name__", None) or traced.name
+        name = name or name_of(fn) or outer.kernels.first_name() or traced.name
         if walk.problems:
             raise UnsupportedError(name, walk.problems)
         arrays = {number: _as_traced(types.stored(leaf)) for number, leaf in enumerate(leaves)
@@ -154,11 +156,12 @@ def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: An
     for whole in tracing.PIPELINE_FORMS:
         closed = None
         try:
-            with tracing.tracing_for(chip, cores, mesh, whole):
+            with (tracing.tracing_for(chip, cores, mesh, whole),
+                  debug_infos.noted_by(lambda of, *given: (source_of(of), names_of(of, *given)))):
                 closed = jax.make_jaxpr(fn)(*shapes)
-                outer = Function(Walk(table.RULES), cores)
+                outer = Function(Walk(table.RULES), cores, names_of_constants(fn))
                 jaxpr, _ = jaxprs.open_jaxpr(closed)
-                body = outer.run(closed, _argument_names(jaxpr), donated)
+                body = outer.run(closed, _argument_names(fn, shapes, jaxpr), donated)
         except Exception:
             if whole == tracing.PIPELINE_FORMS[-1] and (first is None or closed is None):
                 raise  # JAX's own error about the function, or a mistake of ours
@@ -181,7 +184,8 @@ def capture_many(fn: Callable[..., Any], configurations: Iterable[Mapping[str, A
     kernels: dict[str, Kernel] = {}
     for configuration in configurations:
         label = " ".join(f"{key}={value}" for key, value in configuration.items())
-        name = f"{options.get('name') or getattr(fn, '__name__', 'kernel')} {label}".strip()
+        own = options.get("name") or name_of(fn) or "kernel"
+        name = f"{own} {label}".strip()
         try:
             kernels[label] = capture(functools.partial(fn, **configuration), *args,
                                      **options | {"name": name})
@@ -200,9 +204,11 @@ def _as_traced(array: np.ndarray) -> np.ndarray:
     return array_elements.as_type(array, jax.dtypes.canonicalize_dtype(array.dtype))
 
 
-def _argument_names(jaxpr: Any) -> list[str]:
-    names = sources.arg_names(jaxpr)
-    return [name or f"arg{number}" for number, name in enumerate(names)]
+def _argument_names(fn: Callable[..., Any], args: Sequence[Any], jaxpr: Any) -> list[str]:
+    """Returns the author's names of the arguments. A name that is not known is empty."""
+    names = names_of(fn, args, {})
+    return sources.own_names(names) if names and len(names) == len(
+        jaxpr.invars) else sources.arg_names(jaxpr)
 
 
 def _document(name: str, chip: str, outer: Function, walk: Walk, body: Any) -> dict[str, Any]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import itertools
 import os
+import re
 import sys
 import sysconfig
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -115,9 +117,63 @@ def short_name(path: str) -> str:
     return path
 
 
-def arg_names(jaxpr: Any) -> list[str]:
-    """Returns the names of the arguments of the function that the jaxpr was traced from. A name
-    that JAX lost is empty."""
+def arg_names(jaxpr: Any, roles: Sequence[str] = ()) -> list[str]:
+    """Returns the names of the arguments of the function that the jaxpr was traced from. An
+    argument to which the author gives no name is called by its role, such as in0, out, scratch1, or
+    has an empty name if no roles are given."""
     names = [str(name or "") for name in getattr(jaxpr.debug_info, "arg_names", None) or ()]
     count = len(jaxpr.invars)
-    return names if len(names) == count else [""] * count
+    if len(names) != count:
+        names = [""] * count
+    by_roles = role_names(roles) if roles else [""] * count
+    return apart([name or by_role for name, by_role
+                  in zip(own_names(names, roles), by_roles, strict=True)])
+
+
+def own_names(names: Sequence[str], roles: Sequence[str] = ()) -> list[str]:
+    """Returns the author's names, in the form that the file has. An argument without one has an
+    empty name. `*scratch[1]` is a name if all of `*scratch` have the same role."""
+    kinds: dict[str, set[str]] = {}
+    for name, role in zip(names, roles, strict=bool(roles)):
+        match = _OF_MANY.fullmatch(name)
+        if match:
+            kinds.setdefault(match["list"], set()).add(role)
+    return [_own_name(name, kinds) for name in names]
+
+
+# A name that says which of a function's `*refs` it is.
+_OF_MANY = re.compile(
+    r"(?:\*(?=\w)|(?=(?:args|refs)\b))(?P<list>\w+)\[(?P<number>\d+)\](?P<rest>.*)")
+_ANYTHING = frozenset({"args", "refs"})
+
+
+def _own_name(name: str, kinds: dict[str, set[str]]) -> str:
+    match = _OF_MANY.fullmatch(name)
+    if match:
+        is_one_kind = len(kinds.get(match["list"], ())) < 2
+        name = ("" if match["list"] in _ANYTHING or not is_one_kind
+                else f"{match['list']}({match['number']}){match['rest']}")
+    fields = re.sub(r"\['(\w+)'\]", r".\1", name)
+    return re.sub(r"\[([^\]]*)\]", r"(\1)", fields)
+
+
+def role_names(roles: Sequence[str]) -> list[str]:
+    """Returns in0, in1, out, scratch0: the numbers count each role. A single output has none."""
+    counts = {role: itertools.count() for role in roles}
+    return [role if role == "out" and roles.count(role) == 1 else f"{role}{next(counts[role])}"
+            for role in roles]
+
+
+def apart(names: Sequence[str]) -> list[str]:
+    """Returns the names, each only once: the second x is x_2. Empty names stay."""
+    taken = set(names)
+    seen: set[str] = set()
+    found = []
+    for name in names:
+        if name and name in seen:
+            name = next(other for number in itertools.count(2)
+                        if (other := f"{name}_{number}") not in taken)
+            taken.add(name)
+        seen.add(name)
+        found.append(name)
+    return found

@@ -108,6 +108,11 @@ class Walk:
         return self._at_this_line(
             self._fixed or (place is not None and not is_author(place.path)))
 
+    @property
+    def knows_lines(self) -> bool:
+        """Returns whether equations are at lines of the function that is walked."""
+        return not self._fixed
+
     def in_kernel(self, jaxpr: Any = None) -> contextlib.AbstractContextManager[None]:
         """Walks a kernel meanwhile. An author's own kernel knows its lines, even if a function of
         JAX calls it, as shard_map calls the kernel of a pallas_call. Without a jaxpr the kernel is

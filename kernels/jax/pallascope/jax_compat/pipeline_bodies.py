@@ -123,6 +123,8 @@ def _named(whole: Any, body: Callable[..., None], part: slice) -> Callable[..., 
     """Gives the function this part of the names of the body's arguments, if each argument has a
     name."""
     names = list(inspect.signature(body).parameters.values())
-    if all(name.kind is name.POSITIONAL_OR_KEYWORD for name in names):
-        whole.__signature__ = inspect.Signature(names[part])
+    is_plain = all(name.kind is name.POSITIONAL_OR_KEYWORD for name in names)
+    whole.__signature__ = inspect.Signature(
+        names[part] if is_plain
+        else [inspect.Parameter("refs", inspect.Parameter.VAR_POSITIONAL)])
     return whole

@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-from pallascope import types
+from pallascope import sources, types
 from pallascope.outside_kernel import fusion_operation
 from pallascope.problems import NotCaptured
 from pallascope.program import Region, Type
@@ -22,6 +22,7 @@ class Array:
 
     aval: Any
     name: str
+    is_named: bool = False  # whether the name is the author's
     value: Any = None  # for a constant
     is_result: bool = False
     scalar: int | None = None  # its only element, once it was loaded or computed
@@ -69,8 +70,28 @@ class Arrays:
         # in it.
         self._changed: list[list[tuple[Array, int | None, dict[str, int], str]]] = []
 
-    def constant(self, aval: Any, value: Any) -> Array:
-        return Array(aval, "constant", value=types.words_of(value))
+    def constant(self, aval: Any, value: Any, name: str = "") -> Array:
+        return Array(aval, name or "constant", bool(name), value=types.words_of(value))
+
+    def rename(self, array: Array, name: str, is_named: bool = True) -> None:
+        array.name, array.is_named = name, is_named
+        for ref in array.refs.values() if array.base is None else ():
+            self.walk.builder.values[ref]["name"] = name
+
+    def name_apart(self, between: list[int]) -> None:
+        """Gives every array in the memory of the function a name of its own. `between` are the refs
+        of those that are neither inputs nor results."""
+        values, listed = self.walk.builder.values, [*self.inputs, *self.results]
+        for number, array in enumerate(self.inputs):
+            array.name = array.name or f"arg{number}"
+        names = {array.ref(): array.name for array in listed}
+        names = {ref: values[ref].get("name", "") for ref in between} | names
+        refs = list(dict.fromkeys([*(array.ref() for array in listed), *sorted(between)]))
+        apart = dict(zip(refs, sources.apart([names[ref] for ref in refs]), strict=True))
+        for ref in filter(apart.get, refs):
+            values[ref]["name"] = apart[ref]
+        for array in listed:
+            array.name = apart[array.ref()]
 
     @contextlib.contextmanager
     def inside(self, arguments: list[int]) -> Iterator[Region]:

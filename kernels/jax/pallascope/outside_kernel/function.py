@@ -4,12 +4,14 @@ calls."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from pallascope import types
+from pallascope.author_names.variables import variables_of
 from pallascope.jax_compat import jaxprs, lowering_rules
 from pallascope.outside_kernel import (branches_and_loops, collectives, constants, device_parts,
                                        fusible_steps, fusion_operation, layouts, refs, shard_maps,
@@ -34,8 +36,10 @@ _OF_PARTS = frozenset({"shard_map", "device_put", *shard_maps.SAME_VALUE, *ident
 class Function:
     """Walks the function on devices of this many cores."""
 
-    def __init__(self, walk: Walk, cores: int = 1) -> None:
+    def __init__(self, walk: Walk, cores: int = 1,
+                 constant_names: Mapping[int, str] = MappingProxyType({})) -> None:
         self.walk = walk
+        self._constant_names = constant_names  # by the ids of the arrays
         self.arrays = Arrays(walk)
         self._frames = Frames()
         self.kernels = Kernels(walk, self.arrays, self._frames, cores)
@@ -73,7 +77,7 @@ class Function:
         arrays = self.arrays
         inner, consts = jaxprs.open_jaxpr(jaxpr)
         self._around = shard_maps.has_shard_map(inner)
-        arrays.inputs = [Array(v.aval, name, is_donated=number in donated,
+        arrays.inputs = [Array(v.aval, name, bool(name), is_donated=number in donated,
                                layout=self._layout(v.aval))
                          for number, (v, name) in enumerate(zip(inner.invars, names, strict=True))]
         with self.walk.builder.region() as region:
@@ -92,6 +96,8 @@ class Function:
                 return region
         region = arrays.with_memory(region, between)
         region.arguments = [] if self.walk.problems else arrays.declared()
+        if not self.walk.problems:
+            arrays.name_apart(between)
         return region
 
     def _layout(self, aval: Any) -> tuple[int, ...] | None:
@@ -121,7 +127,7 @@ class Function:
     # ---- its equations ---------------------------------------------------------------------
 
     def _constants(self, jaxpr: Any, consts: Any) -> list[Array]:
-        return [self.arrays.constant(v.aval, const)
+        return [self.arrays.constant(v.aval, const, self._constant_names.get(id(const), ""))
                 for v, const in zip(jaxpr.constvars, consts, strict=True)]
 
     def _inline(self, jaxpr: Any, consts: list[Array], arguments: list[Array],
@@ -136,11 +142,27 @@ class Function:
                 return Array(atom.aval, "", value=types.words_of(atom.val))
             return env[atom]
 
+        names = variables_of(frame.eqns) if self.walk.knows_lines else {}
         with self._frames.opened(frame):
             for frame.at, eqn in enumerate(frame.eqns):
-                results = self._results(eqn, [read(v) for v in eqn.invars])
+                operands = [read(v) for v in eqn.invars]
+                results = self._results(eqn, operands)
+                self._name(eqn, operands, results, names)
                 env |= dict(zip(eqn.outvars, results, strict=True))
         return [read(v) for v in jaxpr.outvars]
+
+    def _name(self, eqn: Any, operands: list[Array], results: list[Array],
+              names: dict[Any, str]) -> None:
+        """Names what an equation makes like the author's variable, else like its primitive."""
+        for v, array in zip(eqn.outvars, results, strict=True):
+            if array.is_named or any(array is operand for operand in operands):
+                continue
+            name = names.get(v, "")
+            if name:
+                self.arrays.rename(array, name)
+            elif (array.name in ("", v.aval.str_short()) and array.base is None
+                  and eqn.primitive.name not in CALLS):
+                self.arrays.rename(array, eqn.primitive.name, False)
 
     def _results(self, eqn: Any, operands: list[Array]) -> list[Array]:
         """Returns the results of one equation. If it is not supported, they are arrays of the right

@@ -30,6 +30,9 @@ class Kernels:
         self._frames = frames
         self._needs_barrier = False  # whether the kernel that begins does
 
+    def first_name(self) -> str:
+        return str(self.begun[0]["kernel"]) if self.begun else ""
+
     def _outputs(self, avals: Any, names: list[str], operands: list[Array],
                  aliases: dict[int, int]) -> list[Array]:
         """Returns the outputs, in HBM. An output that shares the array of an operand is that array,
@@ -58,6 +61,12 @@ class Kernels:
             outputs.append(output)
         return outputs
 
+    def _name(self, operands: list[Array], names: list[str]) -> None:
+        """Names arrays that have no name yet like the refs that a kernel has for them."""
+        for array, name in zip(operands, names, strict=False):
+            if name and not array.is_named and array.base is None and array.value is None:
+                self.arrays.rename(array, name)
+
     def _begin(self, eqn: Any, body: Any) -> None:
         walk, asked = self.walk, parameters.compiler_params(eqn)
         walk.collective_id = asked.get("collective_id")
@@ -75,8 +84,10 @@ class Kernels:
         bounds = [walk.index(self.arrays.scalar(array)) for array in operands[:num_bounds]]
         arrays = operands[num_bounds:]
         count = num_prefetch + mapping.num_inputs
-        names = sources.arg_names(body)[count:count + mapping.num_outputs]
-        outputs = self._outputs(eqn.params["out_avals"], names, arrays,
+        names = sources.arg_names(body, grids.roles(mapping, body))
+        self._name(arrays[:count], sources.arg_names(body))
+        outputs = self._outputs(eqn.params["out_avals"],
+                                names[count:count + mapping.num_outputs], arrays,
                                 dict(eqn.params["input_output_aliases"]))
         parallel = grids.parallel_axes(parameters.compiler_params(eqn).get("dimension_semantics"))
         shared = self.cores > 1 and bool(parallel)  # each core has scalars of its own
@@ -136,7 +147,11 @@ class Kernels:
             raise NotCaptured("pl.kernel on several meshes: use one kernel for each")
         body, _ = jaxprs.open_jaxpr(eqn.params["jaxprs"][0])
         self._begin(eqn, body)
-        names = sources.arg_names(body)[len(operands):][:len(eqn.params["out_avals"])]
+        count = len(eqn.params["out_avals"])
+        rest = len(body.invars) - len(operands) - count
+        names = sources.arg_names(body, ["in"] * len(operands) + ["out"] * count
+                                  + ["scratch"] * rest)[len(operands):][:count]
+        self._name(operands, sources.arg_names(body))
         outputs = self._outputs(eqn.params["out_avals"], names, operands,
                                 dict(eqn.params["input_output_aliases"]))
         self._on_mesh(eqn, eqn.params["meshes"][0], body, [*operands, *outputs])

@@ -71,6 +71,7 @@ class Waiting:
         """Returns the array with its axes in this order."""
         eqn = fusible_steps.equation(lambda one: lax.transpose(one, order), [array.aval])
         (found,) = self.add(eqn, [array])
+        found.name, found.is_named = array.name, array.is_named
         return found
 
     def flush(self, wanted: Sequence[Array], ends: bool = False) -> None:

@@ -50,6 +50,14 @@ def given_names(mapping: Any) -> list[str]:
     return [str(name) for name in mapping.grid_names or () if name is not None]
 
 
+def roles(mapping: Any, body: Any) -> list[str]:
+    """Returns what each argument of the body is: a scalar, an input, an output, or scratch."""
+    blocks = len(mapping.block_mappings)
+    known = (["scalars"] * mapping.num_index_operands + ["in"] * mapping.num_inputs
+             + ["out"] * (blocks - mapping.num_inputs))
+    return known + ["scratch"] * (len(body.invars) - len(known))
+
+
 def axis_names(mapping: Any) -> list[str]:
     """Returns the names that an index map gives to all axes, if there is such a map; otherwise i,
     j, k, ..."""

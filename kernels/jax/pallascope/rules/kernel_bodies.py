@@ -10,7 +10,7 @@ from typing import Any
 from pallascope import types
 from pallascope.jax_compat import jaxprs
 from pallascope.program import Type
-from pallascope.rules.grids import Pipeline
+from pallascope.rules.grids import Pipeline, roles
 from pallascope.rules.pipelines import emit
 from pallascope.sources import arg_names, name_of_function
 from pallascope.walk import Walk
@@ -40,7 +40,7 @@ def with_blocks_copied(walk: Walk, pipeline: Pipeline) -> None:
     blocks = [types.ref_type(v.aval) for v in body.invars[mapping.num_index_operands:]]
     copied = [number for number, array in enumerate(pipeline.operands)
               if blocks[number].space != builder.types[array].space]
-    names = arg_names(body)[mapping.num_index_operands:]
+    names = arg_names(body, roles(mapping, body))[mapping.num_index_operands:]
     refs = {number: builder.value(blocks[number], names[number]) for number in copied}
     semaphore = builder.value(Type("int32", (), "dma_semaphore"), "blocks")
 
@@ -104,7 +104,9 @@ def scratch(walk: Walk, refs: list[int]) -> Iterator[None]:
 
 def inline(walk: Walk, body: Any, refs: list[int]) -> None:
     """Emits a kernel without blocks. Its further arguments are scratch that lives while it runs."""
-    own = [walk.builder.value(types.ref_type(v.aval), name) for v, name
-           in zip(body.invars[len(refs):], arg_names(body)[len(refs):], strict=True)]
+    rest = body.invars[len(refs):]
+    names = arg_names(body, ["in"] * len(refs) + ["scratch"] * len(rest))[len(refs):]
+    own = [walk.builder.value(types.ref_type(v.aval), name)
+           for v, name in zip(rest, names, strict=True)]
     with scratch(walk, own), walk.in_kernel(body):
         walk.run(body, refs + own)

@@ -9,7 +9,8 @@ from pallascope.jax_compat import indirect_blocks, jaxprs, parameters, ref_types
 from pallascope.problems import NotCaptured
 from pallascope.program import Params, Region
 from pallascope.rules.block_specs import block_spec, index_map_region
-from pallascope.rules.grids import Pipeline, axis_names, given_names, grid_of, parallel_axes
+from pallascope.rules.grids import (Pipeline, axis_names, given_names, grid_of, parallel_axes,
+                                    roles)
 from pallascope.rules.ref_transforms import view, window
 from pallascope.sources import arg_names
 from pallascope.walk import Leaf, Rule, Walk
@@ -18,7 +19,7 @@ from pallascope.walk import Leaf, Rule, Walk
 def emit(walk: Walk, pipeline: Pipeline) -> None:
     """Appends the operation to the innermost region."""
     mapping = pipeline.mapping
-    names = arg_names(pipeline.body)
+    names = arg_names(pipeline.body, roles(mapping, pipeline.body))
     first = mapping.num_index_operands
     count = len(mapping.block_mappings)
     blocks = [number for number in range(count)  # without semaphores
@@ -26,9 +27,8 @@ def emit(walk: Walk, pipeline: Pipeline) -> None:
     specs = []
     for number in blocks:
         is_output = number >= mapping.num_inputs
-        name = names[first + number] or f"operand {number}"
-        specs.append(block_spec(walk, mapping.block_mappings[number], name, is_output,
-                                pipeline.origin))
+        specs.append(block_spec(walk, mapping.block_mappings[number], names[first + number],
+                                is_output, pipeline.origin))
     refs = [walk.builder.value(types.ref_type(v.aval), names[first + number])
             if number in blocks or number >= count else pipeline.operands[number]
             for number, v in enumerate(pipeline.body.invars[first:])]
@@ -46,7 +46,7 @@ def emit(walk: Walk, pipeline: Pipeline) -> None:
         "parallel": pipeline.parallel,
         "axis_names": axis_names(mapping),
         "specs": specs,
-        "scratch_names": [name or "scratch" for name in names[first + count:]]}
+        "scratch_names": names[first + count:]}
     operands = [pipeline.operands[number] for number in blocks]
     walk.builder.emit("pipeline", operands + pipeline.bounds, [],
                       {key: value for key, value in params.items()

@@ -16,7 +16,8 @@ def _run_scoped(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         raise NotCaptured("run_scoped with collective axes")
     body = eqn.params["jaxpr"]
     refs = [walk.builder.value(types.ref_type(v.aval), name)
-            for v, name in zip(body.invars, arg_names(body), strict=True)]
+            for v, name in zip(body.invars, arg_names(body, ["scratch"] * len(body.invars)),
+                               strict=True)]
     walk.scoped |= dict.fromkeys(refs, False)
     with walk.builder.region(refs) as region:
         region.results = walk.run(body, refs, constants=operands)
