@@ -30,14 +30,14 @@ constexpr double kPixelsPerNotch = 60; // of a touch pad
 // the difference of the positions of its ends.
 double stepPosition(const trace::Trace& trace, Picoseconds t)
 {
-    const std::int32_t step = trace::stepAt(trace, t);
-    if (step == trace::kNone) {
+    const std::optional<trace::StepRow> step = trace::stepAt(trace, t);
+    if (!step) {
         return 0;
     }
-    const auto row = static_cast<std::size_t>(step);
+    const std::size_t row = step->index();
     const auto begin = trace.steps().begin[row];
     const auto length = std::max<std::int64_t>(1, trace.steps().end[row] - begin);
-    return step
+    return step->number
            + std::clamp(static_cast<double>(t.value() - begin) / static_cast<double>(length), 0.0,
                         1.0);
 }

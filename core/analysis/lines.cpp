@@ -63,7 +63,7 @@ void addWaitsByHand(const trace::Trace& trace, Shares& lines)
 {
     const trace::Waits& waits = trace.waits();
     for (std::size_t row = 0; row < waits.size(); ++row) {
-        const trace::SourceLine line = trace::lineOfWait(trace, static_cast<std::int32_t>(row));
+        const trace::SourceLine line = trace::lineOfWait(trace, trace::WaitRow::at(row));
         if (line.file >= 0) {
             lines[line][-1] += Picoseconds(waits.end[row] - waits.begin[row]);
         }

@@ -35,11 +35,10 @@ std::int64_t periodSteps(const trace::Trace& trace)
         if (trace.info().operands[operand].direction == trace::Direction::In) {
             continue;
         }
-        const std::int32_t middle = static_cast<std::int32_t>(trace.steps().size() / 2);
-        const std::int32_t visit =
-            trace::visitAt(trace, static_cast<std::int32_t>(operand), middle);
-        if (visit != trace::kNone) {
-            const auto row = static_cast<std::size_t>(visit);
+        const auto middle = trace::StepRow::at(trace.steps().size() / 2);
+        if (const std::optional<trace::VisitRow> visit =
+                trace::visitAt(trace, static_cast<std::int32_t>(operand), middle)) {
+            const std::size_t row = visit->index();
             period =
                 std::max<std::int64_t>(period, visits.lastStep[row] - visits.firstStep[row] + 1);
         }

@@ -11,9 +11,10 @@ namespace pallascope::trace {
 
 namespace {
 
-double bodyShare(const Trace& trace, std::size_t step, std::int64_t t)
+double bodyShare(const Trace& trace, StepRow step, std::int64_t t)
 {
-    const std::int64_t begin = trace.steps().bodyBegin[step], end = trace.steps().bodyEnd[step];
+    const std::int64_t begin = trace.steps().bodyBegin[step.index()];
+    const std::int64_t end = trace.steps().bodyEnd[step.index()];
     if (t >= end) {
         return 1;
     }
@@ -49,35 +50,35 @@ public:
 
     std::size_t begun = 0, fetched = 0, taken = 0;
 
-    // The copy in of visit n; kNone if it has none.
-    [[nodiscard]] std::int32_t copyIn(std::size_t n) const
+    // The copy in of visit n, if it has one.
+    [[nodiscard]] std::optional<CopyRow> copyIn(std::size_t n) const
     {
-        return n < m_rows.size() ? m_trace.visits().copyIn[m_rows[n]] : kNone;
+        return copyOf(m_trace.visits().copyIn, n);
     }
 
-    [[nodiscard]] std::int32_t copyOut(std::size_t n) const
+    [[nodiscard]] std::optional<CopyRow> copyOut(std::size_t n) const
     {
-        return n < m_rows.size() ? m_trace.visits().copyOut[m_rows[n]] : kNone;
+        return copyOf(m_trace.visits().copyOut, n);
     }
 
-    // The visit (row of Visits) that uses the block at t: it has begun, its block has landed, and
-    // its write-back is not yet issued.
-    [[nodiscard]] std::int32_t stay(std::int64_t t) const
+    // The visit that uses the block at t: it has begun, its block has landed, and its write-back is
+    // not yet issued.
+    [[nodiscard]] std::optional<VisitRow> stay(std::int64_t t) const
     {
         if (begun == 0) {
-            return kNone;
+            return std::nullopt;
         }
         const Copies& copies = m_trace.copies();
         const std::uint32_t row = m_rows[begun - 1];
-        const std::int32_t in = copyIn(begun - 1), out = copyOut(begun - 1);
-        const bool here = in == kNone || copies.end[at(in)] <= t;
-        const bool kept = out == kNone || copies.issue[at(out)] > t;
+        const std::optional<CopyRow> in = copyIn(begun - 1), out = copyOut(begun - 1);
+        const bool here = !in || copies.end[in->index()] <= t;
+        const bool kept = !out || copies.issue[out->index()] > t;
         const bool lasts = t < m_trace.steps().end[at(m_trace.visits().lastStep[row])];
-        return here && kept && lasts ? static_cast<std::int32_t>(row) : kNone;
+        return here && kept && lasts ? std::optional(VisitRow::at(row)) : std::nullopt;
     }
 
     // Whether a slot has held the block before.
-    [[nodiscard]] bool wasHere() const { return begun > 0 && (fetched > 0 || copyIn(0) == kNone); }
+    [[nodiscard]] bool wasHere() const { return begun > 0 && (fetched > 0 || !copyIn(0)); }
 
 private:
     template<class Test>
@@ -86,19 +87,25 @@ private:
         return at(std::partition_point(m_rows.begin(), m_rows.end(), test) - m_rows.begin());
     }
 
+    [[nodiscard]] std::optional<CopyRow> copyOf(const std::vector<std::int32_t>& column,
+                                                std::size_t n) const
+    {
+        return n < m_rows.size() ? CopyRow::of(column[m_rows[n]]) : std::nullopt;
+    }
+
     const Trace& m_trace;
     std::span<const std::uint32_t> m_rows; // of Visits, in order of time
 };
 
 // The share of a visit's bodies that are done.
-double shareOfStay(const Trace& trace, std::size_t visit, std::int64_t t)
+double shareOfStay(const Trace& trace, VisitRow visit, std::int64_t t)
 {
-    const std::int32_t first = trace.visits().firstStep[visit];
-    const std::int32_t last = trace.visits().lastStep[visit];
-    const std::int32_t step = std::min(stepOfPipelineAt(trace, first, t), last);
+    const StepRow first{trace.visits().firstStep[visit.index()]};
+    const StepRow last{trace.visits().lastStep[visit.index()]};
+    const StepRow step = std::min(stepOfPipelineAt(trace, first, t), last);
     const auto done = static_cast<double>(stepsBetween(trace, first, step));
     const auto all = static_cast<double>(stepsBetween(trace, first, last) + 1);
-    return (done + bodyShare(trace, at(step), t)) / all;
+    return (done + bodyShare(trace, step, t)) / all;
 }
 
 // The state of a block of manual DMA. It comes from copies alone, because nothing says how long the
@@ -122,7 +129,7 @@ BlockState byHandAt(const Trace& trace, const std::vector<std::uint32_t>& rows, 
         state.phase = out      ? BlockPhase::Leaving
                       : moving ? BlockPhase::Arriving
                                : BlockPhase::Queued;
-        state.fraction = copyFraction(trace, *next, Picoseconds(t));
+        state.fraction = copyFraction(trace, CopyRow::at(*next), Picoseconds(t));
     }
     return state;
 }
@@ -164,25 +171,24 @@ BlockState Index::ownBlockStateAt(std::int32_t operand, std::int64_t block, Pico
     const BlockHistory history(*m_trace, m_sums->byBlock[at(operand)], block, t);
     BlockState state;
     state.copies = static_cast<std::int64_t>(output ? history.taken : history.fetched);
-    const auto inFlight = [&](std::size_t copy, BlockPhase phase) {
+    const auto inFlight = [&](CopyRow copy, BlockPhase phase) {
         state.phase = phase;
         state.fraction = copyFraction(*m_trace, copy, Picoseconds(t));
         return state;
     };
-    if (const std::int32_t visit = history.stay(t); visit != kNone) {
+    if (const std::optional<VisitRow> visit = history.stay(t)) {
         state.phase = BlockPhase::InUse;
-        state.fraction = output ? shareOfStay(*m_trace, at(visit), t) : 0;
+        state.fraction = output ? shareOfStay(*m_trace, *visit, t) : 0;
         return state;
     }
-    if (const std::int32_t in = history.copyIn(history.fetched); in != kNone) {
-        if (copies.issue[at(in)] <= t) {
-            const bool moving = copies.start[at(in)] <= t;
-            return inFlight(at(in), moving ? BlockPhase::Arriving : BlockPhase::Queued);
-        }
+    if (const std::optional<CopyRow> in = history.copyIn(history.fetched);
+        in && copies.issue[in->index()] <= t) {
+        const bool moving = copies.start[in->index()] <= t;
+        return inFlight(*in, moving ? BlockPhase::Arriving : BlockPhase::Queued);
     }
-    if (const std::int32_t out = history.copyOut(history.taken);
-        out != kNone && copies.issue[at(out)] <= t) {
-        return inFlight(at(out), BlockPhase::Leaving);
+    if (const std::optional<CopyRow> out = history.copyOut(history.taken);
+        out && copies.issue[out->index()] <= t) {
+        return inFlight(*out, BlockPhase::Leaving);
     }
     if (history.fetched > history.begun) {
         state.phase = BlockPhase::Ready; // landed for a visit that has not begun

@@ -86,18 +86,18 @@ std::string blockName(const Operand& operand, std::int64_t block)
     return placed(operand.name, operand, block);
 }
 
-std::string copyLabel(const Trace& trace, std::size_t copy)
+std::string copyLabel(const Trace& trace, CopyRow copy)
 {
     const Copies& copies = trace.copies();
-    const Operand& operand = trace.info().operands[at(copies.operand[copy])];
-    return placed(std::string(arrayName(operand)), operand, copies.block[copy]);
+    const Operand& operand = trace.info().operands[at(copies.operand[copy.index()])];
+    return placed(std::string(arrayName(operand)), operand, copies.block[copy.index()]);
 }
 
-std::string copyName(const Trace& trace, std::size_t copy)
+std::string copyName(const Trace& trace, CopyRow copy)
 {
     const Copies& copies = trace.copies();
-    return blockName(trace.info().operands[static_cast<std::size_t>(copies.operand[copy])],
-                     copies.block[copy]);
+    return blockName(trace.info().operands[static_cast<std::size_t>(copies.operand[copy.index()])],
+                     copies.block[copy.index()]);
 }
 
 std::string indexText(const std::vector<Extent>& index)

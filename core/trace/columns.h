@@ -1,6 +1,7 @@
 // Helpers to find rows in the columns of a trace. For core/trace, and for tests that make traces.
 #pragma once
 
+#include "core/trace/row.h"
 #include "core/trace/trace.h"
 
 #include <algorithm>
@@ -23,24 +24,23 @@ namespace pallascope::trace {
 
 // The step of the pipeline of step `first` that has begun last by t; no earlier one than `first`.
 // Steps of other agents, and of pipelines in its body, may lie between.
-[[nodiscard]] inline std::int32_t stepOfPipelineAt(const Trace& trace, std::int32_t first,
-                                                   std::int64_t t)
+[[nodiscard]] inline StepRow stepOfPipelineAt(const Trace& trace, StepRow first, std::int64_t t)
 {
     const Steps& steps = trace.steps();
     std::size_t row = begunBy(steps.begin, t);
-    while (row > at(first) + 1 && steps.pipeline[row - 1] != steps.pipeline[at(first)]) {
+    while (row > first.index() + 1 && steps.pipeline[row - 1] != steps.pipeline[first.index()]) {
         --row;
     }
-    return row > at(first) ? static_cast<std::int32_t>(row - 1) : first;
+    return row > first.index() ? StepRow::at(row - 1) : first;
 }
 
 // How many steps of a pipeline lie from one to a later one of it.
-[[nodiscard]] inline std::int64_t stepsBetween(const Trace& trace, std::int32_t from,
-                                               std::int32_t to)
+[[nodiscard]] inline std::int64_t stepsBetween(const Trace& trace, StepRow from, StepRow to)
 {
     const std::vector<std::int64_t>& ordinal = trace.steps().ordinal;
-    const std::int64_t apart = ordinal[at(to)] - ordinal[at(from)];
-    return apart < 0 ? to - from : apart; // below 0: the pipeline has begun anew between them
+    const std::int64_t apart = ordinal[to.index()] - ordinal[from.index()];
+    return apart < 0 ? to.number - from.number
+                     : apart; // below 0: the pipeline has begun anew between them
 }
 
 // The index along each axis of a row-major number, as of steps and blocks. An extent of 0 counts as

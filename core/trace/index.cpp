@@ -15,9 +15,10 @@ template<class F>
 void forRunning(const Trace& trace, std::int64_t t, F f)
 {
     for (std::size_t agent = 0; agent < trace.info().agents.size(); ++agent) {
-        const std::int32_t row = segmentAt(trace, static_cast<std::int32_t>(agent), Picoseconds(t));
-        if (row != kNone) {
-            f(at(trace.segments().templateId[at(row)]), t - trace.segments().begin[at(row)]);
+        if (const std::optional<SegmentRow> row =
+                segmentAt(trace, static_cast<std::int32_t>(agent), Picoseconds(t))) {
+            f(at(trace.segments().templateId[row->index()]),
+              t - trace.segments().begin[row->index()]);
         }
     }
 }
@@ -39,7 +40,8 @@ double laneBytes(const Trace& trace, const Lane& lane, std::size_t key, std::int
     }));
     if (landed < lane.size && keyOf(copies, lane.row(landed)) == key) {
         const std::size_t row = lane.row(landed);
-        sum += static_cast<double>(copies.bytes[row]) * copyFraction(trace, row, Picoseconds(t));
+        sum += static_cast<double>(copies.bytes[row])
+               * copyFraction(trace, CopyRow::at(row), Picoseconds(t));
     }
     return sum;
 }
@@ -117,9 +119,9 @@ std::size_t Index::copiesOf(std::int32_t link) const
     return m_sums->lanes[at(link)].size;
 }
 
-std::size_t Index::copyOf(std::int32_t link, std::size_t number) const
+CopyRow Index::copyOf(std::int32_t link, std::size_t number) const
 {
-    return m_sums->lanes[at(link)].row(number);
+    return CopyRow::at(m_sums->lanes[at(link)].row(number));
 }
 
 std::size_t Index::copiesBy(std::int32_t link, const std::vector<std::int64_t>& column,
@@ -136,9 +138,9 @@ Picoseconds Index::waiting(Picoseconds time) const
         return waits.end[row] - waits.begin[row];
     });
     for (std::size_t agent = 0; agent < m_trace->info().agents.size(); ++agent) {
-        const std::int32_t row = waitAt(*m_trace, static_cast<std::int32_t>(agent), Picoseconds(t));
-        if (row != kNone) {
-            sum -= waits.end[at(row)] - t;
+        if (const std::optional<WaitRow> row =
+                waitAt(*m_trace, static_cast<std::int32_t>(agent), Picoseconds(t))) {
+            sum -= waits.end[row->index()] - t;
         }
     }
     return Picoseconds(sum);

@@ -39,92 +39,95 @@ std::size_t visitsBegun(const Trace& trace, Rows rows, std::int64_t t)
 // Whether a visit has taken over its slot by t. It does so when its copy in is issued. Without a
 // copy in, it does so when its first step begins, but not before the slot's previous block has been
 // written back.
-bool hasTaken(const Trace& trace, std::int32_t visit, std::int32_t previous, std::int64_t t)
+bool hasTaken(const Trace& trace, VisitRow visit, std::optional<VisitRow> previous, std::int64_t t)
 {
     const Visits& visits = trace.visits();
     const Copies& copies = trace.copies();
-    if (const std::int32_t in = visits.copyIn[at(visit)]; in != kNone) {
+    if (const std::int32_t in = visits.copyIn[visit.index()]; in != kNone) {
         return copies.issue[at(in)] <= t;
     }
-    const std::int32_t out = previous == kNone ? kNone : visits.copyOut[at(previous)];
-    return trace.steps().begin[at(visits.firstStep[at(visit)])] <= t
+    const std::int32_t out = previous ? visits.copyOut[previous->index()] : kNone;
+    return trace.steps().begin[at(visits.firstStep[visit.index()])] <= t
            && (out == kNone || copies.end[at(out)] <= t);
 }
 
-// The visit to which a slot belongs at t; kNone before the first one. Visits use the slots in turn,
+// The visit to which a slot belongs at t; none before the first one. Visits use the slots in turn,
 // so each loop takes about as many rounds as there are slots.
-std::int32_t stayOfSlot(const Trace& trace, std::int32_t operand, std::int32_t slot, std::int64_t t)
+std::optional<VisitRow> stayOfSlot(const Trace& trace, std::int32_t operand, std::int32_t slot,
+                                   std::int64_t t)
 {
     const Visits& visits = trace.visits();
     const Rows rows = visitsOf(visits, operand);
     const std::size_t begun = visitsBegun(trace, rows, t);
     // The slot's next visit may hold it already, because copies are issued ahead. And the last
     // visit that has begun may not hold it yet: with one slot, the previous block is still leaving.
-    std::int32_t candidate = kNone;
-    for (std::size_t row = begun; row < rows.last && candidate == kNone; ++row) {
-        candidate = visits.slot[row] == slot ? static_cast<std::int32_t>(row) : kNone;
+    std::optional<VisitRow> candidate;
+    for (std::size_t row = begun; row < rows.last && !candidate; ++row) {
+        if (visits.slot[row] == slot) {
+            candidate = VisitRow::at(row);
+        }
     }
     for (std::size_t row = begun; row > rows.first; --row) {
         if (visits.slot[row - 1] != slot) {
             continue;
         }
-        const auto earlier = static_cast<std::int32_t>(row - 1);
-        if (candidate != kNone && hasTaken(trace, candidate, earlier, t)) {
+        const VisitRow earlier = VisitRow::at(row - 1);
+        if (candidate && hasTaken(trace, *candidate, earlier, t)) {
             return candidate;
         }
         candidate = earlier;
     }
-    return candidate != kNone && hasTaken(trace, candidate, kNone, t) ? candidate : kNone;
+    return candidate && hasTaken(trace, *candidate, std::nullopt, t) ? candidate : std::nullopt;
 }
 
 // The state of a slot that waits for the block of `visit`, or has it before its first step.
-SlotState arriving(const Trace& trace, std::int32_t visit, std::int64_t t)
+SlotState arriving(const Trace& trace, VisitRow visit, std::int64_t t)
 {
     const Copies& copies = trace.copies();
     SlotState state;
-    state.block = trace.visits().block[at(visit)];
+    state.block = trace.visits().block[visit.index()];
     state.visit = visit;
-    state.copy = trace.visits().copyIn[at(visit)];
-    const std::size_t copy = at(state.copy);
-    if (state.copy == kNone || copies.end[copy] <= t) {
+    state.copy = CopyRow::of(trace.visits().copyIn[visit.index()]);
+    if (!state.copy || copies.end[state.copy->index()] <= t) {
         state.phase = SlotPhase::Ready;
     } else {
-        state.phase = copies.start[copy] <= t ? SlotPhase::Arriving : SlotPhase::Queued;
-        state.fraction = copyFraction(trace, copy, Picoseconds(t));
+        const bool moving = copies.start[state.copy->index()] <= t;
+        state.phase = moving ? SlotPhase::Arriving : SlotPhase::Queued;
+        state.fraction = copyFraction(trace, *state.copy, Picoseconds(t));
     }
     return state;
 }
 
 // The state of a slot whose visit has begun and whose block has landed.
-SlotState staying(const Trace& trace, std::int32_t visit, std::int64_t t)
+SlotState staying(const Trace& trace, VisitRow visit, std::int64_t t)
 {
     const Visits& visits = trace.visits();
     const Steps& steps = trace.steps();
-    const std::size_t row = at(visit);
-    const std::int32_t first = visits.firstStep[row], last = visits.lastStep[row];
+    const std::size_t row = visit.index();
+    const StepRow first{visits.firstStep[row]}, last{visits.lastStep[row]};
     SlotState state;
     state.block = visits.block[row];
     state.visit = visit;
-    state.copy = visits.copyIn[row];
-    if (const std::int32_t out = visits.copyOut[row];
-        out != kNone && trace.copies().issue[at(out)] <= t) {
+    state.copy = CopyRow::of(visits.copyIn[row]);
+    if (const std::optional<CopyRow> out = CopyRow::of(visits.copyOut[row]);
+        out && trace.copies().issue[out->index()] <= t) {
         state.copy = out;
-        const bool moving = trace.copies().start[at(out)] <= t;
-        const bool gone = trace.copies().end[at(out)] <= t;
+        const bool moving = trace.copies().start[out->index()] <= t;
+        const bool gone = trace.copies().end[out->index()] <= t;
         state.phase = gone     ? SlotPhase::Free
                       : moving ? SlotPhase::Leaving
                                : SlotPhase::LeavingQueued;
-        state.fraction = gone ? 0 : copyFraction(trace, at(out), Picoseconds(t));
+        state.fraction = gone ? 0 : copyFraction(trace, *out, Picoseconds(t));
         return state;
     }
-    if (t >= steps.end[at(last)]) {
+    if (t >= steps.end[last.index()]) {
         state.phase = SlotPhase::Free;
         return state;
     }
-    const std::int32_t step = std::min(stepOfPipelineAt(trace, first, t), last);
+    const StepRow step = std::min(stepOfPipelineAt(trace, first, t), last);
     state.phase = SlotPhase::InUse;
     state.stepsInStay = stepsBetween(trace, first, last) + 1;
-    state.stepsDone = stepsBetween(trace, first, step) + (t >= steps.bodyEnd[at(step)] ? 1 : 0);
+    state.stepsDone = stepsBetween(trace, first, step) + (t >= steps.bodyEnd[step.index()] ? 1 : 0);
     state.fraction = static_cast<double>(state.stepsDone) / static_cast<double>(state.stepsInStay);
     return state;
 }
@@ -146,32 +149,32 @@ SlotState scratchState(const Trace& trace, std::int64_t t)
 
 // The last segment of `agent` that has begun by t and can still run: no segment is longer than
 // `longest`.
-std::int32_t lastSegment(const Trace& trace, std::int32_t agent, std::int64_t t,
-                         std::int64_t longest)
+std::optional<SegmentRow> lastSegment(const Trace& trace, std::int32_t agent, std::int64_t t,
+                                      std::int64_t longest)
 {
     const Segments& segments = trace.segments();
     for (std::size_t row = begunBy(segments.begin, t); row > 0; --row) {
         if (segments.begin[row - 1] + longest < t) {
-            return kNone;
+            return std::nullopt;
         }
         if (segments.agent[row - 1] == agent) {
-            return static_cast<std::int32_t>(row - 1);
+            return SegmentRow::at(row - 1);
         }
     }
-    return kNone;
+    return std::nullopt;
 }
 
 } // namespace
 
-std::int32_t stepAt(const Trace& trace, Picoseconds t)
+std::optional<StepRow> stepAt(const Trace& trace, Picoseconds t)
 {
     const Steps& steps = trace.steps();
     if (steps.size() == 0) {
-        return kNone;
+        return std::nullopt;
     }
     // A step without length begins together with the next one; the last of them holds t.
     const std::size_t begun = begunBy(steps.begin, t.value());
-    return static_cast<std::int32_t>(begun == 0 ? 0 : begun - 1);
+    return StepRow::at(begun == 0 ? 0 : begun - 1);
 }
 
 std::vector<Extent> gridIndices(const Pipeline& pipeline, std::int64_t ordinal)
@@ -204,9 +207,10 @@ CopyRange copiesInFlight(const Trace& trace, std::int32_t link, Picoseconds time
     return range;
 }
 
-double copyFraction(const Trace& trace, std::size_t copy, Picoseconds t)
+double copyFraction(const Trace& trace, CopyRow copy, Picoseconds t)
 {
-    const std::int64_t start = trace.copies().start[copy], end = trace.copies().end[copy];
+    const std::int64_t start = trace.copies().start[copy.index()],
+                       end = trace.copies().end[copy.index()];
     if (t.value() >= end) {
         return 1;
     }
@@ -216,98 +220,97 @@ double copyFraction(const Trace& trace, std::size_t copy, Picoseconds t)
     return static_cast<double>(t.value() - start) / static_cast<double>(end - start);
 }
 
-std::int32_t visitAt(const Trace& trace, std::int32_t operand, std::int32_t step)
+std::optional<VisitRow> visitAt(const Trace& trace, std::int32_t operand, StepRow step)
 {
     const Visits& visits = trace.visits();
     const Rows rows = visitsOf(visits, operand);
     const auto begin = visits.firstStep.begin();
-    const auto found = std::upper_bound(begin + static_cast<std::ptrdiff_t>(rows.first),
-                                        begin + static_cast<std::ptrdiff_t>(rows.last), step);
+    const auto found =
+        std::upper_bound(begin + static_cast<std::ptrdiff_t>(rows.first),
+                         begin + static_cast<std::ptrdiff_t>(rows.last), step.number);
     const std::size_t row = at(found - begin);
-    if (row == rows.first || visits.lastStep[row - 1] < step) {
-        return kNone;
+    if (row == rows.first || visits.lastStep[row - 1] < step.number) {
+        return std::nullopt;
     }
-    return static_cast<std::int32_t>(row - 1);
+    return VisitRow::at(row - 1);
 }
 
-std::int32_t segmentAt(const Trace& trace, std::int32_t agent, Picoseconds time)
+std::optional<SegmentRow> segmentAt(const Trace& trace, std::int32_t agent, Picoseconds time)
 {
     const std::int64_t t = clamped(trace, time);
     std::int64_t longest = 0;
     for (const SegmentTemplate& segment : trace.info().templates) {
         longest = std::max(longest, segment.duration.value());
     }
-    const std::int32_t row = lastSegment(trace, agent, t, longest);
-    if (row == kNone) {
-        return kNone;
+    const std::optional<SegmentRow> row = lastSegment(trace, agent, t, longest);
+    if (!row) {
+        return std::nullopt;
     }
     const Segments& segments = trace.segments();
     const std::int64_t duration =
-        trace.info().templates[at(segments.templateId[at(row)])].duration.value();
-    return t < segments.begin[at(row)] + duration ? row : kNone;
+        trace.info().templates[at(segments.templateId[row->index()])].duration.value();
+    return t < segments.begin[row->index()] + duration ? row : std::nullopt;
 }
 
-std::int32_t waitAt(const Trace& trace, std::int32_t agent, Picoseconds time)
+std::optional<WaitRow> waitAt(const Trace& trace, std::int32_t agent, Picoseconds time)
 {
     const Waits& waits = trace.waits();
     const std::int64_t t = clamped(trace, time);
     for (std::size_t row = begunBy(waits.begin, t); row > 0; --row) {
         if (waits.agent[row - 1]
             == agent) { // waits of an agent do not overlap, so the last one decides
-            return t < waits.end[row - 1] ? static_cast<std::int32_t>(row - 1) : kNone;
+            return t < waits.end[row - 1] ? std::optional(WaitRow::at(row - 1)) : std::nullopt;
         }
     }
-    return kNone;
+    return std::nullopt;
 }
 
-std::string awaitedName(const Trace& trace, std::int32_t wait)
+std::string awaitedName(const Trace& trace, WaitRow wait)
 {
-    const auto row = static_cast<std::size_t>(wait);
+    const std::size_t row = wait.index();
     const Waits& waits = trace.waits();
-    if (const std::int32_t copy = waits.copy[row]; copy != kNone) {
-        return copyName(trace, static_cast<std::size_t>(copy));
+    if (const std::optional<CopyRow> copy = CopyRow::of(waits.copy[row])) {
+        return copyName(trace, *copy);
     }
     const bool named = !waits.semaphore.empty() && waits.semaphore[row] != kNone;
     return named ? trace.info().semaphores[static_cast<std::size_t>(waits.semaphore[row])].name
                  : "";
 }
 
-std::string awaitedLabel(const Trace& trace, std::int32_t wait)
+std::string awaitedLabel(const Trace& trace, WaitRow wait)
 {
-    const std::int32_t copy = trace.waits().copy[static_cast<std::size_t>(wait)];
-    return copy == kNone ? awaitedName(trace, wait)
-                         : copyLabel(trace, static_cast<std::size_t>(copy));
+    const std::optional<CopyRow> copy = CopyRow::of(trace.waits().copy[wait.index()]);
+    return copy ? copyLabel(trace, *copy) : awaitedName(trace, wait);
 }
 
-std::int32_t operationOfWait(const Trace& trace, std::int32_t wait)
+std::optional<OperationRow> operationOfWait(const Trace& trace, WaitRow wait)
 {
     const std::vector<std::int32_t>& operations = trace.waits().operation;
-    return operations.empty() ? kNone : operations[static_cast<std::size_t>(wait)];
+    return operations.empty() ? std::nullopt : OperationRow::of(operations[wait.index()]);
 }
 
-SourceLine lineOfWait(const Trace& trace, std::int32_t wait)
+SourceLine lineOfWait(const Trace& trace, WaitRow wait)
 {
-    const std::int32_t operation = operationOfWait(trace, wait);
-    return operation == kNone ? SourceLine{}
-                              : trace.info().operations[static_cast<std::size_t>(operation)].source;
+    const std::optional<OperationRow> operation = operationOfWait(trace, wait);
+    return operation ? trace.info().operations[operation->index()].source : SourceLine{};
 }
 
-std::int32_t operationAt(const Trace& trace, std::int32_t agent, Picoseconds time)
+std::optional<OperationRow> operationAt(const Trace& trace, std::int32_t agent, Picoseconds time)
 {
-    const std::int32_t row = segmentAt(trace, agent, time);
-    if (row == kNone) {
-        return kNone;
+    const std::optional<SegmentRow> row = segmentAt(trace, agent, time);
+    if (!row) {
+        return std::nullopt;
     }
     const Segments& segments = trace.segments();
-    const SegmentTemplate& segment = trace.info().templates[at(segments.templateId[at(row)])];
-    const std::int64_t since = clamped(trace, time) - segments.begin[at(row)];
+    const SegmentTemplate& segment = trace.info().templates[at(segments.templateId[row->index()])];
+    const std::int64_t since = clamped(trace, time) - segments.begin[row->index()];
     const auto next =
         std::partition_point(segment.retire.begin(), segment.retire.end(),
                              [&](Cycles cycles) { return markTime(segment, cycles) <= since; });
     if (next == segment.retire.end()) {
-        return kNone;
+        return std::nullopt;
     }
-    return segment.operations[at(next - segment.retire.begin())];
+    return OperationRow{segment.operations[at(next - segment.retire.begin())]};
 }
 
 SlotState slotStateAt(const Trace& trace, std::int32_t buffer, Picoseconds time)
@@ -318,14 +321,14 @@ SlotState slotStateAt(const Trace& trace, std::int32_t buffer, Picoseconds time)
     if (place.operand == kNone) {
         return scratchState(trace, t);
     }
-    const std::int32_t visit = stayOfSlot(trace, place.operand, place.slot, t);
-    if (visit == kNone) {
+    const std::optional<VisitRow> visit = stayOfSlot(trace, place.operand, place.slot, t);
+    if (!visit) {
         return {};
     }
-    const std::int32_t in = trace.visits().copyIn[at(visit)];
-    const bool begun = trace.steps().begin[at(trace.visits().firstStep[at(visit)])] <= t;
+    const std::int32_t in = trace.visits().copyIn[visit->index()];
+    const bool begun = trace.steps().begin[at(trace.visits().firstStep[visit->index()])] <= t;
     const bool landed = in == kNone || trace.copies().end[at(in)] <= t;
-    return begun && landed ? staying(trace, visit, t) : arriving(trace, visit, t);
+    return begun && landed ? staying(trace, *visit, t) : arriving(trace, *visit, t);
 }
 
 } // namespace pallascope::trace

@@ -4,6 +4,7 @@
 
 #include "core/trace/agents.h"
 #include "core/trace/pipelines.h"
+#include "core/trace/row.h"
 #include "core/trace/trace.h"
 
 #include <limits>
@@ -16,8 +17,8 @@
 namespace pallascope::trace {
 
 // The step whose [begin, end) holds t. Before the first step it is the first one; at the end of the
-// run, the last one; kNone only if the trace has no steps.
-[[nodiscard]] std::int32_t stepAt(const Trace& trace, Picoseconds t);
+// run, the last one; none only if the trace has no steps.
+[[nodiscard]] std::optional<StepRow> stepAt(const Trace& trace, Picoseconds t);
 
 // The grid indices of a step, outermost first.
 [[nodiscard]] std::vector<Extent> gridIndices(const Pipeline& pipeline, std::int64_t ordinal);
@@ -44,10 +45,10 @@ inline constexpr std::int32_t kNoElement = std::numeric_limits<std::int32_t>::mi
 // a name.
 [[nodiscard]] std::string blockName(const Operand& operand, std::int64_t block);
 
-// The name of the block that a copy (row of Copies) moves.
-[[nodiscard]] std::string copyName(const Trace& trace, std::size_t copy);
+// The name of the block that a copy moves.
+[[nodiscard]] std::string copyName(const Trace& trace, CopyRow copy);
 // The same in short, for labels: of what is copied by hand the array alone, "kv_cache(38)".
-[[nodiscard]] std::string copyLabel(const Trace& trace, std::size_t copy);
+[[nodiscard]] std::string copyLabel(const Trace& trace, CopyRow copy);
 [[nodiscard]] std::string indexText(const std::vector<Extent>& index);
 
 // The copies of a link that are issued but have not landed at t: rows [first, last) of Copies. The
@@ -66,32 +67,34 @@ struct CopyRange
 [[nodiscard]] CopyRange copiesInFlight(const Trace& trace, std::int32_t link, Picoseconds t);
 
 // The share (0 to 1) of a copy's bytes that has moved by t, linear over [start, end].
-[[nodiscard]] double copyFraction(const Trace& trace, std::size_t copy, Picoseconds t);
+[[nodiscard]] double copyFraction(const Trace& trace, CopyRow copy, Picoseconds t);
 
-// The visit (row of Visits) of an operand that a step uses; kNone if it has none.
-[[nodiscard]] std::int32_t visitAt(const Trace& trace, std::int32_t operand, std::int32_t step);
+// The visit of an operand that a step uses, if it has one.
+[[nodiscard]] std::optional<VisitRow> visitAt(const Trace& trace, std::int32_t operand,
+                                              StepRow step);
 
-// The segment instance (row of Segments) that runs on an agent at t; kNone if the agent waits or is
-// done.
-[[nodiscard]] std::int32_t segmentAt(const Trace& trace, std::int32_t agent, Picoseconds t);
+// The segment instance that runs on an agent at t; none if the agent waits or is done.
+[[nodiscard]] std::optional<SegmentRow> segmentAt(const Trace& trace, std::int32_t agent,
+                                                  Picoseconds t);
 
-// The wait (of non-zero length) that holds an agent at t; kNone if there is none.
-[[nodiscard]] std::int32_t waitAt(const Trace& trace, std::int32_t agent, Picoseconds t);
+// The wait (of non-zero length) that holds an agent at t, if there is one.
+[[nodiscard]] std::optional<WaitRow> waitAt(const Trace& trace, std::int32_t agent, Picoseconds t);
 
-// What a wait (row of Waits) waits for: the name of the copy's block, or of the semaphore. Empty
-// for a delay or a wait for other cores.
-[[nodiscard]] std::string awaitedName(const Trace& trace, std::int32_t wait);
+// What a wait waits for: the name of the copy's block, or of the semaphore. Empty for a delay or a
+// wait for other cores.
+[[nodiscard]] std::string awaitedName(const Trace& trace, WaitRow wait);
 // The same with copyLabel.
-[[nodiscard]] std::string awaitedLabel(const Trace& trace, std::int32_t wait);
+[[nodiscard]] std::string awaitedLabel(const Trace& trace, WaitRow wait);
 
-// The operation (index into Info::operations) of the program that waits (row of Waits), and its
-// source line. kNone and an empty line for the waits of pipelines.
-[[nodiscard]] std::int32_t operationOfWait(const Trace& trace, std::int32_t wait);
-[[nodiscard]] SourceLine lineOfWait(const Trace& trace, std::int32_t wait);
+// The operation of the program that waits, and its source line. None and an empty line for the
+// waits of pipelines.
+[[nodiscard]] std::optional<OperationRow> operationOfWait(const Trace& trace, WaitRow wait);
+[[nodiscard]] SourceLine lineOfWait(const Trace& trace, WaitRow wait);
 
-// The operation (index into Info::operations) that runs at t: the one of the current segment that
-// retires next. kNone between segments, in waits and in step overhead.
-[[nodiscard]] std::int32_t operationAt(const Trace& trace, std::int32_t agent, Picoseconds t);
+// The operation that runs at t: the one of the current segment that retires next. None between
+// segments, in waits and in step overhead.
+[[nodiscard]] std::optional<OperationRow> operationAt(const Trace& trace, std::int32_t agent,
+                                                      Picoseconds t);
 
 // What a buffer (a slot) holds at t.
 enum class SlotPhase : std::uint8_t
@@ -109,14 +112,14 @@ enum class SlotPhase : std::uint8_t
 struct SlotState
 {
     SlotPhase phase = SlotPhase::Empty;
-    std::int64_t block = -1; // the block it holds or will hold; -1 when Empty
+    std::optional<std::int64_t> block; // the block it holds or will hold; none when Empty
     // Arriving: share that has arrived; Leaving: share that has left; InUse: share of the visit's
     // steps that are done.
     double fraction = 0;
-    std::int32_t visit = kNone;   // the visit to which it belongs
-    std::int32_t copy = kNone;    // of that visit: the copy under way or queued, or the last one
-    std::int64_t stepsDone = 0;   // InUse: bodies finished in this visit
-    std::int64_t stepsInStay = 0; // InUse: all steps of this visit
+    std::optional<VisitRow> visit; // the visit to which it belongs
+    std::optional<CopyRow> copy;   // of that visit: the copy under way or queued, or the last one
+    std::int64_t stepsDone = 0;    // InUse: bodies finished in this visit
+    std::int64_t stepsInStay = 0;  // InUse: all steps of this visit
 };
 
 // While the current step still waits for its block, the slot is Queued or Arriving, not InUse.
@@ -179,7 +182,7 @@ public:
     // which they need not do over several links. The functions return how many copies there are,
     // the row of one, and how many have a value <= t in one of these columns.
     [[nodiscard]] std::size_t copiesOf(std::int32_t link) const;
-    [[nodiscard]] std::size_t copyOf(std::int32_t link, std::size_t number) const;
+    [[nodiscard]] CopyRow copyOf(std::int32_t link, std::size_t number) const;
     [[nodiscard]] std::size_t copiesBy(std::int32_t link, const std::vector<std::int64_t>& column,
                                        Picoseconds t) const;
 

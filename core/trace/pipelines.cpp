@@ -240,7 +240,7 @@ LeadingSteps::LeadingSteps(const Trace& trace, const PipelineKinds& kinds)
     }
     for (std::size_t row = 0; row < m_steps->size(); ++row) {
         if (leads[trace::at(m_steps->pipeline[row])]) {
-            m_rows.push_back(static_cast<std::int32_t>(row));
+            m_rows.push_back(StepRow::at(row));
         }
     }
 }
@@ -250,16 +250,15 @@ std::size_t LeadingSteps::size() const
     return m_rows.empty() ? m_steps->size() : m_rows.size();
 }
 
-std::int32_t LeadingSteps::row(std::size_t number) const
+StepRow LeadingSteps::row(std::size_t number) const
 {
-    return m_rows.empty() ? static_cast<std::int32_t>(number) : m_rows[number];
+    return m_rows.empty() ? StepRow::at(number) : m_rows[number];
 }
 
 std::size_t LeadingSteps::at(Picoseconds t) const
 {
     const std::size_t begun = begunBy(m_steps->begin, t.value());
-    const auto bound =
-        std::lower_bound(m_rows.begin(), m_rows.end(), static_cast<std::int32_t>(begun));
+    const auto bound = std::lower_bound(m_rows.begin(), m_rows.end(), StepRow::at(begun));
     const std::size_t count = m_rows.empty() ? begun : trace::at(bound - m_rows.begin());
     return count == 0 ? 0 : count - 1;
 }

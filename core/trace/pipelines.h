@@ -2,6 +2,7 @@
 // operands go over the same array: what views and reports count and colour together.
 #pragma once
 
+#include "core/trace/row.h"
 #include "core/trace/trace.h"
 
 #include <cstdint>
@@ -51,14 +52,13 @@ public:
     LeadingSteps(const Trace& trace, const PipelineKinds& kinds);
 
     [[nodiscard]] std::size_t size() const;
-    // The row of one in Steps.
-    [[nodiscard]] std::int32_t row(std::size_t number) const;
+    [[nodiscard]] StepRow row(std::size_t number) const;
     // The one that has begun last by t; the first for earlier times.
     [[nodiscard]] std::size_t at(Picoseconds t) const;
 
 private:
     const Steps* m_steps;
-    std::vector<std::int32_t> m_rows; // empty: all rows
+    std::vector<StepRow> m_rows; // empty: all rows
 };
 
 // Operands of several agents, kernels and copies by hand go over the same array: one of the same

@@ -197,7 +197,7 @@ private:
                 named = true;
             }
             const Operand& operand = m_info.operands[at(copies.operand[row])];
-            event("copy", copyName(m_trace, row));
+            event("copy", copyName(m_trace, CopyRow::at(row)));
             number("\"block\":", copies.block[row]);
             m_json.raw(",\"operand\":");
             m_json.text(operand.name);
@@ -241,7 +241,7 @@ private:
             return m_info.semaphores[at(waits.semaphore[row])].name;
         }
         return waits.copy[row] == kNone ? "other cores or time"
-                                        : copyName(m_trace, at(waits.copy[row]));
+                                        : copyName(m_trace, CopyRow{waits.copy[row]});
     }
 
     [[nodiscard]] bool writeUnits(std::int32_t agent)

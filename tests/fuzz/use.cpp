@@ -60,12 +60,12 @@ void lookUp(const trace::Index& index)
     constexpr std::int32_t kMost = 20; // of each kind
     for (int i = 0; i <= 4; ++i) {
         const Picoseconds t(trace.end().value() / 4 * i);
-        const std::int32_t step = trace::stepAt(trace, t);
+        const std::optional<trace::StepRow> step = trace::stepAt(trace, t);
         for (std::int32_t buffer = 0; buffer < std::min(kMost, count(info.buffers)); ++buffer) {
             (void)trace::slotStateAt(trace, buffer, t);
         }
         for (std::int32_t operand = 0; operand < std::min(kMost, count(info.operands)); ++operand) {
-            (void)trace::visitAt(trace, operand, step);
+            (void)(step ? trace::visitAt(trace, operand, *step) : std::nullopt);
             (void)index.operandBytes(operand, true, t);
             (void)index.blocksWritten(operand, t);
             (void)index.blockStateAt(operand, i, t);

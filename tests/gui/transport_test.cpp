@@ -77,7 +77,8 @@ private Q_SLOTS:
     {
         session().viewpoint().setNow(Picoseconds(trace().steps().bodyBegin[1]));
         std::vector<Picoseconds> stops{now()};
-        std::vector<std::int32_t> operations{trace::operationAt(trace(), 0, now())};
+        std::vector<std::optional<trace::OperationRow>> operations{
+            trace::operationAt(trace(), 0, now())};
         for (int i = 0; i < 4; ++i) {
             key(Qt::Key_Right, Qt::ShiftModifier);
             QVERIFY(now() > stops.back());
@@ -96,7 +97,7 @@ private Q_SLOTS:
     {
         key(Qt::Key_Right, Qt::AltModifier);
         const Picoseconds wait = now();
-        QVERIFY(trace::waitAt(trace(), 0, wait) != trace::kNone);
+        QVERIFY(trace::waitAt(trace(), 0, wait));
         key(Qt::Key_Right, Qt::AltModifier);
         QVERIFY(now() > wait);
         key(Qt::Key_Left, Qt::AltModifier);

@@ -237,7 +237,7 @@ private Q_SLOTS:
         QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("next wait"));
         QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
         QVERIFY(!window->palette().isVisible());
-        QVERIFY(trace::waitAt(trace(), 0, now()) != trace::kNone);
+        QVERIFY(trace::waitAt(trace(), 0, now()));
     }
 
     void theSourceFollowsUntilTheReaderScrolls()

@@ -188,9 +188,9 @@ TEST(Grid, aFoldedImageHasNoMoreCellsThanPixelsAndKeepsTheCurrentBlock)
             }
         }
     }
-    const std::int32_t step = trace::stepAt(*run.trace, state.now);
-    const std::int32_t visit = trace::visitAt(*run.trace, 2, step);
-    const std::int64_t current = run.trace->visits().block[static_cast<std::size_t>(visit)];
+    const trace::StepRow step = *trace::stepAt(*run.trace, state.now);
+    const std::optional<trace::VisitRow> visit = trace::visitAt(*run.trace, 2, step);
+    const std::int64_t current = run.trace->visits().block[visit->index()];
     EXPECT_EQ(hitBlocks(scene).at(2).count(current), 1U);
     EXPECT_LT(scene.hits.size(), 60'000U);
 }
@@ -244,7 +244,7 @@ TEST(Grid, theCaptionSaysTheStepTheBlockAndWhatIsWritten)
     const RunView run = mainJobView();
     for (const double share : {0.0, 0.1, 0.6, 1.0}) {
         const layout::ViewState state = at(run, share);
-        const std::int32_t step = trace::stepAt(*run.trace, state.now);
+        const std::int32_t step = trace::stepAt(*run.trace, state.now)->number;
         const auto index = trace::gridIndices(run.trace->info().pipelines[0], step);
         const std::string caption = layoutGrid(run, state, kGridSize).caption;
         EXPECT_NE(caption.find("step |" + countText(step) + "| of |512|"), std::string::npos)
@@ -267,7 +267,7 @@ TEST(Grid, ofAnArrayOfHigherRankTheSliceAtTheCurrentIndexIsShown)
 {
     const RunView run = genericRun(rankFour());
     const layout::ViewState state = at(run, 0.4);
-    const std::int32_t step = trace::stepAt(*run.trace, state.now);
+    const std::int32_t step = trace::stepAt(*run.trace, state.now)->number;
     const std::vector<Extent> index = trace::gridIndices(run.trace->info().pipelines[0], step);
     const Scene scene = layoutGrid(run, state, kGridSize);
     EXPECT_TRUE(hasText(scene, "at (" + std::to_string(index[0]) + "," + std::to_string(index[1])

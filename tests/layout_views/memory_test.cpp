@@ -340,7 +340,8 @@ TEST(Memory, theCaptionSaysRateFractionQueueAndBytes)
             EXPECT_NE(caption.find("link |idle|"), std::string::npos) << caption;
             continue;
         }
-        const double fraction = trace::copyFraction(*run.trace, range.first, state.now);
+        const double fraction =
+            trace::copyFraction(*run.trace, trace::CopyRow::at(range.first), state.now);
         EXPECT_NE(caption.find("|655 GB/s|"), std::string::npos) << caption;
         EXPECT_NE(caption.find("|" + percentText(fraction, 0) + "|"), std::string::npos) << caption;
         EXPECT_NE(caption.find("|" + std::to_string(range.size() - 1) + "| queued"),

@@ -103,9 +103,10 @@ TEST(Source, theCurrentLineAndOperationAreHighlightedOnBothSides)
     const RunView run = mainJobView();
     const trace::Steps& steps = run.trace->steps();
     const layout::ViewState state = at(Picoseconds((steps.bodyBegin[2] + steps.bodyEnd[2]) / 2));
-    const std::int32_t operation = trace::operationAt(*run.trace, 0, state.now);
-    ASSERT_NE(operation, trace::kNone);
-    const trace::Operation& op = run.trace->info().operations[static_cast<std::size_t>(operation)];
+    const std::optional<trace::OperationRow> operation =
+        trace::operationAt(*run.trace, 0, state.now);
+    ASSERT_TRUE(operation);
+    const trace::Operation& op = run.trace->info().operations[operation->index()];
     const Scene scene = layoutSource(run, state, kWide);
     EXPECT_TRUE(isHighlighted(scene, target::SourceLine{0, op.source.line}));
     EXPECT_FALSE(isHighlighted(scene, target::SourceLine{0, op.source.line - 1}));
@@ -141,7 +142,7 @@ TEST(Source, aWaitByHandIsOnItsOwnLine)
     const Scene scene = layoutSource(run, state, kWide);
     EXPECT_TRUE(isHighlighted(scene, target::SourceLine{0, op.source.line}));
     EXPECT_TRUE(isHighlighted(scene, target::ListingLine{op.listingLine}));
-    EXPECT_NE(scene.caption.find("waits for " + trace::awaitedName(*run.trace, 0)),
+    EXPECT_NE(scene.caption.find("waits for " + trace::awaitedName(*run.trace, trace::WaitRow{0})),
               std::string::npos)
         << scene.caption;
 }
@@ -207,11 +208,11 @@ TEST(Source, theCurrentLineIsInSightWheneverTheViewFollows)
     const RunView run = longSource(100);
     for (int i = 0; i < 50; ++i) {
         const layout::ViewState state = at(run, i / 50.0 * 0.999);
-        const std::int32_t operation = trace::operationAt(*run.trace, 0, state.now);
-        const std::int32_t line =
-            operation == trace::kNone
-                ? run.trace->info().pipelines[0].source.line
-                : run.trace->info().operations[static_cast<std::size_t>(operation)].source.line;
+        const std::optional<trace::OperationRow> operation =
+            trace::operationAt(*run.trace, 0, state.now);
+        const std::int32_t line = operation
+                                      ? run.trace->info().operations[operation->index()].source.line
+                                      : run.trace->info().pipelines[0].source.line;
         for (const layout::Size size : {kNarrow, layout::Size{365, 80}}) {
             const Scene scene = layoutSource(run, state, size);
             EXPECT_TRUE(isHighlighted(scene, target::SourceLine{0, line})) << i;

@@ -64,7 +64,7 @@ TEST(Partners, ofASlotAreItsBlockAtTheMomentAndTheOtherWayRound)
     while (trace::slotStateAt(trace, buffer, now).phase != trace::SlotPhase::InUse) {
         ++buffer;
     }
-    const std::int64_t block = trace::slotStateAt(trace, buffer, now).block;
+    const std::int64_t block = *trace::slotStateAt(trace, buffer, now).block;
     const std::int64_t operand = trace.info().buffers[static_cast<std::size_t>(buffer)].operand;
     const auto blockPartners = [&](std::int64_t number) {
         return partnersOf(target::Block{operand, number}, now);

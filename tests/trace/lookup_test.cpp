@@ -208,14 +208,14 @@ void expectSlots(const Trace& trace, std::int64_t t)
         const SlotPhase expected = scanSlot(trace, buffer, t, block);
         const SlotState found = slotStateAt(trace, buffer, Picoseconds(t));
         EXPECT_EQ(found.phase, expected) << "buffer " << buffer;
-        EXPECT_EQ(found.block, block) << "buffer " << buffer;
+        EXPECT_EQ(found.block.value_or(-1), block) << "buffer " << buffer;
         EXPECT_GE(found.fraction, 0);
         EXPECT_LE(found.fraction, 1);
         if (found.phase == SlotPhase::InUse) {
             const Visits& v = trace.visits();
             std::int64_t done = 0;
-            for (std::int64_t step = v.firstStep[row(found.visit)];
-                 step <= v.lastStep[row(found.visit)]; ++step) {
+            for (std::int64_t step = v.firstStep[found.visit->index()];
+                 step <= v.lastStep[found.visit->index()]; ++step) {
                 done += trace.steps().begin[row(step)] <= t && trace.steps().bodyEnd[row(step)] <= t
                             ? 1
                             : 0;
@@ -331,8 +331,8 @@ void expectAgents(const Trace& trace, std::int64_t t)
     for (std::int32_t agent = 0; agent < static_cast<std::int32_t>(trace.info().agents.size());
          ++agent) {
         const std::int32_t segment = scanSegment(trace, agent, t);
-        EXPECT_EQ(segmentAt(trace, agent, Picoseconds(t)), segment);
-        EXPECT_EQ(waitAt(trace, agent, Picoseconds(t)), scanWait(trace, agent, t));
+        EXPECT_EQ(segmentAt(trace, agent, Picoseconds(t)), SegmentRow::of(segment));
+        EXPECT_EQ(waitAt(trace, agent, Picoseconds(t)), WaitRow::of(scanWait(trace, agent, t)));
         std::int32_t operation = kNone;
         if (segment != kNone) {
             const SegmentTemplate& s =
@@ -343,7 +343,7 @@ void expectAgents(const Trace& trace, std::int64_t t)
                 operation = retires > t ? s.operations[i] : operation;
             }
         }
-        EXPECT_EQ(operationAt(trace, agent, Picoseconds(t)), operation);
+        EXPECT_EQ(operationAt(trace, agent, Picoseconds(t)), OperationRow::of(operation));
     }
 }
 
@@ -357,7 +357,8 @@ void expectVisits(const Trace& trace, std::int32_t step)
                 expected = static_cast<std::int32_t>(i);
             }
         }
-        EXPECT_EQ(visitAt(trace, static_cast<std::int32_t>(operand), step), expected);
+        EXPECT_EQ(visitAt(trace, static_cast<std::int32_t>(operand), StepRow{step}),
+                  VisitRow::of(expected));
     }
 }
 
@@ -365,7 +366,7 @@ void expectAll(const Index& index, std::int64_t t)
 {
     SCOPED_TRACE(t);
     const Trace& trace = index.trace();
-    EXPECT_EQ(stepAt(trace, Picoseconds(t)), scanStep(trace, t));
+    EXPECT_EQ(stepAt(trace, Picoseconds(t)), StepRow::of(scanStep(trace, t)));
     expectVisits(trace, scanStep(trace, t));
     expectCopiesInFlight(trace, t);
     expectSlots(trace, t);
@@ -401,8 +402,8 @@ TEST(LookUps, timesOutsideTheRunAreTakenToItsEnds)
     const Index index(mainJob(1024));
     const Trace& trace = index.trace();
     const Picoseconds before(-5), after = trace.end() + Picoseconds(7);
-    EXPECT_EQ(stepAt(trace, before), 0);
-    EXPECT_EQ(stepAt(trace, after), 63);
+    EXPECT_EQ(stepAt(trace, before), StepRow{0});
+    EXPECT_EQ(stepAt(trace, after), StepRow{63});
     EXPECT_EQ(index.bytes(before), 0);
     EXPECT_EQ(index.bytes(after), index.bytes(trace.end()));
     EXPECT_EQ(index.unitBusy(0, after), index.unitBusy(0, trace.end()));
@@ -414,9 +415,9 @@ TEST(LookUps, anEmptyTraceHasNothingAtAnyTime)
 {
     Result<std::shared_ptr<const Trace>> trace = TraceBuilder().finish();
     ASSERT_TRUE(trace);
-    EXPECT_EQ(stepAt(**trace, Picoseconds(0)), kNone);
-    EXPECT_EQ(segmentAt(**trace, 0, Picoseconds(0)), kNone);
-    EXPECT_EQ(waitAt(**trace, 0, Picoseconds(0)), kNone);
+    EXPECT_FALSE(stepAt(**trace, Picoseconds(0)));
+    EXPECT_FALSE(segmentAt(**trace, 0, Picoseconds(0)));
+    EXPECT_FALSE(waitAt(**trace, 0, Picoseconds(0)));
     EXPECT_TRUE(copiesInFlight(**trace, 0, Picoseconds(0)).empty());
     EXPECT_EQ(Index(*trace).flops(Picoseconds(3)), 0);
 }

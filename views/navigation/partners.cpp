@@ -101,10 +101,9 @@ struct Partners::Gather
         if (const std::int32_t copy = trace.waits().copy[row(wait.row)]; copy != kNone) {
             addCopy(row(copy));
         }
-        if (const std::int32_t operation =
-                trace::operationOfWait(trace, static_cast<std::int32_t>(wait.row));
-            operation != kNone) {
-            addSource(operation);
+        if (const std::optional<trace::OperationRow> operation =
+                trace::operationOfWait(trace, trace::WaitRow::at(row(wait.row)))) {
+            addSource(operation->number);
         }
     }
 
@@ -117,10 +116,10 @@ struct Partners::Gather
                             || slot.phase == trace::SlotPhase::Arriving
                             || slot.phase == trace::SlotPhase::Leaving
                             || slot.phase == trace::SlotPhase::LeavingQueued;
-        if (moving && slot.copy != kNone) {
-            addCopy(row(slot.copy));
-        } else if (slot.block >= 0) {
-            add(target::Block{info.buffers[row(buffer.buffer)].operand, slot.block});
+        if (moving && slot.copy) {
+            addCopy(slot.copy->index());
+        } else if (slot.block) {
+            add(target::Block{info.buffers[row(buffer.buffer)].operand, *slot.block});
         }
     }
 
@@ -134,8 +133,8 @@ struct Partners::Gather
                 continue;
             }
             add(target::Buffer{operand.firstBuffer + slot});
-            if (held.copy != kNone) {
-                addCopy(row(held.copy));
+            if (held.copy) {
+                addCopy(held.copy->index());
             }
         }
     }
@@ -186,8 +185,10 @@ struct Partners::Gather
         if (!lane || lane->role != layout::Role::Wait) {
             return;
         }
-        for (const std::int32_t wait : layout::timeline::rowsAt(run, *lane, moment.time)) {
-            if (const std::int32_t copy = trace.waits().copy[row(wait)]; copy != kNone) {
+        for (const layout::timeline::RowAt& found :
+             layout::timeline::rowsAt(run, *lane, moment.time)) {
+            const std::size_t wait = std::get<trace::WaitRow>(found).index();
+            if (const std::int32_t copy = trace.waits().copy[wait]; copy != kNone) {
                 addCopy(row(copy));
             }
         }

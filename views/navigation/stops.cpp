@@ -53,7 +53,7 @@ std::vector<std::int64_t> stepStops(const trace::Trace& trace)
     }
     std::vector<std::int64_t> times;
     for (std::size_t number = 0; number < leading.size(); ++number) {
-        times.push_back(trace.steps().begin[static_cast<std::size_t>(leading.row(number))]);
+        times.push_back(trace.steps().begin[leading.row(number).index()]);
     }
     return times;
 }

@@ -83,7 +83,8 @@ std::optional<Picoseconds> nextRun(const Trace& trace, Picoseconds now,
     look(trace.copies().issue,
          [&](std::size_t row) { return entry(operands, trace.copies().operand[row]); });
     look(trace.waits().begin, [&](std::size_t row) {
-        return wanted(trace::operationOfWait(trace, static_cast<std::int32_t>(row)));
+        const auto operation = trace::operationOfWait(trace, trace::WaitRow::at(row));
+        return operation && wanted(operation->number);
     });
     const std::optional<std::int64_t> found = next ? next : first;
     return found ? std::optional(Picoseconds(*found)) : std::nullopt;
@@ -225,7 +226,7 @@ layout::TimeRange stepRange(const Trace& trace, Picoseconds t)
     if (leading.size() == 0) {
         return {Picoseconds(0), trace.end()};
     }
-    const auto row = static_cast<std::size_t>(leading.row(leading.at(t)));
+    const std::size_t row = leading.row(leading.at(t)).index();
     const std::int64_t begin = trace.steps().begin[row];
     const std::int64_t end = trace.steps().end[row];
     const std::int64_t margin = (end - begin) / kMargin;

@@ -165,7 +165,8 @@ void expectBlocks(const std::shared_ptr<const trace::Trace>& trace)
                     issued = issued || (copies.issue[j] <= t && t < copies.end[j]);
                     if (copies.start[j] <= t && t < copies.end[j]) {
                         moving = true;
-                        fraction = trace::copyFraction(*trace, j, Picoseconds(t));
+                        fraction =
+                            trace::copyFraction(*trace, trace::CopyRow::at(j), Picoseconds(t));
                     }
                 }
             }

@@ -170,10 +170,10 @@ void ArrayPainter::paintHeld() const
     for (std::int32_t slot = 0; slot < operand.slots; ++slot) {
         const trace::SlotState held =
             trace::slotStateAt(*moment.run.trace, operand.firstBuffer + slot, moment.now);
-        if (held.block < 0 || held.phase == trace::SlotPhase::Free) {
+        if (!held.block || held.phase == trace::SlotPhase::Free) {
             continue;
         }
-        for (const std::int64_t number : numbers.cellsOf(held.block)) {
+        for (const std::int64_t number : numbers.cellsOf(*held.block)) {
             const std::int64_t inSlice = number - slice.firstCell;
             if (inSlice < 0 || inSlice >= shape.rows * shape.columns) {
                 continue;
@@ -182,11 +182,11 @@ void ArrayPainter::paintHeld() const
             rect.w = std::max(rect.w, 2.0);
             rect.h = std::max(rect.h, 2.0);
             canvas.fill(rect.x, rect.y, rect.w, rect.h,
-                        blockFill(stateOf(held.block), role, output));
+                        blockFill(stateOf(*held.block), role, output));
             if (held.phase == trace::SlotPhase::InUse) {
                 frameInUse({rect.x - 1, rect.y - 1, rect.w + 2, rect.h + 2});
             }
-            hit({rect.x - 1, rect.y - 1, rect.w + 2, rect.h + 2}, held.block);
+            hit({rect.x - 1, rect.y - 1, rect.w + 2, rect.h + 2}, *held.block);
         }
     }
 }
@@ -256,19 +256,18 @@ ShownSlice shownSlice(const GridMoment& moment, const ArrayShape& shape)
     const trace::Operand& operand = trace.info().operands[static_cast<std::size_t>(shape.operand)];
     ShownSlice slice;
     std::int64_t block = 0;
-    const std::int32_t visit = moment.step == trace::kNone
-                                   ? trace::kNone
-                                   : trace::visitAt(trace, shape.operand, moment.step);
-    if (visit != trace::kNone) {
-        block = trace.visits().block[static_cast<std::size_t>(visit)];
+    const std::optional<trace::VisitRow> visit =
+        moment.step ? trace::visitAt(trace, shape.operand, *moment.step) : std::nullopt;
+    if (visit) {
+        block = trace.visits().block[visit->index()];
     }
     const std::int64_t perSlice = shape.rows * shape.columns;
     const std::vector<std::int64_t> cells =
-        visit == trace::kNone ? std::vector<std::int64_t>{0}
-                              : ArrayCells(moment.run, shape.operand, moment.now).cellsOf(block);
+        visit ? ArrayCells(moment.run, shape.operand, moment.now).cellsOf(block)
+              : std::vector<std::int64_t>{0};
     const std::int64_t cell = cells.empty() ? 0 : cells.front();
     slice.firstCell = cell / perSlice * perSlice;
-    if (visit != trace::kNone && !moment.finished && !hasListedCells(operand)) {
+    if (visit && !moment.finished && !hasListedCells(operand)) {
         slice.current = cell - slice.firstCell;
     }
     std::int64_t rest = cell / perSlice;

@@ -38,9 +38,9 @@ ArrayCells::ArrayCells(const RunView& run, std::int32_t operand, Picoseconds now
     for (std::int32_t slot = 0; slot < m_operand.slots && m_listed; ++slot) {
         const trace::SlotState state =
             trace::slotStateAt(*run.trace, m_operand.firstBuffer + slot, now);
-        if (state.block >= 0 && state.phase != trace::SlotPhase::Free) {
-            const auto list = trace::indicesOf(m_operand, state.block);
-            m_held.push_back({state.block, {list.begin(), list.end()}});
+        if (state.block && state.phase != trace::SlotPhase::Free) {
+            const auto list = trace::indicesOf(m_operand, *state.block);
+            m_held.push_back({*state.block, {list.begin(), list.end()}});
             std::sort(m_held.back().elements.begin(), m_held.back().elements.end());
         }
     }

@@ -21,7 +21,7 @@ constexpr std::int64_t kLongestPath = 4096; // visits; a longer path would cover
 
 // The rows of Visits of one operand that have begun by `step`.
 std::pair<std::size_t, std::size_t> visitsUntil(const trace::Trace& trace, std::int32_t operand,
-                                                std::int32_t step)
+                                                trace::StepRow step)
 {
     const trace::Visits& visits = trace.visits();
     const auto begin = visits.operand.begin();
@@ -29,7 +29,7 @@ std::pair<std::size_t, std::size_t> visitsUntil(const trace::Trace& trace, std::
     const auto last = std::upper_bound(first, visits.operand.end(), operand);
     const auto from = visits.firstStep.begin() + (first - begin);
     const auto to = visits.firstStep.begin() + (last - begin);
-    const auto end = std::upper_bound(from, to, step);
+    const auto end = std::upper_bound(from, to, step.number);
     return {static_cast<std::size_t>(first - begin),
             static_cast<std::size_t>(end - visits.firstStep.begin())};
 }
@@ -107,13 +107,13 @@ void paintPath(Canvas& canvas, const GridMoment& moment, const ArrayPanel& panel
 {
     const trace::Trace& trace = *moment.run.trace;
     const auto operand = static_cast<std::size_t>(panel.shape.operand);
-    if (std::min(panel.cellWidth, panel.cellHeight) < 10 || moment.step == trace::kNone
+    if (std::min(panel.cellWidth, panel.cellHeight) < 10 || !moment.step
         || hasListedCells(trace.info().operands[operand])) {
         return;
     }
     const ShownSlice slice = shownSlice(moment, panel.shape);
     const std::int64_t perSlice = panel.shape.rows * panel.shape.columns;
-    auto [first, last] = visitsUntil(trace, panel.shape.operand, moment.step);
+    auto [first, last] = visitsUntil(trace, panel.shape.operand, *moment.step);
     if (last - first > static_cast<std::size_t>(kLongestPath)) {
         first = last - static_cast<std::size_t>(kLongestPath);
     }

@@ -2,10 +2,12 @@
 // view use them.
 #pragma once
 
+#include "core/trace/row.h"
 #include "views/layout/grid/arrangement.h"
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/canvas.h"
 
+#include <optional>
 #include <vector>
 
 namespace pallascope::layout {
@@ -16,9 +18,9 @@ struct GridMoment
     const RunView& run;
     Picoseconds now;
     std::int32_t pipeline = 0;
-    std::int32_t step = trace::kNone; // a row of Steps
-    std::vector<Extent> index;        // in the grid
-    bool finished = false;            // at the end of the run, when nothing is current
+    std::optional<trace::StepRow> step;
+    std::vector<Extent> index; // in the grid
+    bool finished = false;     // at the end of the run, when nothing is current
 };
 
 // The part of an array that is shown as rows x columns: the slice at the current leading indices.

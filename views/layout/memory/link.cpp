@@ -122,7 +122,8 @@ void paintQueue(Canvas& canvas, const RunView& run, trace::CopyRange range, doub
     const double right = canvas.width() - parts::kPadding;
     double x = parts::kPadding;
     const auto nameOf = [&](std::size_t row) {
-        return fmt::format("{} {}", copies.out[row] != 0 ? "↑" : "↓", trace::copyLabel(trace, row));
+        return fmt::format("{} {}", copies.out[row] != 0 ? "↑" : "↓",
+                           trace::copyLabel(trace, trace::CopyRow::at(row)));
     };
     double all = 0;
     for (std::size_t row = range.first; row < range.last && all < right; ++row) {
@@ -131,7 +132,7 @@ void paintQueue(Canvas& canvas, const RunView& run, trace::CopyRange range, doub
     const bool roomForWords = all < right - x;
     for (std::size_t row = range.first; row < range.last; ++row) {
         const bool moving = copies.start[row] <= now.value();
-        const double fraction = trace::copyFraction(trace, row, now);
+        const double fraction = trace::copyFraction(trace, trace::CopyRow::at(row), now);
         const std::string name = nameOf(row);
         const std::string word = moving         ? percentText(fraction, 0)
                                  : roomForWords ? std::string("waits")

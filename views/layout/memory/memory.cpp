@@ -98,11 +98,12 @@ std::string linkPart(const RunView& run, Picoseconds now, std::int32_t link, boo
         return fmt::format("{}|idle|{}", named ? name : "link ", queued);
     }
     const std::size_t row = range.first;
+    const auto copy = trace::CopyRow::at(row);
     const double seconds = toSeconds(Picoseconds(copies.end[row] - copies.start[row])).value();
     return fmt::format("{}|{}| · {} |{}| · |{}| queued", name,
                        bandwidthText(static_cast<double>(copies.bytes[row]) / seconds),
-                       trace::copyLabel(trace, row),
-                       percentText(trace::copyFraction(trace, row, now), 0), range.size() - 1);
+                       trace::copyLabel(trace, copy),
+                       percentText(trace::copyFraction(trace, copy, now), 0), range.size() - 1);
 }
 
 std::string captionOf(Canvas& canvas, const RunView& run, Picoseconds now,

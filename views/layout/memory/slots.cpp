@@ -13,9 +13,9 @@ namespace pallascope::layout {
 
 namespace {
 
-std::string stepText(const trace::Trace& trace, std::int32_t row)
+std::string stepText(const trace::Trace& trace, trace::StepRow step)
 {
-    return "step " + countText(parts::stepOrdinal(trace, row));
+    return "step " + countText(parts::stepOrdinal(trace, step));
 }
 
 bool isOutput(const trace::Trace& trace, const trace::Buffer& buffer)
@@ -29,23 +29,23 @@ bool isOutput(const trace::Trace& trace, const trace::Buffer& buffer)
 bool notYetWritten(const trace::Trace& trace, const trace::Buffer& buffer,
                    const trace::SlotState& state, Picoseconds now)
 {
-    if (state.phase != trace::SlotPhase::InUse || !isOutput(trace, buffer)
-        || state.visit == trace::kNone) {
+    if (state.phase != trace::SlotPhase::InUse || !isOutput(trace, buffer) || !state.visit) {
         return false;
     }
-    const std::int32_t first = trace.visits().firstStep[static_cast<std::size_t>(state.visit)];
+    const std::int32_t first = trace.visits().firstStep[state.visit->index()];
     return now.value() < trace.steps().bodyBegin[static_cast<std::size_t>(first)];
 }
 
 // The step of the visit, from 1. The overhead after a body belongs to the step of that body.
 std::int64_t stepOfStay(const trace::Trace& trace, const trace::SlotState& state, Picoseconds now)
 {
-    const std::int32_t first = trace.visits().firstStep[static_cast<std::size_t>(state.visit)];
-    return std::min<std::int64_t>(state.stepsDone + 1, trace::stepAt(trace, now) - first + 1);
+    const std::int32_t first = trace.visits().firstStep[state.visit->index()];
+    return std::min<std::int64_t>(state.stepsDone + 1,
+                                  trace::stepAt(trace, now)->number - first + 1);
 }
 
 // The first step that will use a slot that nothing has used so far.
-std::int32_t firstUse(const trace::Trace& trace, const trace::Buffer& buffer)
+std::optional<trace::StepRow> firstUse(const trace::Trace& trace, const trace::Buffer& buffer)
 {
     const trace::Visits& visits = trace.visits();
     const auto [first, last] =
@@ -54,13 +54,13 @@ std::int32_t firstUse(const trace::Trace& trace, const trace::Buffer& buffer)
     for (auto it = first; it != last; ++it) {
         const auto row = static_cast<std::size_t>(it - visits.operand.begin());
         if (visits.slot[row] == buffer.slot) {
-            return visits.firstStep[row];
+            return trace::StepRow{visits.firstStep[row]};
         }
         if (it - first > 64) {
             break;
         }
     }
-    return trace::kNone;
+    return std::nullopt;
 }
 
 struct SlotLook // how a slot is painted
@@ -136,9 +136,9 @@ void paintSlotTexts(Canvas& canvas, const RunView& run, const trace::Buffer& buf
     std::string title;
     if (buffer.operand < 0) {
         title = parts::arrayText(buffer.shape, buffer.dtype);
-    } else if (state.block >= 0 && !(look.undefined && !look.inUse)) {
+    } else if (state.block && !(look.undefined && !look.inUse)) {
         title =
-            trace::blockName(info.operands[static_cast<std::size_t>(buffer.operand)], state.block);
+            trace::blockName(info.operands[static_cast<std::size_t>(buffer.operand)], *state.block);
     }
     const double at = rect.x + 10 + std::max(42.0, nameWidth + 8);
     const Weight weight = look.inUse ? Weight::SemiBold : Weight::Medium;
@@ -250,20 +250,20 @@ std::string slotWords(const trace::Trace& trace, std::int32_t index, Picoseconds
     using trace::SlotPhase;
     const trace::Buffer& buffer = trace.info().buffers[static_cast<std::size_t>(index)];
     const trace::SlotState state = trace::slotStateAt(trace, index, now);
-    const auto firstStep = [&](std::int32_t visit) {
-        return stepText(trace, trace.visits().firstStep[static_cast<std::size_t>(visit)]);
+    const auto firstStep = [&](trace::VisitRow visit) {
+        return stepText(trace, trace::StepRow{trace.visits().firstStep[visit.index()]});
     };
     switch (state.phase) {
     case SlotPhase::Empty: {
-        const std::int32_t step = buffer.operand < 0 ? trace::kNone : firstUse(trace, buffer);
-        return step == trace::kNone ? "undefined" : "undefined until " + stepText(trace, step);
+        const auto step = buffer.operand < 0 ? std::nullopt : firstUse(trace, buffer);
+        return step ? "undefined until " + stepText(trace, *step) : "undefined";
     }
     case SlotPhase::Queued:
         return "queued";
     case SlotPhase::Arriving:
         return "arriving " + percentText(state.fraction, 0);
     case SlotPhase::Ready:
-        return state.visit == trace::kNone ? "ready" : "ready for " + firstStep(state.visit);
+        return state.visit ? "ready for " + firstStep(*state.visit) : "ready";
     case SlotPhase::InUse:
         if (buffer.operand < 0) {
             return "scratch";

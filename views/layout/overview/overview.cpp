@@ -44,9 +44,9 @@ void waitMarks(Canvas& canvas, const RunView& run, double y, double width)
         const bool goesOn =
             // Waited all along, so the mark where the wait began suffices.
             after - before == to - from;
-        const bool began = trace::waitAt(*run.trace, 0, from) == trace::kNone || x == 0;
+        const bool began = !trace::waitAt(*run.trace, 0, from) || x == 0;
         if (after > before && (began || !goesOn)
-            && !(trace::waitAt(*run.trace, 0, from) != trace::kNone && x > 0)) {
+            && !(trace::waitAt(*run.trace, 0, from) && x > 0)) {
             canvas.fill(x, y, 1, kTick, Role::Wait);
         }
         before = after;
@@ -246,7 +246,7 @@ Scene layoutOverview(const RunView& run, const ViewState& state, Size size)
     canvas.fill(playhead, y - 3, 2, h + 6, Role::Playhead);
     canvas.polygon({{playhead - 4, y - 7}, {playhead + 6, y - 7}, {playhead + 1, y - 1}},
                    Role::Playhead);
-    if (const Position position = positionAt(run, state.now); position.step != trace::kNone) {
+    if (const Position position = positionAt(run, state.now); position.step) {
         canvas.state(factsOf(position));
     }
     return parts::finished(std::move(canvas), "Whole run", positionText(run, state.now), run,

@@ -50,10 +50,10 @@ Position positionAt(const RunView& run, Picoseconds now)
         return position;
     }
     position.step = index.leading().row(index.leading().at(now));
-    position.pipeline = trace.steps().pipeline[at(position.step)];
+    position.pipeline = trace.steps().pipeline[position.step->index()];
     position.kind = index.pipelines().ofPipeline[at(position.pipeline)];
     const trace::Pipeline& pipeline = trace.info().pipelines[at(position.pipeline)];
-    position.number = trace.steps().ordinal[at(position.step)];
+    position.number = trace.steps().ordinal[position.step->index()];
     position.steps = pipeline.steps;
     position.agents = index.pipelines().all[at(position.kind)].agents;
     position.index = trace::gridIndices(pipeline, position.number);
@@ -68,7 +68,7 @@ std::string stepText(const Position& position)
 std::string positionText(const RunView& run, Picoseconds now)
 {
     std::string text = fmt::format("|{}| of {}", timeText(now), timeText(run.trace->end()));
-    if (const Position position = positionAt(run, now); position.step != trace::kNone) {
+    if (const Position position = positionAt(run, now); position.step) {
         text += fmt::format(" · step |{}| of {}", countText(position.number),
                             countText(position.steps));
     }

@@ -6,6 +6,7 @@
 #include "views/layout/scene/fact.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,14 +16,14 @@ namespace pallascope::layout {
 // others are at about the same place.
 struct Position
 {
-    std::int32_t step = trace::kNone; // row of Steps; kNone: the run has none
-    std::int32_t pipeline = 0;        // of that step
-    std::int32_t kind = -1;           // of that pipeline; -1: the run has no pipelines
-    std::int64_t number = 0;          // of the step within its pipeline, from 0
-    std::int64_t steps = 0;           // of that pipeline
-    std::int64_t agents = 1;          // that run it
-    std::vector<Extent> index;        // of the grid
-    bool finished = false;            // at the end of the run: nothing is current
+    std::optional<trace::StepRow> step; // none: the run has none
+    std::int32_t pipeline = 0;          // of that step
+    std::int32_t kind = -1;             // of that pipeline; -1: the run has no pipelines
+    std::int64_t number = 0;            // of the step within its pipeline, from 0
+    std::int64_t steps = 0;             // of that pipeline
+    std::int64_t agents = 1;            // that run it
+    std::vector<Extent> index;          // of the grid
+    bool finished = false;              // at the end of the run: nothing is current
 };
 
 [[nodiscard]] Position positionAt(const RunView& run, Picoseconds now);

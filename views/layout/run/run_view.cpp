@@ -14,9 +14,7 @@ TimeRange frameOf(const trace::Trace& trace, const trace::LeadingSteps& leading,
                   std::size_t count)
 {
     const trace::Steps& steps = trace.steps();
-    const auto row = [&](std::size_t number) {
-        return static_cast<std::size_t>(leading.row(number));
-    };
+    const auto row = [&](std::size_t number) { return leading.row(number).index(); };
     const std::size_t last = std::min(leading.size(), first + count) - 1;
     const std::int64_t begin = first == 0 ? 0 : steps.begin[row(first)];
     std::int64_t end = steps.end[row(last)];

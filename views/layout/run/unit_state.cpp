@@ -14,11 +14,11 @@ namespace {
 std::optional<UnitState> stateFor(const trace::Trace& trace, std::int32_t agent, std::int32_t unit,
                                   Picoseconds now)
 {
-    const std::int32_t row = trace::segmentAt(trace, agent, now);
-    if (row == trace::kNone) {
+    const std::optional<trace::SegmentRow> row = trace::segmentAt(trace, agent, now);
+    if (!row) {
         return {};
     }
-    const auto at = static_cast<std::size_t>(row);
+    const std::size_t at = row->index();
     const trace::SegmentTemplate& segment =
         trace.info().templates[static_cast<std::size_t>(trace.segments().templateId[at])];
     const std::int64_t since = now.value() - trace.segments().begin[at];
@@ -83,11 +83,11 @@ UnitState unitState(const trace::Trace& trace, std::int32_t unit, Picoseconds no
     return working.empty() ? UnitState{} : stateOf(info, working);
 }
 
-bool waitsForOthers(const trace::Trace& trace, std::int32_t wait)
+bool waitsForOthers(const trace::Trace& trace, trace::WaitRow wait)
 {
     const trace::Waits& waits = trace.waits();
     const auto isNone = [wait](const std::vector<std::int32_t>& column) {
-        return column.empty() || column[static_cast<std::size_t>(wait)] == trace::kNone;
+        return column.empty() || column[wait.index()] == trace::kNone;
     };
     return isNone(waits.copy) && isNone(waits.semaphore) && isNone(waits.operation);
 }

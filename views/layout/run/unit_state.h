@@ -20,8 +20,8 @@ struct UnitState
 // that work.
 [[nodiscard]] UnitState unitState(const trace::Trace& trace, std::int32_t unit, Picoseconds now);
 
-// Whether a wait (a row of trace::Waits) is for other cores to finish, and not for a copy, a
+// Whether a wait is for other cores to finish, and not for a copy, a
 // semaphore or a unit.
-[[nodiscard]] bool waitsForOthers(const trace::Trace& trace, std::int32_t wait);
+[[nodiscard]] bool waitsForOthers(const trace::Trace& trace, trace::WaitRow wait);
 
 } // namespace pallascope::layout

@@ -27,9 +27,9 @@ std::int64_t blockTotal(const trace::Operand& operand)
     return total;
 }
 
-std::int64_t stepOrdinal(const trace::Trace& trace, std::int32_t step)
+std::int64_t stepOrdinal(const trace::Trace& trace, trace::StepRow step)
 {
-    return step == trace::kNone ? -1 : trace.steps().ordinal[static_cast<std::size_t>(step)];
+    return trace.steps().ordinal[step.index()];
 }
 
 Role unitRole(UnitKind kind)

@@ -2,11 +2,13 @@
 // pipeline runs, how a size reads.
 #pragma once
 
+#include "core/trace/row.h"
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/canvas.h"
 #include "views/layout/scene/scene.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +23,8 @@ inline constexpr std::string_view kTimes = "×";
 [[nodiscard]] bool reads(const trace::Operand& operand);  // In or InOut
 [[nodiscard]] std::int64_t blockTotal(const trace::Operand& operand);
 
-// The number of a step (a row of Steps) within its pipeline, counted from 0 as in the grid; -1 if
-// there is none.
-[[nodiscard]] std::int64_t stepOrdinal(const trace::Trace& trace, std::int32_t step);
+// The number of a step within its pipeline, counted from 0 as in the grid.
+[[nodiscard]] std::int64_t stepOrdinal(const trace::Trace& trace, trace::StepRow step);
 
 [[nodiscard]] Role unitRole(UnitKind kind);
 

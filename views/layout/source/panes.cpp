@@ -292,9 +292,9 @@ void paintListing(Canvas& canvas, const RunView& run, const SourceMoment& moment
     const double height = lineHeight(area.h, count);
     const auto fit =
         std::max<std::int64_t>(1, static_cast<std::int64_t>((area.h - kHead - 2) / height));
-    const bool running = moment.operation != trace::kNone;
+    const bool running = moment.operation.has_value();
     const std::int32_t current =
-        running ? info.operations[static_cast<std::size_t>(moment.operation)].listingLine : -1;
+        running ? info.operations[moment.operation->index()].listingLine : -1;
     std::int64_t first = 0;
     if (current >= fit) {
         first = std::min<std::int64_t>(current - fit / 2, count - fit);

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "core/trace/mark_time.h"
+#include "core/trace/row.h"
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/canvas.h"
 
+#include <optional>
 #include <string>
 
 namespace pallascope::layout {
@@ -12,8 +14,8 @@ namespace pallascope::layout {
 // Where in the program the run is at a time.
 struct SourceMoment
 {
-    std::int32_t step = trace::kNone;      // a row of Steps
-    std::int32_t operation = trace::kNone; // kNone in a pipeline's waits and step overhead
+    std::optional<trace::StepRow> step;
+    std::optional<trace::OperationRow> operation; // none in a pipeline's waits and step overhead
     trace::SourceLine line;
     std::string doing;
     Picoseconds elapsed, length; // of the operation

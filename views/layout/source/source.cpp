@@ -16,10 +16,10 @@ namespace {
 
 constexpr double kSideBySide = 900;
 
-SourceMoment waitByHand(const trace::Trace& trace, std::int32_t wait, Picoseconds now,
+SourceMoment waitByHand(const trace::Trace& trace, trace::WaitRow wait, Picoseconds now,
                         SourceMoment moment)
 {
-    const auto row = static_cast<std::size_t>(wait);
+    const std::size_t row = wait.index();
     const std::int64_t begin = trace.waits().begin[row], end = trace.waits().end[row];
     moment.operation = trace::operationOfWait(trace, wait);
     moment.line = trace::lineOfWait(trace, wait);
@@ -39,8 +39,7 @@ std::int32_t shownAgent(const RunView& run, const Position& position, Picosecond
     }
     const auto kind = static_cast<std::size_t>(position.kind);
     const std::int32_t agent = run.index->pipelines().all[kind].agent;
-    const bool isIdle = trace::segmentAt(trace, agent, now) == trace::kNone
-                        && trace::waitAt(trace, agent, now) == trace::kNone;
+    const bool isIdle = !trace::segmentAt(trace, agent, now) && !trace::waitAt(trace, agent, now);
     return isIdle ? 0 : agent;
 }
 
@@ -59,15 +58,15 @@ SourceMoment momentOf(const RunView& run, Picoseconds now)
         return moment;
     }
     moment.operation = trace::operationAt(trace, agent, now);
-    if (moment.operation != trace::kNone) {
-        const trace::Operation& op = info.operations[static_cast<std::size_t>(moment.operation)];
+    if (moment.operation) {
+        const trace::Operation& op = info.operations[moment.operation->index()];
         moment.line = op.source;
         moment.doing = op.label.empty() ? op.name : op.label;
-        const auto row = static_cast<std::size_t>(trace::segmentAt(trace, agent, now));
+        const std::size_t row = trace::segmentAt(trace, agent, now)->index();
         const trace::SegmentTemplate& segment =
             info.templates[static_cast<std::size_t>(trace.segments().templateId[row])];
-        const auto found =
-            std::find(segment.operations.begin(), segment.operations.end(), moment.operation);
+        const auto found = std::find(segment.operations.begin(), segment.operations.end(),
+                                     moment.operation->number);
         const auto index = static_cast<std::size_t>(found - segment.operations.begin());
         // An operation lasts from the retirement of the operation before it to its own.
         const std::int64_t begin =
@@ -77,20 +76,19 @@ SourceMoment momentOf(const RunView& run, Picoseconds now)
         moment.length = Picoseconds(end - begin);
         return moment;
     }
-    if (position.step != trace::kNone) {
+    if (position.step) {
         moment.line = info.pipelines[static_cast<std::size_t>(position.pipeline)].source;
     }
-    const std::int32_t wait = trace::waitAt(trace, agent, now);
-    const bool waits = wait != trace::kNone;
-    if (waits && trace::operationOfWait(trace, wait) != trace::kNone) {
-        return waitByHand(trace, wait, now, moment);
+    const std::optional<trace::WaitRow> wait = trace::waitAt(trace, agent, now);
+    if (wait && trace::operationOfWait(trace, *wait)) {
+        return waitByHand(trace, *wait, now, moment);
     }
-    if (waits) {
-        const bool copy = trace.waits().copy[static_cast<std::size_t>(wait)] != trace::kNone;
+    if (wait) {
+        const bool copy = trace.waits().copy[wait->index()] != trace::kNone;
         moment.doing = copy ? "pipeline waits for a copy" : "waits for others";
-    } else if (const std::int32_t segment = trace::segmentAt(trace, agent, now);
-               segment != trace::kNone) {
-        const auto id = trace.segments().templateId[static_cast<std::size_t>(segment)];
+    } else if (const std::optional<trace::SegmentRow> segment =
+                   trace::segmentAt(trace, agent, now)) {
+        const auto id = trace.segments().templateId[segment->index()];
         const bool launches =
             info.templates[static_cast<std::size_t>(id)].kind == trace::SegmentKind::Launch;
         moment.doing = launches ? "launch" : "step overhead";
@@ -110,8 +108,8 @@ std::string captionOf(Canvas& canvas, const RunView& run, const SourceMoment& mo
     if (moment.length.value() > 0) {
         caption += " · |" + timeText(moment.elapsed) + "| of |" + timeText(moment.length) + "|";
     }
-    if (moment.step != trace::kNone) {
-        const std::int64_t number = parts::stepOrdinal(*run.trace, moment.step);
+    if (moment.step) {
+        const std::int64_t number = parts::stepOrdinal(*run.trace, *moment.step);
         canvas.state({FactKind::Step, -1, static_cast<double>(number), countText(number)});
         caption += " · step |" + countText(number) + "|";
     }

@@ -34,7 +34,7 @@ std::size_t firstAfter(const std::vector<std::int64_t>& column, std::int64_t t)
 bool standsBy(const RunView& run, std::size_t wait)
 {
     const std::vector<trace::AgentKind>& kinds = run.index->agents().kinds;
-    if (kinds.size() < 2 || !waitsForOthers(*run.trace, static_cast<std::int32_t>(wait))) {
+    if (kinds.size() < 2 || !waitsForOthers(*run.trace, trace::WaitRow::at(wait))) {
         return false;
     }
     const std::int32_t agent = run.trace->waits().agent[wait];
@@ -47,7 +47,7 @@ bool standsBy(const RunView& run, std::size_t wait)
 std::vector<std::string> waitLabels(const RunView& run, std::size_t wait)
 {
     const trace::Waits& waits = run.trace->waits();
-    const auto row = static_cast<std::int32_t>(wait);
+    const auto row = trace::WaitRow::at(wait);
     const std::string time = timeText(Picoseconds(waits.end[wait] - waits.begin[wait]));
     std::string name = trace::awaitedLabel(*run.trace, row);
     if (name.empty() && run.index->agents().size() > 1 && waitsForOthers(*run.trace, row)) {
@@ -287,8 +287,8 @@ std::vector<Fold> folds(const RunView& run, const TimeAxis& axis, std::int64_t s
     const Plot plot(axis);
     const auto count = static_cast<std::int64_t>(steps.size());
     std::vector<Fold> folds;
-    const std::int32_t at = trace::stepAt(*run.trace, axis.range.begin);
-    const std::int64_t first = at == trace::kNone ? 0 : at / stepsPerBar * stepsPerBar;
+    const std::optional<trace::StepRow> at = trace::stepAt(*run.trace, axis.range.begin);
+    const std::int64_t first = at ? at->number / stepsPerBar * stepsPerBar : 0;
     // The first bar begins with the run and the last one ends with it, so nothing of the run is
     // left out.
     const auto beginOf = [&](std::int64_t step) {
@@ -305,7 +305,7 @@ std::vector<Fold> folds(const RunView& run, const TimeAxis& axis, std::int64_t s
         if (next < count && plot.x(beginOf(next)) - plot.x(begin) < kLeastFold) {
             const Picoseconds wide = axis.toTime(plot.x(begin) + kLeastFold);
             const std::int64_t reached =
-                std::max<std::int64_t>(next, trace::stepAt(*run.trace, wide));
+                std::max<std::int64_t>(next, trace::stepAt(*run.trace, wide)->number);
             next = std::min(count, (reached + stepsPerBar - 1) / stepsPerBar * stepsPerBar);
         }
         folds.push_back(

@@ -26,11 +26,10 @@ std::string copiesText(const trace::Trace& trace, Picoseconds now)
             continue;
         }
         const bool out = copies.out[flight.first] != 0;
-        const std::string share =
-            strong(percentText(trace::copyFraction(trace, flight.first, now), 0));
-        std::string text = (out ? "write-back of " : "next ")
-                           + trace::copyLabel(trace, flight.first) + " " + share
-                           + (out ? " gone" : " arrived");
+        const auto copy = trace::CopyRow::at(flight.first);
+        const std::string share = strong(percentText(trace::copyFraction(trace, copy, now), 0));
+        std::string text = (out ? "write-back of " : "next ") + trace::copyLabel(trace, copy) + " "
+                           + share + (out ? " gone" : " arrived");
         if (flight.size() > 1) {
             text += ", " + strong(countText(static_cast<std::int64_t>(flight.size()) - 1))
                     + " queued behind it";
@@ -74,7 +73,7 @@ std::string prologueText(const RunView& run, Picoseconds now)
     }
     const auto count = run.index->leading().size();
     const auto bodyOf = [&](std::size_t number) {
-        return steps.bodyBegin[static_cast<std::size_t>(run.index->leading().row(number))];
+        return steps.bodyBegin[run.index->leading().row(number).index()];
     };
     const std::int64_t bodyBegin = bodyOf(0);
     const std::string inputs = firstInputs(trace, bodyBegin);
@@ -120,16 +119,14 @@ std::string stepText(const RunView& run, std::size_t step, Picoseconds now)
     const std::int32_t unit = mainUnit(run);
     const std::int32_t agent =
         trace.info().pipelines[static_cast<std::size_t>(trace.steps().pipeline[step])].agent;
-    const std::int32_t wait = trace::waitAt(trace, agent, now);
-    const std::int32_t segment = trace::segmentAt(trace, agent, now);
-    if (wait != trace::kNone) {
-        const auto row = static_cast<std::size_t>(wait);
+    if (const std::optional<trace::WaitRow> wait = trace::waitAt(trace, agent, now)) {
+        const std::size_t row = wait->index();
         const std::string left = timeText(Picoseconds(trace.waits().end[row]) - now);
         // The copy is named only if the part of the sentence about copies names another one.
         const std::int32_t copy = trace.waits().copy[row];
         const bool moving = copy != trace::kNone
                             && trace.copies().start[static_cast<std::size_t>(copy)] <= now.value();
-        const bool forOthers = waitsForOthers(trace, wait);
+        const bool forOthers = waitsForOthers(trace, *wait);
         const bool isCore =
             forOthers || unit == trace::kNone || unitState(trace, unit, now).share.has_value();
         return (isCore ? "the core" : trace.info().units[static_cast<std::size_t>(unit)].name)
@@ -137,10 +134,10 @@ std::string stepText(const RunView& run, std::size_t step, Picoseconds now)
                + (forOthers ? " for the others"
                   : copy == trace::kNone || moving
                       ? ""
-                      : " for " + trace::copyLabel(trace, static_cast<std::size_t>(copy)));
+                      : " for " + trace::copyLabel(trace, trace::CopyRow{copy}));
     }
-    if (segment != trace::kNone) {
-        const auto row = static_cast<std::size_t>(segment);
+    if (const std::optional<trace::SegmentRow> segment = trace::segmentAt(trace, agent, now)) {
+        const std::size_t row = segment->index();
         const auto id = static_cast<std::size_t>(trace.segments().templateId[row]);
         const trace::SegmentTemplate& of = trace.info().templates[id];
         if (of.isBookkeeping()) {
@@ -199,11 +196,10 @@ std::string caption(Canvas& canvas, const RunView& run, const ViewState& state, 
     const trace::Trace& trace = *run.trace;
     const Picoseconds now = state.now;
     const Position position = positionAt(run, now);
-    const std::int32_t step = position.step;
     if (trace.end().value() == 0) {
         return "No steps: this run did nothing.";
     }
-    if (step == trace::kNone) {
+    if (!position.step) {
         return "no grid steps; manual DMA and operations, " + strong(timeText(trace.end()));
     }
     if (zoom.level == Level::Run) {
@@ -215,8 +211,8 @@ std::string caption(Canvas& canvas, const RunView& run, const ViewState& state, 
     if (now >= trace.end()) {
         return "end: " + wholeRunText(canvas, run);
     }
-    const auto row = static_cast<std::size_t>(step);
-    const bool isFirst = step == run.index->leading().row(0);
+    const std::size_t row = position.step->index();
+    const bool isFirst = position.step == run.index->leading().row(0);
     if (isFirst && now.value() < trace.steps().bodyBegin[row]) {
         return prologueText(run, now);
     }

@@ -25,7 +25,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> busySpans(const RunView& run,
     std::vector<std::pair<std::int64_t, std::int64_t>> all, spans;
     for (const std::int32_t link : links) {
         for (std::size_t i = 0; i < run.index->copiesOf(link); ++i) {
-            const std::size_t row = run.index->copyOf(link, i);
+            const std::size_t row = run.index->copyOf(link, i).index();
             all.emplace_back(copies.start[row], copies.end[row]);
         }
     }
@@ -43,7 +43,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> busySpans(const RunView& run,
 std::vector<std::string> copyLabels(const trace::Trace& trace, std::size_t copy)
 {
     const trace::Copies& copies = trace.copies();
-    std::string name = trace::copyLabel(trace, copy);
+    std::string name = trace::copyLabel(trace, trace::CopyRow::at(copy));
     return {name + " " + bytesText(Bytes(copies.bytes[copy])), std::move(name)};
 }
 
@@ -74,7 +74,7 @@ public:
             if (m_next[i] == m_index.copiesOf(m_links[i])) {
                 continue;
             }
-            const std::size_t row = m_index.copyOf(m_links[i], m_next[i]);
+            const std::size_t row = m_index.copyOf(m_links[i], m_next[i]).index();
             if (!first || m_copies.start[row] < m_copies.start[first->row]) {
                 first = Next{i, row};
             }

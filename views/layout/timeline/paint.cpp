@@ -134,7 +134,7 @@ void Painter::whiskers(const Lane& lane)
         for (std::size_t i =
                  m_run.index->copiesBy(link, m_trace.copies().start, Picoseconds(begin()));
              i < count && budget > 0; ++i) {
-            const std::size_t row = m_run.index->copyOf(link, i);
+            const std::size_t row = m_run.index->copyOf(link, i).index();
             if (m_trace.copies().issue[row] >= end()) {
                 break;
             }

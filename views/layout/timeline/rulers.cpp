@@ -93,8 +93,7 @@ void FramePainter::stepNumbers()
     double free = m_axis.left;
     for (std::int64_t number = (from + every - 1) / every * every; number < count;
          number += every) {
-        const auto step =
-            static_cast<std::size_t>(index.leading().row(static_cast<std::size_t>(number)));
+        const std::size_t step = index.leading().row(static_cast<std::size_t>(number)).index();
         const double px = std::round(x(steps.begin[step]));
         if (px >= right()) {
             break;
@@ -141,11 +140,11 @@ void FramePainter::stepNames()
 {
     const trace::Steps& steps = m_trace.steps();
     const trace::Index& index = *m_run.index;
-    const std::int32_t current = positionAt(m_run, m_state.now).step;
+    const std::optional<trace::StepRow> current = positionAt(m_run, m_state.now).step;
     double lastLine = -1;
     for (std::size_t number = index.leading().at(m_axis.range.begin);
          number < index.leading().size(); ++number) {
-        const auto step = static_cast<std::size_t>(index.leading().row(number));
+        const std::size_t step = index.leading().row(number).index();
         if (steps.begin[step] >= end()) {
             break;
         }
@@ -159,7 +158,7 @@ void FramePainter::stepNames()
         const double next = number + 1 < index.leading().size() ? x(beginOf(number + 1)) : right();
         const double to = std::min({x(steps.end[step]), next, right()}) - 4;
         const bool now =
-            static_cast<std::int32_t>(step) == current && m_state.now.value() < steps.end[step];
+            trace::StepRow::at(step) == current && m_state.now.value() < steps.end[step];
         if (to - from > 4) {
             firstFitting(
                 from, to - from, kRuler, kStepRuler, namesOf(step),
@@ -201,7 +200,7 @@ void FramePainter::periodNames()
     const std::int64_t every = stepsOf(kLeast, m_run.period, pxPerLeadingStep(), count);
     double free = -1; // the x behind the last name
     for (std::size_t number = index.leading().at(m_axis.range.begin); number < count; ++number) {
-        const auto step = static_cast<std::size_t>(index.leading().row(number));
+        const std::size_t step = index.leading().row(number).index();
         const std::int64_t ordinal = steps.ordinal[step];
         const double line = std::round(x(steps.begin[step]));
         if (steps.begin[step] >= end()) {
@@ -211,8 +210,8 @@ void FramePainter::periodNames()
             continue;
         }
         stepLine(line);
-        const auto last = static_cast<std::size_t>(
-            index.leading().row(std::min(count, number + static_cast<std::size_t>(every)) - 1));
+        const std::size_t behind = std::min(count, number + static_cast<std::size_t>(every));
+        const std::size_t last = index.leading().row(behind - 1).index();
         const double to = std::min(right(), x(steps.end[last]));
         const std::string from = countText(ordinal);
         const std::string until = countText(steps.ordinal[last]);
@@ -227,7 +226,7 @@ void FramePainter::periodNames()
 
 std::int64_t FramePainter::beginOf(std::size_t number) const
 {
-    return m_trace.steps().begin[static_cast<std::size_t>(m_run.index->leading().row(number))];
+    return m_trace.steps().begin[m_run.index->leading().row(number).index()];
 }
 
 double FramePainter::pxPerLeadingStep() const

@@ -306,21 +306,23 @@ const trace::Mark* markAt(const trace::Trace& trace, std::size_t segment, std::i
     return mark == of.marks.end() ? nullptr : &*mark;
 }
 
-std::vector<std::int32_t> rowsAt(const RunView& run, const Lane& lane, Picoseconds t)
+std::vector<RowAt> rowsAt(const RunView& run, const Lane& lane, Picoseconds t)
 {
     const trace::Trace& trace = *run.trace;
     const std::vector<std::int32_t>& owner = run.index->agents().ownerOf;
-    std::vector<std::int32_t> rows;
+    std::vector<RowAt> rows;
     for (std::size_t i = 0; i < owner.size(); ++i) {
         const auto agent = static_cast<std::int32_t>(i);
         if (!isOf(lane, owner[i])) {
             continue;
         }
-        const std::int32_t row = lane.kind == LaneKind::Unit ? trace::segmentAt(trace, agent, t)
-                                                             : trace::waitAt(trace, agent, t);
-        if (row != trace::kNone
-            && (lane.kind != LaneKind::Unit || markAt(trace, at(row), lane.unit, t) != nullptr)) {
-            rows.push_back(row);
+        if (lane.kind != LaneKind::Unit) {
+            if (const std::optional<trace::WaitRow> wait = trace::waitAt(trace, agent, t)) {
+                rows.emplace_back(*wait);
+            }
+        } else if (const auto segment = trace::segmentAt(trace, agent, t);
+                   segment && markAt(trace, segment->index(), lane.unit, t) != nullptr) {
+            rows.emplace_back(*segment);
         }
     }
     return rows;

@@ -2,11 +2,13 @@
 // so that each can be tested alone.
 #pragma once
 
+#include "core/trace/row.h"
 #include "views/layout/scene/canvas.h"
 #include "views/layout/timeline/time_axis.h"
 
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace pallascope::layout {
@@ -146,7 +148,8 @@ struct Share
                                           const TimeAxis& axis);
 
 // The rows of Segments or Waits that keep agents of a lane busy at t.
-[[nodiscard]] std::vector<std::int32_t> rowsAt(const RunView& run, const Lane& lane, Picoseconds t);
+using RowAt = std::variant<trace::SegmentRow, trace::WaitRow>;
+[[nodiscard]] std::vector<RowAt> rowsAt(const RunView& run, const Lane& lane, Picoseconds t);
 
 // What a unit does at t in `segment`, a row of Segments; null if it does nothing.
 [[nodiscard]] const trace::Mark* markAt(const trace::Trace& trace, std::size_t segment,

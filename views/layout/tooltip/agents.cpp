@@ -13,14 +13,15 @@ namespace {
 constexpr std::size_t kMostLines = 12;
 
 // What one of the agents does: "for x(0,3)", "add".
-std::string doing(const trace::Trace& trace, const timeline::Lane& lane, std::int32_t found,
-                  Picoseconds t)
+std::string doing(const trace::Trace& trace, const timeline::Lane& lane,
+                  const timeline::RowAt& found, Picoseconds t)
 {
-    if (lane.kind != timeline::LaneKind::Unit) {
-        const std::string name = trace::awaitedName(trace, found);
+    if (const auto* wait = std::get_if<trace::WaitRow>(&found)) {
+        const std::string name = trace::awaitedName(trace, *wait);
         return name.empty() ? "for the others" : "for " + name;
     }
-    const trace::Mark* mark = timeline::markAt(trace, row(found), lane.unit, t);
+    const std::size_t segment = std::get<trace::SegmentRow>(found).index();
+    const trace::Mark* mark = timeline::markAt(trace, segment, lane.unit, t);
     return mark == nullptr || mark->operation < 0
                ? "step overhead"
                : trace.info().operations[row(mark->operation)].label;
@@ -42,7 +43,7 @@ Lines momentLines(const RunView& run, const target::Moment& moment)
         return {};
     }
     const bool isUnit = lane->kind == timeline::LaneKind::Unit;
-    const std::vector<std::int32_t> rows = timeline::rowsAt(run, *lane, t);
+    const std::vector<timeline::RowAt> rows = timeline::rowsAt(run, *lane, t);
     const std::string all = countText(static_cast<std::int64_t>(lane->agents.size()));
     Lines lines = {(isUnit ? lane->name + ": " : "")
                    + countText(static_cast<std::int64_t>(rows.size())) + " of " + all
@@ -50,9 +51,11 @@ Lines momentLines(const RunView& run, const target::Moment& moment)
                       : rows.size() == 1 ? " waits"
                                          : " wait")};
     std::vector<std::pair<std::string, std::vector<std::int32_t>>> groups;
-    for (const std::int32_t found : rows) {
+    for (const timeline::RowAt& found : rows) {
+        const auto* wait = std::get_if<trace::WaitRow>(&found);
         const std::int32_t agent =
-            isUnit ? trace.segments().agent[row(found)] : trace.waits().agent[row(found)];
+            wait != nullptr ? trace.waits().agent[wait->index()]
+                            : trace.segments().agent[std::get<trace::SegmentRow>(found).index()];
         const std::string what = doing(trace, *lane, found, t);
         auto group = std::find_if(groups.begin(), groups.end(),
                                   [&](const auto& one) { return one.first == what; });

@@ -23,9 +23,9 @@ std::string exactSpan(std::int64_t begin, std::int64_t end)
            + " ps long";
 }
 
-std::string stepName(const trace::Trace& trace, std::int32_t step)
+std::string stepName(const trace::Trace& trace, std::optional<trace::StepRow> step)
 {
-    return step == trace::kNone ? "the run" : "step " + countText(parts::stepOrdinal(trace, step));
+    return step ? "step " + countText(parts::stepOrdinal(trace, *step)) : "the run";
 }
 
 // The name of the copy before it in the link's queue, if the copy had to wait for that one to end.
@@ -36,7 +36,7 @@ std::string queuedBehind(const trace::Trace& trace, std::size_t copy)
         if (copies.link[before] == copies.link[copy]) {
             const bool blocked =
                 copies.end[before] == copies.start[copy] && copies.start[copy] > copies.issue[copy];
-            return blocked ? trace::copyName(trace, before) : "";
+            return blocked ? trace::copyName(trace, trace::CopyRow::at(before)) : "";
         }
     }
     return {};
@@ -52,7 +52,7 @@ std::string whyOfCopy(const trace::Trace& trace, std::size_t copy)
         const auto wait = static_cast<std::size_t>(it - waits.begin.begin());
         if (waits.copy[wait] == static_cast<std::int64_t>(copy) && waits.end[wait] > *it) {
             const std::string behind = queuedBehind(trace, copy);
-            return stepName(trace, waits.step[wait]) + " waits "
+            return stepName(trace, trace::StepRow::of(waits.step[wait])) + " waits "
                    + timeText(Picoseconds(waits.end[wait] - *it)) + " for it"
                    + (behind.empty() ? "" : ": it queued behind " + behind);
         }
@@ -118,8 +118,8 @@ Lines copyLines(const RunView& run, std::size_t copy)
     const Picoseconds length(copies.end[copy] - copies.start[copy]);
     const double seconds = toSeconds(length).value();
     const std::int64_t queued = copies.start[copy] - copies.issue[copy];
-    return {(out ? "write-back " : "copy ") + trace::copyName(trace, copy) + "  "
-                + (out ? near : far) + " → " + (out ? far : near),
+    return {(out ? "write-back " : "copy ") + trace::copyName(trace, trace::CopyRow::at(copy))
+                + "  " + (out ? near : far) + " → " + (out ? far : near),
             bytesText(Bytes(copies.bytes[copy])) + " in " + timeText(length)
                 + (seconds > 0
                        ? ", " + bandwidthText(static_cast<double>(copies.bytes[copy]) / seconds)
@@ -140,9 +140,10 @@ Lines waitLines(const RunView& run, std::size_t wait)
     const std::int64_t length = waits.end[wait] - waits.begin[wait];
     Lines lines;
     std::string why = "nothing else is known about its cause";
-    const std::string name = trace::awaitedName(trace, static_cast<std::int32_t>(wait));
+    const auto waited = trace::WaitRow::at(wait);
+    const std::string name = trace::awaitedName(trace, waited);
     const std::string agent = byAgent(run, waits.agent[wait]);
-    const bool others = !agent.empty() && waitsForOthers(trace, static_cast<std::int32_t>(wait));
+    const bool others = !agent.empty() && waitsForOthers(trace, waited);
     const std::string what = others ? " for the others" : name.empty() ? "" : " for " + name;
     if (waits.copy[wait] != trace::kNone) {
         const auto copy = row(waits.copy[wait]);
@@ -154,7 +155,7 @@ Lines waitLines(const RunView& run, std::size_t wait)
               + (before.value() > 0 ? timeText(before) + " before" : "only then")
               + (behind.empty() ? "" : "; it queued behind " + behind);
     }
-    lines.push_back(stepName(trace, waits.step[wait]) + " waits" + what);
+    lines.push_back(stepName(trace, trace::StepRow::of(waits.step[wait])) + " waits" + what);
     lines.push_back(timeText(Picoseconds(length)) + ", "
                     + span(waits.begin[wait], waits.end[wait]));
     if (!others) {
@@ -163,8 +164,7 @@ Lines waitLines(const RunView& run, std::size_t wait)
     if (!agent.empty()) {
         lines.push_back(agent);
     }
-    if (const std::string source =
-            sourceText(trace.info(), trace::lineOfWait(trace, static_cast<std::int32_t>(wait)));
+    if (const std::string source = sourceText(trace.info(), trace::lineOfWait(trace, waited));
         !source.empty()) {
         lines.push_back(source);
     }
@@ -213,11 +213,12 @@ Lines segmentLines(const RunView& run, std::size_t segment)
             : launch ? "launch"
                      : operations,
             timeText(of.duration) + ", " + span(begin, end) + (agent.empty() ? "" : ", " + agent),
-            launch     ? "before the first operation of a kernel, or of operations around kernels"
-            : overhead ? "bookkeeping of the pipeline after the body of "
-                             + stepName(trace, trace.segments().step[segment])
-                       : countText(static_cast<std::int64_t>(of.operations.size()))
-                             + " operations of " + stepName(trace, trace.segments().step[segment]),
+            launch ? "before the first operation of a kernel, or of operations around kernels"
+            : overhead
+                ? "bookkeeping of the pipeline after the body of "
+                      + stepName(trace, trace::StepRow::of(trace.segments().step[segment]))
+                : countText(static_cast<std::int64_t>(of.operations.size())) + " operations of "
+                      + stepName(trace, trace::StepRow::of(trace.segments().step[segment])),
             busyText(run, begin, end),
             countText(of.cycles.value()) + " cycles, " + exactSpan(begin, end)};
 }
@@ -261,7 +262,8 @@ Lines operationLines(const RunView& run, std::int64_t operation,
         lines.insert(lines.begin() + 1,
                      timeText(Picoseconds(end - begin)) + " on " + units + ", " + span(begin, end));
         const std::string agent = byAgent(run, trace.segments().agent[row(segment)]);
-        lines.push_back("in " + stepName(trace, trace.segments().step[row(segment)])
+        lines.push_back("in "
+                        + stepName(trace, trace::StepRow::of(trace.segments().step[row(segment)]))
                         + (agent.empty() ? "" : ", " + agent));
         lines.push_back(countText(cycles) + " cycles, " + exactSpan(begin, end));
     }

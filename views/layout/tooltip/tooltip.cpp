@@ -106,7 +106,7 @@ Lines bufferLines(const RunView& run, const ViewState& state, std::int64_t id)
     if (buffer.operand >= 0) {
         const auto now = trace::slotStateAt(trace, static_cast<std::int32_t>(id), state.now);
         const trace::Operand& operand = trace.info().operands[row(buffer.operand)];
-        lines.push_back((now.block >= 0 ? trace::blockName(operand, now.block) + ": " : "")
+        lines.push_back((now.block ? trace::blockName(operand, *now.block) + ": " : "")
                         + phaseText(now));
     } else {
         lines.emplace_back("scratch");

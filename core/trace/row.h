@@ -1,0 +1,42 @@
+// Numbers of rows, with a type for each table of a trace, so that a step cannot pass for a visit or
+// an agent. Columns hold plain numbers, with kNone for absence; a look-up that may find nothing
+// returns an optional row.
+#pragma once
+
+#include "core/trace/trace.h"
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+
+namespace pallascope::trace {
+
+template<class Table>
+struct Row
+{
+    std::int32_t number = 0;
+
+    [[nodiscard]] static constexpr Row at(std::size_t index)
+    {
+        return {static_cast<std::int32_t>(index)};
+    }
+
+    // From a column, where kNone stands for absence.
+    [[nodiscard]] static constexpr std::optional<Row> of(std::int32_t stored)
+    {
+        return stored == kNone ? std::nullopt : std::optional(Row{stored});
+    }
+
+    [[nodiscard]] constexpr std::size_t index() const { return static_cast<std::size_t>(number); }
+
+    auto operator<=>(const Row&) const = default;
+};
+
+using StepRow = Row<Steps>;
+using SegmentRow = Row<Segments>;
+using CopyRow = Row<Copies>;
+using WaitRow = Row<Waits>;
+using VisitRow = Row<Visits>;
+using OperationRow = Row<Operation>; // of Info::operations
+
+} // namespace pallascope::trace
