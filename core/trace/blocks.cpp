@@ -90,7 +90,18 @@ std::string copyLabel(const Trace& trace, CopyRow copy)
 {
     const Copies& copies = trace.copies();
     const Operand& operand = trace.info().operands[at(copies.operand[copy.index()])];
-    return placed(std::string(arrayName(operand)), operand, copies.block[copy.index()]);
+    std::string name(arrayName(operand));
+    if (operand.pipeline != kNone) {
+        return placed(std::move(name), operand, copies.block[copy.index()]);
+    }
+    const std::vector<Extent> index = blockIndex(operand, copies.block[copy.index()]);
+    std::vector<Extent> cut; // along the axes that the copies cut
+    for (std::size_t axis = 0; axis < index.size(); ++axis) {
+        if (operand.blockCounts[axis] > 1) {
+            cut.push_back(index[axis]);
+        }
+    }
+    return cut.empty() ? name : name + indexText(cut);
 }
 
 std::string copyName(const Trace& trace, CopyRow copy)

@@ -73,6 +73,11 @@ const LeadingSteps& Index::leading() const
     return m_sums->leading;
 }
 
+const ManualArrays& Index::manualArrays() const
+{
+    return m_sums->manual;
+}
+
 std::span<const std::int32_t> Index::sharing(std::int32_t operand) const
 {
     PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_sums->firstSharing.size());

@@ -116,6 +116,7 @@ Index::Sums::Sums(const Trace& trace)
     , pipelines(pipelineKindsOf(trace.info()))
     , arrays(arraysOf(trace.info()))
     , leading(trace, pipelines)
+    , manual(trace, arrays)
     , segments(trace.info().units.size() + 1)
     , waits(1)
 {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/trace/lookup.h"
+#include "core/trace/manual_arrays.h"
 
 #include <cstdint>
 #include <vector>
@@ -81,6 +82,7 @@ struct Index::Sums
     PipelineKinds pipelines;
     Arrays arrays;
     LeadingSteps leading;
+    ManualArrays manual;
     std::vector<std::vector<std::int32_t>> sharing; // per operand that is the first of several
                                                     // which share an array: all of them
     std::vector<std::int32_t> firstSharing;         // per operand: that first one

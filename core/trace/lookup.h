@@ -153,6 +153,8 @@ struct BlockState
     std::int64_t copies = 0;
 };
 
+class ManualArrays; // manual_arrays.h
+
 // Sums over a prefix of the run, and the history of each block. Building it takes O(rows) once per
 // trace; then every question takes O(log n). Keep one beside each open trace.
 class Index
@@ -167,6 +169,8 @@ public:
     [[nodiscard]] const Arrays& arrays() const;
 
     [[nodiscard]] const LeadingSteps& leading() const;
+
+    [[nodiscard]] const ManualArrays& manualArrays() const;
 
     // The operands of agents of one device that share an array in a pipeline, ascending; itself
     // among them, and alone where no other agent runs it.

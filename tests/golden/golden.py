@@ -5,7 +5,8 @@
     golden.py PALLASCOPE --write    makes the committed pictures anew (`make goldens`)
 
 The run is a small matrix product, 60 % into it; values are not needed, so nothing here depends on
-the arithmetic of the machine. The scatter plot is of small kernels and made-up timings.
+the arithmetic of the machine. The grid is also of a kernel with manual DMA, and of one whose arrays
+are of rank 4. The scatter plot is of small kernels and made-up timings.
 """
 
 import difflib
@@ -24,6 +25,12 @@ SIZES = {
     "source": "1000x260",
     "timeline": "1280x280",
     "verdict": "640x520",
+}
+ATTENTION = FOLDER.parents[1] / "resources/validation/kernels/attention_v5p_4_4096_8_256.kernel.json"
+# What else the grid shows, by the name of the picture: the kernel with its options.
+GRIDS = {
+    "grid_manual_dma": ("add_by_hand",),
+    "grid_rank_4": (ATTENTION,),
 }
 # Predictions are compared with these: one family is near, one far off, one is both.
 TIMINGS = """family,kernel,parameters,chip,measured
@@ -49,6 +56,10 @@ def drawn(program):
             options = ("--view", view, "--at", "60%", "--size", size, "--theme", "light")
             call(program, "report", trace, "--screenshot", picture, *options)
             pictures[view + ".svg"] = picture.read_text(encoding="utf-8")
+        for name, kernel in GRIDS.items():
+            options = ("--view", "grid", "--at", "45%", "--size", "495x560", "--theme", "light")
+            call(program, "run", *kernel, "--values", "needed", "--screenshot", picture, *options)
+            pictures[name + ".svg"] = picture.read_text(encoding="utf-8")
         timings = pathlib.Path(scratch) / "timings.csv"
         timings.write_text(TIMINGS, encoding="utf-8")
         call(program, "validate", "--measured", timings, "--scatter", picture, "--size", "640x520")

@@ -1,6 +1,7 @@
 #include "views/navigation/partners.h"
 
 #include "core/trace/lookup.h"
+#include "core/trace/manual_arrays.h"
 #include "views/layout/timeline/timeline.h"
 
 #include <algorithm>
@@ -136,6 +137,20 @@ struct Partners::Gather
             if (held.copy) {
                 addCopy(held.copy->index());
             }
+        }
+        addManual(block);
+    }
+
+    // Of a block of manual DMA: the last copy that was issued.
+    void addManual(const target::Block& block) const
+    {
+        const auto rows = run.index->manualArrays().copiesOf(
+            trace, static_cast<std::int32_t>(block.operand), block.block);
+        const auto next = std::partition_point(rows.begin(), rows.end(), [&](std::uint32_t copy) {
+            return trace.copies().issue[copy] <= state.now.value();
+        });
+        if (next != rows.begin()) {
+            addCopy(row(*(next - 1)));
         }
     }
 

@@ -136,8 +136,29 @@ struct TimeOf
                    : std::nullopt;
     }
 
+    // The next copy of a block of manual DMA, or the first one.
+    [[nodiscard]] Time nextCopy(const target::Block& block) const
+    {
+        Time first;
+        const trace::Copies& copies = trace.copies();
+        for (std::size_t row = 0; row < copies.size(); ++row) {
+            if (copies.operand[row] != block.operand || copies.block[row] != block.block) {
+                continue;
+            }
+            if (copies.start[row] > now.value()) {
+                return Picoseconds(copies.start[row]);
+            }
+            first = first ? first : Time(Picoseconds(copies.start[row]));
+        }
+        return first;
+    }
+
     Time operator()(const target::Block& block) const
     {
+        if (isIn(block.operand, info.operands.size())
+            && info.operands[static_cast<std::size_t>(block.operand)].pipeline == trace::kNone) {
+            return nextCopy(block);
+        }
         const auto& visits = trace.visits();
         return nextVisit(trace, now, [&](std::size_t visit) {
             return visits.operand[visit] == block.operand && visits.block[visit] == block.block;

@@ -198,16 +198,6 @@ std::string axisName(const trace::Pipeline& pipeline, std::int32_t axis)
                                                           : std::string();
 }
 
-// Says where the shown slice lies: "at (0,3,·,·)".
-std::string leadingText(const std::vector<Extent>& leading)
-{
-    std::string text = "at (";
-    for (const Extent index : leading) {
-        text += std::to_string(index) + ",";
-    }
-    return text + "·,·)";
-}
-
 // The text over the cells. It names the grid axis that columns follow, or says which cells are
 // elements instead of blocks.
 std::string columnText(const trace::Pipeline& pipeline, const trace::Operand& operand,
@@ -270,14 +260,6 @@ ShownSlice shownSlice(const GridMoment& moment, const ArrayShape& shape)
     if (visit && !moment.finished && !hasListedCells(operand)) {
         slice.current = cell - slice.firstCell;
     }
-    std::int64_t rest = cell / perSlice;
-    const std::vector<Extent> counts = cellCounts(operand);
-    slice.leading.resize(counts.size() - std::min<std::size_t>(counts.size(), 2));
-    for (std::size_t axis = slice.leading.size(); axis-- > 0;) {
-        const Extent count = std::max<Extent>(counts[axis], 1);
-        slice.leading[axis] = rest % count;
-        rest /= count;
-    }
     return slice;
 }
 
@@ -303,12 +285,6 @@ void paintHeading(Canvas& canvas, const GridMoment& moment, const ArrayPanel& pa
     const TextStyle small = {10, Role::Text3, Weight::Regular, Align::Left};
     if (!column.empty()) {
         canvas.text(panel.x, panel.y - 15, room, 13, column, small);
-    }
-    const ShownSlice slice = shownSlice(moment, panel.shape);
-    if (!slice.leading.empty()) {
-        const double used = column.empty() ? 0 : textWidth(column, 10) + 6;
-        canvas.text(panel.x + used, panel.y - 15, room - used, 13, leadingText(slice.leading),
-                    small);
     }
     if (!row.empty()) {
         const double height = std::max(13.0, std::min(panel.cellHeight, panel.cellsHeight() - 13));

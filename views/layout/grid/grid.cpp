@@ -3,12 +3,13 @@
 #include "views/layout/grid/grid.h"
 
 #include "core/base/format.h"
-#include "views/layout/grid/parts.h"
+#include "views/layout/grid/flow.h"
 #include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace pallascope::layout {
 
@@ -20,7 +21,14 @@ constexpr double kLegend = 40;
 GridMoment momentOf(const RunView& run, const ViewState& state)
 {
     const Position position = positionAt(run, state.now);
-    return {run, state.now, position.pipeline, position.step, position.index, position.finished};
+    const bool hasSteps = run.trace->steps().size() > 0 || !run.notRun.empty();
+    return {run,
+            state.now,
+            position.pipeline,
+            position.step,
+            position.index,
+            position.finished,
+            hasSteps && !run.trace->info().pipelines.empty()};
 }
 
 // Of all agents that share the array, on the leading device.
@@ -35,21 +43,33 @@ std::string writtenText(Canvas& canvas, const GridMoment& moment, std::int32_t o
     return fmt::format("|{}| of |{}| {} written", countText(written), countText(all), op.name);
 }
 
-std::string captionOf(Canvas& canvas, const GridMoment& moment)
+std::string notRunCaption(const RunView& run, const trace::Pipeline& pipe)
+{
+    const std::string blocks = blocksText(run);
+    return fmt::format("not run · |{}| {}{}", countText(pipe.steps),
+                       pipe.steps == 1 ? "step" : "steps", blocks.empty() ? "" : " of " + blocks);
+}
+
+std::string captionOf(Canvas& canvas, const GridMoment& moment,
+                      const std::vector<ArrayPicture>& pictures)
 {
     const trace::Info& info = moment.run.trace->info();
+    const std::string manual = manualCaption(moment, pictures);
+    if (!moment.hasPipeline) {
+        return manual;
+    }
     const trace::Pipeline& pipe = info.pipelines[static_cast<std::size_t>(moment.pipeline)];
     if (!moment.run.notRun.empty()) {
-        const std::string blocks = blocksText(moment.run);
-        return fmt::format("not run · |{}| {}{}", countText(pipe.steps),
-                           pipe.steps == 1 ? "step" : "steps",
-                           blocks.empty() ? "" : " of " + blocks);
+        return notRunCaption(moment.run, pipe);
     }
     const Position position = positionAt(moment.run, moment.now);
     canvas.state(factsOf(position));
     std::string caption = stepText(position);
     if (!moment.index.empty()) {
         caption += fmt::format(" · block |{}|", trace::indexText(moment.index));
+    }
+    if (!manual.empty()) {
+        return caption + " · " + manual;
     }
     for (std::int32_t i = 0; i < pipe.operandCount; ++i) {
         const std::int32_t operand = pipe.firstOperand + i;
@@ -60,48 +80,121 @@ std::string captionOf(Canvas& canvas, const GridMoment& moment)
     return caption;
 }
 
-} // namespace
-
-Scene layoutGrid(const RunView& run, const ViewState& state, Size size)
+// How arrays in lines share the room with what stands below them.
+struct Shares
 {
-    const trace::Trace& trace = *run.trace;
-    if (trace.info().pipelines.empty() || (trace.steps().size() == 0 && run.notRun.empty())) {
-        return parts::nothing("Grid", "no grid steps",
-                              "No blocks: this trace has no grid. What the program does is in the "
-                              "time line and in the source.",
-                              size);
-    }
-    const GridMoment moment = momentOf(run, state);
-    Canvas canvas(size.width, size.height);
-    const bool legend = size.height >= 240;
-    const Rect area = {kMargin, 4, size.width - 2 * kMargin,
-                       size.height - 4 - (legend ? kLegend : 4.0)};
-    const GridArrangement arrangement =
-        arrangeGrid(trace.info(), moment.pipeline, area, headWidths(trace.info(), moment.pipeline));
+    Flow flow;
+    double list = 0, legend = 0; // px
+};
 
-    double tick = 12;
-    std::int64_t hidden = 0;
-    for (const ArrayPanel& panel : arrangement.panels) {
-        if (panel.y + panel.cellsHeight() > area.bottom() + 1
-            || panel.x + panel.cellsWidth() > area.right() + 1) {
-            ++hidden;
-            continue;
+// Where cells would be too small to be told apart, the legend goes first, then the list of copies.
+Shares sharesOf(const std::vector<ArrayPicture>& pictures, Rect area, double legend)
+{
+    constexpr double kReadable = 10; // px of a cell
+    const bool isManual = std::any_of(pictures.begin(), pictures.end(),
+                                      [](const auto& one) { return one.manual != nullptr; });
+    const double least = isManual ? kCopiesHead + kCopyLine + 8 : 0;
+    const double list = isManual ? least + 3 * kCopyLine : 0;
+    Shares best;
+    for (const auto& [ofList, ofLegend] : {std::pair(list, legend), std::pair(list, 0.0),
+                                           std::pair(least, 0.0), std::pair(0.0, 0.0)}) {
+        Flow flow = flowOf(pictures, {area.x, area.y, area.w, area.h - ofList - ofLegend});
+        const bool isMore = flow.panels.size() > best.flow.panels.size();
+        if (isMore || flow.cell > best.flow.cell) {
+            best = {std::move(flow), ofList, ofLegend};
         }
+        if (best.flow.panels.size() == pictures.size() && best.flow.cell >= kReadable) {
+            break;
+        }
+    }
+    return best;
+}
+
+// Odometer, arrays from left to right and from top to bottom, what copies are under way, and the
+// legend. Returns how many arrays have no room.
+std::int64_t paintInLines(Canvas& canvas, const GridMoment& moment, Rect area, double legend,
+                          const std::vector<ArrayPicture>& pictures)
+{
+    const double y = paintAxes(canvas, moment, area);
+    const Rect room{area.x, y, area.w, area.bottom() - y};
+    const Shares shares = sharesOf(pictures, room, legend);
+    paintFlow(canvas, moment, pictures, shares.flow);
+    const double bottom = area.bottom() - shares.legend;
+    if (shares.list > 0) {
+        paintCopiesNow(canvas, moment,
+                       {area.x, shares.flow.bottom + 6, area.w, bottom - shares.flow.bottom - 10});
+    }
+    if (shares.legend > 0 && moment.run.notRun.empty()) {
+        paintLegend(canvas, moment, pictures, {area.x, bottom + 4, area.w, shares.legend - 4});
+    }
+    return static_cast<std::int64_t>(pictures.size() - shares.flow.panels.size());
+}
+
+// Lines up the arrays of the pipeline by the grid axes that they follow. Returns false where such a
+// picture would not show all blocks, or not well.
+bool paintAligned(Canvas& canvas, const GridMoment& moment, Rect area,
+                  const std::vector<ArrayPicture>& pictures)
+{
+    const trace::Info& info = moment.run.trace->info();
+    const bool isSuited = std::all_of(pictures.begin(), pictures.end(), [&](const auto& one) {
+        return one.manual == nullptr
+               && !hasOuterBlocks(info.operands[static_cast<std::size_t>(one.operand)]);
+    });
+    if (!isSuited || !moment.hasPipeline) {
+        return false;
+    }
+    const GridArrangement arrangement =
+        arrangeGrid(info, moment.pipeline, area, headWidths(info, moment.pipeline));
+    const auto isOutside = [&](const ArrayPanel& panel) {
+        return panel.y + panel.cellsHeight() > area.bottom() + 1
+               || panel.x + panel.cellsWidth() > area.right() + 1;
+    };
+    const bool fits = std::none_of(arrangement.panels.begin(), arrangement.panels.end(), isOutside);
+    if (!fits || (!arrangement.anchor && pictures.size() > 3)) {
+        return false;
+    }
+    double tick = 12;
+    for (const ArrayPanel& panel : arrangement.panels) {
         tick = std::max(tick, std::min(panel.cellWidth, 28.0));
-        paintHeading(canvas, moment, panel, size.width - 2);
+        paintHeading(canvas, moment, panel, canvas.width() - 2);
         paintArray(canvas, moment, panel);
     }
-    if (arrangement.anchor && hidden == 0) {
+    if (arrangement.anchor) {
         paintGuides(canvas, moment, arrangement);
-        if (run.notRun.empty()) {
+        if (moment.run.notRun.empty()) {
             paintPath(canvas, moment, arrangement.panels[*arrangement.anchor]);
         }
     }
     paintOdometer(canvas, moment, arrangement.odometer, tick);
-    if (legend && run.notRun.empty()) {
-        paintLegend(canvas, moment, {kMargin, size.height - kLegend + 4, area.w, kLegend - 4});
+    return true;
+}
+
+} // namespace
+
+Scene layoutGrid(const RunView& run, const ViewState& state, Size size)
+{
+    const GridMoment moment = momentOf(run, state);
+    const std::vector<ArrayPicture> pictures = picturesAt(moment);
+    if (pictures.empty()) {
+        return parts::nothing("Grid", "nothing copied",
+                              "Nothing is copied: this program has no grid and starts no copies. "
+                              "What it does is in the time line and in the source.",
+                              size);
     }
-    std::string caption = captionOf(canvas, moment);
+    Canvas canvas(size.width, size.height);
+    const double legend = size.height >= 240 ? kLegend : 4;
+    const Rect area = {kMargin, 4, size.width - 2 * kMargin, size.height - 4 - legend};
+    std::int64_t hidden = 0;
+    if (paintAligned(canvas, moment, area, pictures)) {
+        if (size.height >= 240 && run.notRun.empty()) {
+            paintLegend(canvas, moment, pictures,
+                        {kMargin, area.bottom() + 4, area.w, kLegend - 4});
+        }
+    } else {
+        hidden = paintInLines(canvas, moment, {area.x, area.y, area.w, size.height - 8},
+                              size.height >= 240 ? kLegend : 0, pictures);
+    }
+    std::string caption = captionOf(canvas, moment, pictures);
     if (hidden > 0) {
         caption += fmt::format(" · |{}| arrays need more room", countText(hidden));
     }

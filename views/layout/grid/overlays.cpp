@@ -4,6 +4,7 @@
 #include "views/layout/grid/block_cells.h"
 #include "views/layout/grid/cells.h"
 #include "views/layout/grid/parts.h"
+#include "views/layout/grid/picture.h"
 #include "views/layout/run/operand_color.h"
 #include "views/layout/run/view_parts.h"
 
@@ -229,24 +230,29 @@ void paintOdometer(Canvas& canvas, const GridMoment& moment, Rect area, double t
     }
 }
 
-void paintLegend(Canvas& canvas, const GridMoment& moment, Rect area)
+void paintLegend(Canvas& canvas, const GridMoment& moment,
+                 const std::vector<ArrayPicture>& pictures, Rect area)
 {
     const trace::Info& info = moment.run.trace->info();
-    const trace::Pipeline& pipe = info.pipelines[static_cast<std::size_t>(moment.pipeline)];
     Role input = Role::Operand1;
     Role output = Role::Operand3;
     bool hasInput = false;
     bool hasOutput = false;
-    for (std::int32_t i = pipe.operandCount - 1; i >= 0; --i) {
-        const std::int32_t operand = pipe.firstOperand + i;
-        const trace::Operand& op = info.operands[static_cast<std::size_t>(operand)];
-        if (parts::reads(op)) {
-            input = operandRole(moment.run, operand);
-            hasInput = true;
-        }
-        if (parts::writes(op) && !hasOutput) {
-            output = operandRole(moment.run, operand);
-            hasOutput = true;
+    const bool isManual = std::all_of(pictures.begin(), pictures.end(),
+                                      [](const auto& one) { return one.manual != nullptr; });
+    for (auto picture = pictures.rbegin(); picture != pictures.rend(); ++picture) {
+        const std::vector<std::int32_t> own{picture->operand};
+        for (const std::int32_t operand :
+             picture->manual == nullptr ? own : picture->manual->operands) {
+            const trace::Operand& op = info.operands[static_cast<std::size_t>(operand)];
+            if (parts::reads(op)) {
+                input = operandRole(moment.run, picture->operand);
+                hasInput = true;
+            }
+            if (parts::writes(op) && !hasOutput) {
+                output = operandRole(moment.run, picture->operand);
+                hasOutput = true;
+            }
         }
     }
     using trace::BlockPhase;
@@ -263,12 +269,13 @@ void paintLegend(Canvas& canvas, const GridMoment& moment, Rect area)
         entries = {{"never read", {BlockPhase::Never, 0, 0}, false},
                    {"arriving", {BlockPhase::Arriving, 0.6, 0}, false},
                    {"read before", {BlockPhase::Before, 0, 3}, false},
-                   {"ready", {BlockPhase::Ready, 0, 0}, false},
+                   {isManual ? "in a slot" : "ready", {BlockPhase::Ready, 0, 0}, false},
                    {"queued", {BlockPhase::Queued, 0, 0}, false},
                    {"in use", {BlockPhase::InUse, 0, 0}, false}};
     }
     if (hasOutput) {
-        entries.push_back({"share done", {BlockPhase::InUse, 0.6, 0}, true});
+        entries.push_back(isManual ? Entry{"leaving", {BlockPhase::Leaving, 0.4, 0}, true}
+                                   : Entry{"share done", {BlockPhase::InUse, 0.6, 0}, true});
         entries.push_back({"written back", {BlockPhase::Written, 0, 1}, true});
     }
     const double pitch =

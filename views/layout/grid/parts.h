@@ -7,7 +7,9 @@
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/canvas.h"
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace pallascope::layout {
@@ -21,12 +23,13 @@ struct GridMoment
     std::optional<trace::StepRow> step;
     std::vector<Extent> index; // in the grid
     bool finished = false;     // at the end of the run, when nothing is current
+    bool hasPipeline = true;   // whether there is one at all
 };
 
-// The part of an array that is shown as rows x columns: the slice at the current leading indices.
+// The part of an array that is shown as rows x columns: the slice at the current indices of the
+// axes before them.
 struct ShownSlice
 {
-    std::vector<Extent> leading; // along the axes before the last two
     std::int64_t firstCell = 0;
     std::int64_t current = -1; // the current cell within the slice; -1: none, or several
 };
@@ -38,7 +41,22 @@ void paintArray(Canvas& canvas, const GridMoment& moment, const ArrayPanel& pane
 void paintPath(Canvas& canvas, const GridMoment& moment, const ArrayPanel& panel);
 void paintGuides(Canvas& canvas, const GridMoment& moment, const GridArrangement& arrangement);
 void paintOdometer(Canvas& canvas, const GridMoment& moment, Rect area, double tick);
-void paintLegend(Canvas& canvas, const GridMoment& moment, Rect area);
+
+struct ArrayPicture; // picture.h
+
+void paintLegend(Canvas& canvas, const GridMoment& moment,
+                 const std::vector<ArrayPicture>& pictures, Rect area);
+
+// The copies by manual DMA that are queued, under way, or have brought what nobody has waited for
+// so far: rows of Copies in the order of issue, at most a few hundred.
+[[nodiscard]] std::vector<std::uint32_t> manualCopiesNow(const GridMoment& moment);
+// A list of them from y down to `bottom`, with what, from where to where, state and line.
+void paintCopiesNow(Canvas& canvas, const GridMoment& moment, Rect area);
+inline constexpr double kCopiesHead = 20, kCopyLine = 17; // px
+
+// "kv_cache(38) |61 %| on its way, |1| queued · |2.70 MiB| read": of the arrays in these pictures.
+[[nodiscard]] std::string manualCaption(const GridMoment& moment,
+                                        const std::vector<ArrayPicture>& pictures);
 
 // The widths of the headings of a pipeline's arrays.
 [[nodiscard]] HeadWidths headWidths(const trace::Info& info, std::int32_t pipeline);

@@ -4,6 +4,7 @@
 #include "core/analysis/band.h"
 #include "core/analysis/speedup.h"
 #include "core/base/format.h"
+#include "core/trace/manual_arrays.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/timeline/timeline.h"
 #include "views/layout/tooltip/parts.h"
@@ -55,6 +56,40 @@ std::string phaseText(const trace::BlockState& state, const trace::Operand& oper
     return {};
 }
 
+// When a block of manual DMA is copied: the copy under way or queued, else the last one, else the
+// first one; and from where it was started.
+std::string whenOfManual(const RunView& run, Picoseconds now, std::span<const std::uint32_t> rows)
+{
+    const trace::Copies& copies = run.trace->copies();
+    const auto next = std::partition_point(rows.begin(), rows.end(), [&](std::uint32_t row) {
+        return copies.issue[row] <= now.value();
+    });
+    const std::uint32_t copy = next == rows.begin() ? *next : *(next - 1);
+    const auto time = [](std::int64_t t) { return timeText(Picoseconds(t)); };
+    const bool isOver = copies.end[copy] <= now.value();
+    std::string text =
+        next == rows.begin() ? "first copied at " + time(copies.issue[copy])
+        : isOver ? "last copied " + time(copies.start[copy]) + " – " + time(copies.end[copy])
+                 : "issued " + time(copies.issue[copy]) + ", lands at " + time(copies.end[copy]);
+    const std::string line =
+        sourceText(run.trace->info(), run.trace->info().operands[row(copies.operand[copy])].source);
+    return line.empty() ? text : text + ", from " + line;
+}
+
+// Of what manual DMA has brought, whether it is still in its slot.
+std::string stayText(const RunView& run, Picoseconds now, std::span<const std::uint32_t> rows)
+{
+    const auto next = std::partition_point(rows.begin(), rows.end(), [&](std::uint32_t row) {
+        return run.trace->copies().issue[row] <= now.value();
+    });
+    const trace::ManualArrays::Stay stay = next == rows.begin()
+                                               ? trace::ManualArrays::Stay{}
+                                               : run.index->manualArrays().stayOf(*(next - 1));
+    return stay.kept <= now.value()     ? ""
+           : stay.waited <= now.value() ? " · in its slot, and waited for"
+                                        : " · in its slot, not waited for so far";
+}
+
 Lines blockLines(const RunView& run, const ViewState& state, const target::Block& target)
 {
     const auto id = static_cast<std::int32_t>(target.operand);
@@ -65,6 +100,15 @@ Lines blockLines(const RunView& run, const ViewState& state, const target::Block
         + (parts::writes(operand) ? (now.copies == 1 ? " write-back" : " write-backs")
                                   : (now.copies == 1 ? " fetch" : " fetches"))
         + " so far";
+    const auto rows = run.index->manualArrays().copiesOf(*run.trace, id, target.block);
+    if (!rows.empty()) {
+        const bool isHere = now.phase == trace::BlockPhase::Before;
+        return {trace::blockName(operand, target.block), elementRange(operand, target.block),
+                phaseText(now, operand) + " · " + copies
+                    + (isHere ? stayText(run, state.now, rows) : ""),
+                whenOfManual(run, state.now, rows),
+                countText(operand.blockBytes.value()) + " bytes"};
+    }
     return {trace::blockName(operand, target.block), elementRange(operand, target.block),
             phaseText(now, operand) + " · " + copies,
             "block " + countText(target.block) + " of " + countText(parts::blockTotal(operand))

@@ -1,0 +1,173 @@
+// Says what manual DMA does at a moment: the caption, and a list of the copies that are under way.
+#include "core/base/format.h"
+#include "views/layout/grid/picture.h"
+#include "views/layout/run/operand_color.h"
+#include "views/layout/run/view_parts.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+#include <string_view>
+
+namespace pallascope::layout {
+
+namespace {
+
+std::string stateWords(const trace::Trace& trace, std::uint32_t copy, Picoseconds now)
+{
+    const trace::Copies& copies = trace.copies();
+    if (copies.end[copy] <= now.value()) {
+        return "arrived";
+    }
+    return copies.start[copy] <= now.value()
+               ? percentText(trace::copyFraction(trace, trace::CopyRow::at(copy), now), 0)
+               : "queued";
+}
+
+// "kv_cache(38) → kv_bufs": the array with the place in it, and the other end.
+std::string fromTo(const trace::Trace& trace, std::uint32_t copy)
+{
+    constexpr std::string_view kArrow = " → ";
+    const trace::Operand& operand =
+        trace.info().operands[static_cast<std::size_t>(trace.copies().operand[copy])];
+    const std::string array = trace::copyLabel(trace, trace::CopyRow::at(copy));
+    const std::size_t arrow = operand.name.find(kArrow);
+    if (arrow == std::string::npos) {
+        return array;
+    }
+    return operand.direction == trace::Direction::Out
+               ? operand.name.substr(0, arrow + kArrow.size()) + array
+               : array + operand.name.substr(arrow);
+}
+
+void paintCopy(Canvas& canvas, const GridMoment& moment, Rect line, std::uint32_t copy)
+{
+    const trace::Trace& trace = *moment.run.trace;
+    const trace::Info& info = trace.info();
+    const std::int32_t number = trace.copies().operand[copy];
+    const trace::Operand& operand = info.operands[static_cast<std::size_t>(number)];
+    const std::string state = stateWords(trace, copy, moment.now);
+    const bool isMoving = state != "queued" && state != "arrived";
+    const double stateWidth = 52;
+    const bool hasLine = operand.source.line > 0 && line.w >= 260;
+    const double lineWidth = hasLine ? 64 : 0;
+    parts::swatch(canvas, moment.run, line.x, line.y + 4, number);
+    canvas.text(line.x + 12, line.y, line.w - 12 - stateWidth - lineWidth - 6, kCopyLine - 2,
+                fromTo(trace, copy),
+                {11, Role::Text, isMoving ? Weight::MonoBold : Weight::Mono, Align::Left});
+    canvas.text(line.right() - lineWidth - stateWidth, line.y, stateWidth, kCopyLine - 2, state,
+                {11, isMoving ? Role::Text : Role::Text2,
+                 isMoving ? Weight::Medium : Weight::Regular, Align::Right});
+    if (hasLine) {
+        canvas.text(line.right() - lineWidth, line.y, lineWidth, kCopyLine - 2,
+                    "line " + std::to_string(operand.source.line),
+                    {11, Role::Focus, Weight::Regular, Align::Right});
+    }
+    canvas.hit(line.x, line.y, line.w, kCopyLine, target::Copy{copy});
+    if (hasLine && operand.source.file >= 0) {
+        canvas.hit(line.right() - lineWidth + 8, line.y, lineWidth - 8, kCopyLine,
+                   target::SourceLine{operand.source.file, operand.source.line});
+    }
+}
+
+} // namespace
+
+std::vector<std::uint32_t> manualCopiesNow(const GridMoment& moment)
+{
+    constexpr std::size_t kMostAsked = 512;
+    const trace::Copies& copies = moment.run.trace->copies();
+    const trace::ManualArrays& manual = moment.run.index->manualArrays();
+    const std::int64_t now = moment.now.value();
+    const std::vector<std::uint32_t>& rows = manual.copies();
+    const auto end = std::partition_point(
+        rows.begin(), rows.end(), [&](std::uint32_t copy) { return copies.issue[copy] <= now; });
+    std::vector<std::uint32_t> found;
+    for (auto row = end; row != rows.begin() && static_cast<std::size_t>(end - row) < kMostAsked;) {
+        --row;
+        const trace::ManualArrays::Stay stay = manual.stayOf(*row);
+        const bool isAwaited = stay.kept > now && stay.waited > now;
+        if (copies.end[*row] > now || (isAwaited && copies.out[*row] == 0)) {
+            found.push_back(*row);
+        }
+    }
+    std::reverse(found.begin(), found.end());
+    return found;
+}
+
+void paintCopiesNow(Canvas& canvas, const GridMoment& moment, Rect area)
+{
+    const std::vector<std::uint32_t> rows = manualCopiesNow(moment);
+    if (area.h < kCopiesHead + kCopyLine) {
+        return;
+    }
+    canvas.text(area.x, area.y, area.w, 17, "Copies between arrays and slots now",
+                {12, Role::Text, Weight::SemiBold, Align::Left});
+    const bool hasLines = area.w >= 320;
+    if (hasLines && !rows.empty()) {
+        canvas.text(area.x, area.y, area.w, 17, "started at",
+                    {10, Role::Text3, Weight::Regular, Align::Right});
+    }
+    double y = area.y + kCopiesHead;
+    if (rows.empty()) {
+        canvas.text(area.x, y, area.w, 15, "none", {11, Role::Text2, Weight::Regular, Align::Left});
+        return;
+    }
+    const auto most = static_cast<std::size_t>((area.h - kCopiesHead) / kCopyLine);
+    const std::size_t shown = rows.size() <= most ? rows.size() : most - 1;
+    for (std::size_t i = 0; i < shown; ++i) {
+        paintCopy(canvas, moment, {area.x, y, area.w, kCopyLine}, rows[i]);
+        y += kCopyLine;
+    }
+    if (shown < rows.size()) {
+        canvas.text(
+            area.x + 12, y, area.w - 12, 15,
+            fmt::format("and {} more", countText(static_cast<std::int64_t>(rows.size() - shown))),
+            {10, Role::Text3, Weight::Regular, Align::Left});
+    }
+}
+
+std::string manualCaption(const GridMoment& moment, const std::vector<ArrayPicture>& pictures)
+{
+    const trace::Trace& trace = *moment.run.trace;
+    std::set<std::int32_t> operands;
+    for (const ArrayPicture& picture : pictures) {
+        if (picture.manual != nullptr) {
+            operands.insert(picture.manual->operands.begin(), picture.manual->operands.end());
+        }
+    }
+    if (operands.empty()) {
+        return {};
+    }
+    std::string text;
+    std::int64_t queued = 0;
+    for (const std::uint32_t copy : manualCopiesNow(moment)) {
+        const bool isWaiting = trace.copies().start[copy] > moment.now.value();
+        queued += isWaiting ? 1 : 0;
+        if (text.empty() && !isWaiting && trace.copies().end[copy] > moment.now.value()) {
+            text = fmt::format(
+                "{} |{}| on its way", trace::copyLabel(trace, trace::CopyRow::at(copy)),
+                percentText(trace::copyFraction(trace, trace::CopyRow::at(copy), moment.now), 0));
+        }
+    }
+    if (queued > 0) {
+        text += fmt::format("{}|{}| queued", text.empty() ? "" : ", ", countText(queued));
+    }
+    double read = 0, written = 0;
+    for (const std::int32_t operand : operands) {
+        read += moment.run.index->operandBytes(operand, false, moment.now);
+        written += moment.run.index->operandBytes(operand, true, moment.now);
+    }
+    const auto add = [&text](double bytes, const char* what) {
+        text += fmt::format("{}|{}| {}", text.empty() ? "" : " · ",
+                            bytesText(Bytes(static_cast<std::int64_t>(bytes))), what);
+    };
+    if (read > 0 || written == 0) {
+        add(read, "read");
+    }
+    if (written > 0) {
+        add(written, "written");
+    }
+    return text;
+}
+
+} // namespace pallascope::layout

@@ -1,0 +1,304 @@
+// Paints the pictures of arrays that a flow has placed: headings, and cells or images of them.
+#include "core/base/format.h"
+#include "views/layout/grid/block_cells.h"
+#include "views/layout/grid/cells.h"
+#include "views/layout/grid/flow.h"
+#include "views/layout/run/operand_color.h"
+#include "views/layout/run/view_parts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace pallascope::layout {
+
+namespace {
+
+constexpr double kMarked = 10;   // px; from here on a cell has room for frames and heights
+constexpr double kCellAlone = 4; // px; from here on each cell is a fill of its own
+constexpr std::int64_t kMostAlone = 20'000;
+
+class PicturePainter
+{
+public:
+    PicturePainter(Canvas& canvas, const GridMoment& moment, const ArrayPicture& picture,
+                   const FlowPanel& panel)
+        : m_canvas(canvas)
+        , m_moment(moment)
+        , m_picture(picture)
+        , m_panel(panel)
+        , m_operand(moment.run.trace->info().operands[static_cast<std::size_t>(picture.operand)])
+        , m_role(operandRole(moment.run, picture.operand))
+        , m_output(picture.manual == nullptr && parts::writes(m_operand))
+    {
+        if (picture.manual == nullptr) {
+            m_blocks.emplace(moment.run, picture.operand, moment.now);
+        }
+    }
+
+    void paintHead() const
+    {
+        const double top = m_panel.y - m_panel.head - 1;
+        const double x = m_panel.x;
+        parts::swatch(m_canvas, m_moment.run, x, top + 5, m_picture.operand);
+        const double name = 12 + textWidth(m_picture.name, 12, Weight::SemiBold) + 8;
+        m_canvas.text(x + 12, top, m_panel.room - 12, 17, m_picture.name,
+                      {12, Role::Text, Weight::SemiBold, Align::Left});
+        const double shape = textWidth(m_picture.shape);
+        const double room = m_panel.room - name;
+        if (shape <= room) {
+            m_canvas.text(x + name, top, room, 17, m_picture.shape,
+                          {11, Role::Text2, Weight::Regular, Align::Left});
+        }
+        if (shape + 12 + textWidth(m_picture.note, 10) <= room) {
+            m_canvas.text(x + name, top, room, 17, m_picture.note,
+                          {10, Role::Text3, Weight::Regular, Align::Right});
+        }
+        if (!m_picture.axes.empty()) {
+            m_canvas.text(x, m_panel.y - 15, m_panel.room, 13, m_picture.axes,
+                          {10, Role::Text3, Weight::Regular, Align::Left});
+        }
+    }
+
+    void paint() const
+    {
+        const double least = std::min(m_panel.cellWidth, m_panel.cellHeight);
+        if (least < kCellAlone || m_picture.cells() > kMostAlone) {
+            for (std::int64_t tile = 0; tile < m_picture.tiles; ++tile) {
+                paintImage(tile);
+            }
+        } else {
+            paintCells(least >= kMarked);
+        }
+    }
+
+private:
+    struct Cell
+    {
+        std::int64_t number = 0; // in the array
+        std::int64_t block = -1; // of the operand of a pipeline; -1: none ever comes there
+        trace::BlockState state;
+    };
+
+    [[nodiscard]] Cell cellAt(std::int64_t tile, std::int64_t row, std::int64_t column) const
+    {
+        const trace::Index& index = *m_moment.run.index;
+        Cell cell;
+        cell.number =
+            m_picture.firstCell + (tile * m_picture.rows + row) * m_picture.columns + column;
+        if (m_picture.manual != nullptr) {
+            cell.state = index.manualArrays().stateAt(*m_moment.run.trace, *m_picture.manual,
+                                                      cell.number, m_moment.now);
+            return cell;
+        }
+        cell.block = m_blocks->blockAt(cell.number);
+        if (cell.block >= 0) {
+            cell.state = index.blockStateAt(m_picture.operand, cell.block, m_moment.now);
+        }
+        return cell;
+    }
+
+    // Without the gap. Cells of the last row and column end where the array ends.
+    [[nodiscard]] Rect inner(Rect rect, std::int64_t row, std::int64_t column) const
+    {
+        const double gap = std::min(rect.w, rect.h) >= 3 ? 1 : 0;
+        const double x = std::round(rect.x), y = std::round(rect.y);
+        double w = std::round(rect.right()) - x - gap;
+        double h = std::round(rect.bottom()) - y - gap;
+        if (column + 1 == m_picture.columns) {
+            w = std::max(std::min(w, 2.0), std::round(w * m_picture.lastColumn));
+        }
+        if (row + 1 == m_picture.rows) {
+            h = std::max(std::min(h, 2.0), std::round(h * m_picture.lastRow));
+        }
+        return {x, y, w, h};
+    }
+
+    // All copies of manual DMA that go over the cell, so that it is the partner of each of them;
+    // the one that decides its state lies on top.
+    void hit(Rect rect, const Cell& cell) const
+    {
+        const auto add = [&](std::int64_t operand, std::int64_t block) {
+            m_canvas.hit(rect.x, rect.y, rect.w, rect.h, target::Block{operand, block});
+        };
+        if (m_picture.manual == nullptr) {
+            if (cell.block >= 0) {
+                add(m_picture.operand, cell.block);
+            }
+            return;
+        }
+        const trace::ManualArrays& all = m_moment.run.index->manualArrays();
+        const auto deciding =
+            all.decidingAt(*m_moment.run.trace, *m_picture.manual, cell.number, m_moment.now);
+        const auto blocks =
+            all.blocksOver(*m_moment.run.trace, *m_picture.manual, cell.number, deciding);
+        for (const auto& [operand, block] : blocks) {
+            add(operand, block);
+        }
+        if (blocks.empty() && m_operand.blockCounts == m_picture.manual->counts()) {
+            add(m_picture.operand, cell.number); // never copied, but it has a name
+        }
+    }
+
+    void paintOne(Rect rect, const Cell& cell, bool marked) const
+    {
+        if (marked) {
+            paintBlock(m_canvas, rect, cell.state, m_role, m_output);
+            label(rect, cell);
+            return;
+        }
+        m_canvas.fill(rect.x, rect.y, rect.w, rect.h, blockFill(cell.state, m_role, m_output));
+        if (cell.state.phase == trace::BlockPhase::InUse) {
+            m_canvas.frame(rect.x - 1, rect.y - 1, rect.w + 2, rect.h + 2, Role::Text,
+                           rect.w >= kCellAlone ? 2 : 1);
+        }
+    }
+
+    void label(Rect rect, const Cell& cell) const
+    {
+        const auto column = static_cast<std::size_t>(cell.number % m_picture.columns);
+        if (column >= m_picture.labels.size()) {
+            return;
+        }
+        const std::string& text = m_picture.labels[column];
+        const double width = textWidth(text, 10);
+        if (width + 4 > rect.w || rect.h < 13) {
+            return;
+        }
+        const bool isFilled = cell.state.phase == trace::BlockPhase::Ready
+                              || cell.state.phase == trace::BlockPhase::InUse;
+        if (isFilled) {
+            m_canvas.label(std::round(rect.x + (rect.w - width) / 2) - 5, rect.y, width + 9, rect.h,
+                           text, m_role, 10, Weight::Medium);
+        } else {
+            m_canvas.text(rect.x, rect.y, rect.w, rect.h, text,
+                          {10,
+                           cell.state.phase == trace::BlockPhase::Never ? Role::Text3 : Role::Text,
+                           Weight::Regular, Align::Center});
+        }
+    }
+
+    void paintCells(bool marked) const
+    {
+        std::vector<std::pair<Rect, Cell>> inUse; // last: their frames lie on their neighbours
+        for (std::int64_t tile = 0; tile < m_picture.tiles; ++tile) {
+            for (std::int64_t row = 0; row < m_picture.rows; ++row) {
+                for (std::int64_t column = 0; column < m_picture.columns; ++column) {
+                    const Cell cell = cellAt(tile, row, column);
+                    const Rect whole = m_panel.cell(m_picture, tile, row, column);
+                    const Rect rect = inner(whole, row, column);
+                    if (cell.state.phase == trace::BlockPhase::InUse) {
+                        inUse.emplace_back(rect, cell);
+                    } else {
+                        paintOne(rect, cell, marked);
+                    }
+                    hit({rect.x, rect.y, rect.w + 1, rect.h + 1}, cell);
+                }
+            }
+        }
+        for (const auto& [rect, cell] : inUse) {
+            paintOne(rect, cell, marked);
+        }
+    }
+
+    void paintImage(std::int64_t tile) const;
+
+    Canvas& m_canvas;
+    const GridMoment& m_moment;
+    const ArrayPicture& m_picture;
+    const FlowPanel& m_panel;
+    const trace::Operand& m_operand;
+    Role m_role;
+    bool m_output;
+    std::optional<ArrayCells> m_blocks; // of the operand of a pipeline
+};
+
+// Whether a cell must be seen, however many share a pixel.
+bool isLive(trace::BlockPhase phase)
+{
+    switch (phase) {
+    case trace::BlockPhase::Never:
+    case trace::BlockPhase::Before:
+    case trace::BlockPhase::Written:
+        return false;
+    case trace::BlockPhase::Queued:
+    case trace::BlockPhase::Arriving:
+    case trace::BlockPhase::Ready:
+    case trace::BlockPhase::InUse:
+    case trace::BlockPhase::Leaving:
+        return true;
+    }
+    return false;
+}
+
+// Gives each cell a pixel or more. Where several cells share a pixel, it shows the first of them;
+// cells with something going on are drawn on top, each in its place.
+void PicturePainter::paintImage(std::int64_t tile) const
+{
+    const std::int64_t imageRows = m_picture.rows * m_panel.lines;
+    const auto foldOf = [](double size) {
+        return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(1 / size - 1e-9)));
+    };
+    const std::int64_t across = foldOf(m_panel.cellWidth), down = foldOf(m_panel.cellHeight);
+    const std::int64_t columns = ceilDiv(m_panel.perLine, across);
+    const std::int64_t rows = ceilDiv(imageRows, down);
+    std::vector<Color> palette{Role::View};
+    std::vector<std::uint8_t> image(static_cast<std::size_t>(rows * columns), 0);
+    std::vector<std::pair<Rect, Cell>> live;
+    const auto entryOf = [&palette](Color color) {
+        const auto found = std::find(palette.begin(), palette.end(), color);
+        if (found == palette.end() && palette.size() < 256) {
+            palette.push_back(color);
+            return palette.size() - 1;
+        }
+        return std::min<std::size_t>(static_cast<std::size_t>(found - palette.begin()), 255);
+    };
+    for (std::int64_t row = 0; row < imageRows; ++row) {
+        for (std::int64_t inLine = 0; inLine < m_panel.perLine; ++inLine) {
+            const bool isBroken = m_panel.lines > 1;
+            const std::int64_t column = isBroken ? row * m_panel.perLine + inLine : inLine;
+            const std::int64_t ofRow = isBroken ? 0 : row;
+            if (column >= m_picture.columns) {
+                continue;
+            }
+            const Cell cell = cellAt(tile, ofRow, column);
+            const Rect rect = m_panel.cell(m_picture, tile, ofRow, column);
+            if (isLive(cell.state.phase)) {
+                live.emplace_back(rect, cell);
+            }
+            if (row % down == 0 && inLine % across == 0) {
+                image[static_cast<std::size_t>(row / down * columns + inLine / across)] =
+                    static_cast<std::uint8_t>(entryOf(blockFill(cell.state, m_role, m_output)));
+                hit({rect.x, rect.y, std::max(1.0, rect.w), std::max(1.0, rect.h)}, cell);
+            }
+        }
+    }
+    const Rect first = m_panel.cell(m_picture, tile, 0, 0);
+    const double w = m_panel.cellWidth * static_cast<double>(m_panel.perLine);
+    const double h = m_panel.cellHeight * static_cast<double>(imageRows);
+    m_canvas.pushClip(first.x, first.y, w, h); // the last cell may stand for fewer than the others
+    m_canvas.image({first.x, first.y, m_panel.cellWidth * static_cast<double>(columns * across),
+                    m_panel.cellHeight * static_cast<double>(rows * down)},
+                   static_cast<int>(columns), static_cast<int>(rows), std::move(palette),
+                   std::move(image));
+    m_canvas.popClip();
+    for (const auto& [rect, cell] : live) {
+        const Rect seen{rect.x, rect.y, std::max(2.0, rect.w), std::max(2.0, rect.h)};
+        paintOne(seen, cell, false);
+        hit(seen, cell);
+    }
+}
+
+} // namespace
+
+void paintFlow(Canvas& canvas, const GridMoment& moment, const std::vector<ArrayPicture>& pictures,
+               const Flow& flow)
+{
+    for (const FlowPanel& panel : flow.panels) {
+        const PicturePainter painter(canvas, moment, pictures[panel.picture], panel);
+        painter.paintHead();
+        painter.paint();
+    }
+}
+
+} // namespace pallascope::layout
