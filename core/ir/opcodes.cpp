@@ -10,6 +10,10 @@ namespace pallascope::ir {
 
 namespace {
 
+// The short names that the table uses stay in here: OperandRole::Value would hide ir::Value in
+// files that are compiled together with this one.
+namespace table {
+
 using operand_rules::accumulated, operand_rules::copied, operand_rules::none,
     operand_rules::pipelined, operand_rules::queued, operand_rules::roles, operand_rules::rolesBy;
 using enum OperandRole;
@@ -19,6 +23,10 @@ constexpr std::array kTable{
     OpEntry{OpCode::code, name, OpKind::cost, least, most, roles, type_rules::types},
 #include "core/ir/operations.inc"
 };
+
+} // namespace table
+
+using table::kTable;
 
 constexpr std::array kEvaluations{
 #define OPERATION(code, name, least, most, roles, types, cost, evaluation)                         \

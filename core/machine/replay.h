@@ -75,6 +75,17 @@ public:
     // reached.
     [[nodiscard]] std::int64_t known(Unit unit) const;
 
+    // The loops whose rounds are known, as in trace::Info; of each the rounds of the first agent
+    // that runs it.
+    [[nodiscard]] const std::vector<trace::Loop>& loops() const;
+    // Moves to where a round of one of them begins, by its number in the run (from 0), or to the
+    // end.
+    [[nodiscard]] Result<bool> seekToRound(std::int32_t loop, std::int64_t number,
+                                           const Proceed& proceed = {});
+    // How many of its rounds are known, and how many have begun at this moment.
+    [[nodiscard]] std::int64_t knownRounds(std::int32_t loop) const;
+    [[nodiscard]] std::int64_t begunRounds(std::int32_t loop) const;
+
     // Moves to the next or previous moment after an event of this kind or, if there is none, to the
     // end or the start.
     [[nodiscard]] Result<bool> step(Unit unit, bool forward, const Proceed& proceed = {});

@@ -68,6 +68,11 @@ const Arrays& Index::arrays() const
     return m_sums->arrays;
 }
 
+const LoopRounds& Index::rounds() const
+{
+    return m_sums->rounds;
+}
+
 const LeadingSteps& Index::leading() const
 {
     return m_sums->leading;

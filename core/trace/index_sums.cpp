@@ -117,6 +117,7 @@ Index::Sums::Sums(const Trace& trace)
     , arrays(arraysOf(trace.info()))
     , leading(trace, pipelines)
     , manual(trace, arrays)
+    , rounds(trace)
     , segments(trace.info().units.size() + 1)
     , waits(1)
 {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/trace/lookup.h"
+#include "core/trace/loop_rounds.h"
 #include "core/trace/manual_arrays.h"
 
 #include <cstdint>
@@ -83,6 +84,7 @@ struct Index::Sums
     Arrays arrays;
     LeadingSteps leading;
     ManualArrays manual;
+    LoopRounds rounds;
     std::vector<std::vector<std::int32_t>> sharing; // per operand that is the first of several
                                                     // which share an array: all of them
     std::vector<std::int32_t> firstSharing;         // per operand: that first one

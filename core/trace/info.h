@@ -169,6 +169,24 @@ struct Semaphore
     bool operator==(const Semaphore&) const = default;
 };
 
+// A loop of the program whose body copies, waits, or holds such a loop or a pipeline. Its rounds
+// are rows of Rounds; those of other loops are not recorded, since there may be millions of them.
+struct Loop
+{
+    // The name of the function that is its body, if the author gave it one; otherwise "loop at line
+    // 57".
+    std::string name;
+    SourceLine source;
+    std::int32_t operation = -1; // index into Info::operations; -1: unknown
+    std::int32_t parent = -1;    // index into Info::loops: the innermost around it; -1: none
+    // How many rounds were not recorded after the first kMostRounds.
+    std::int64_t roundsBeyond = 0;
+    bool operator==(const Loop&) const = default;
+};
+
+// Most recorded rounds of one loop.
+inline constexpr std::int64_t kMostRounds = std::int64_t{1} << 20;
+
 // When one operation occupies one unit: the cycles [offset, offset + length), counted from the
 // segment's start.
 struct Mark
@@ -298,6 +316,7 @@ struct Info
     SharedList<Operand> operands;
     SharedList<Buffer> buffers;
     std::vector<Semaphore> semaphores; // without those that pipelines use internally
+    std::vector<Loop> loops;           // in program order, so that a loop comes after its parent
     SharedList<SegmentTemplate> templates;
     std::vector<Finding> findings;
     std::vector<Print> prints;     // the first ones of the run, by time

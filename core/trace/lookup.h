@@ -153,6 +153,7 @@ struct BlockState
     std::int64_t copies = 0;
 };
 
+class LoopRounds;   // loop_rounds.h
 class ManualArrays; // manual_arrays.h
 
 // Sums over a prefix of the run, and the history of each block. Building it takes O(rows) once per
@@ -171,6 +172,8 @@ public:
     [[nodiscard]] const LeadingSteps& leading() const;
 
     [[nodiscard]] const ManualArrays& manualArrays() const;
+
+    [[nodiscard]] const LoopRounds& rounds() const;
 
     // The operands of agents of one device that share an array in a pipeline, ascending; itself
     // among them, and alone where no other agent runs it.

@@ -37,6 +37,7 @@ using SegmentRow = Row<Segments>;
 using CopyRow = Row<Copies>;
 using WaitRow = Row<Waits>;
 using VisitRow = Row<Visits>;
+using RoundRow = Row<Rounds>;
 using OperationRow = Row<Operation>; // of Info::operations
 
 } // namespace pallascope::trace

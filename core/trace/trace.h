@@ -119,6 +119,21 @@ struct Visits
     bool operator==(const Visits&) const = default;
 };
 
+// One row for each round of the loops in Info::loops, sorted by begin; a round comes before those
+// inside it. A round ends when the next one begins, or when the loop does: the condition of a while
+// loop belongs to the round before it. Rounds of one agent nest or follow each other.
+struct Rounds
+{
+    std::vector<std::int32_t> loop; // row of Info::loops
+    std::vector<std::int32_t> agent;
+    std::vector<std::int64_t> round;      // from 0 each time that the loop is entered
+    std::vector<std::int64_t> begin, end; // ps
+
+    [[nodiscard]] std::size_t size() const { return begin.size(); }
+
+    bool operator==(const Rounds&) const = default;
+};
+
 class Trace
 {
 public:
@@ -136,6 +151,8 @@ public:
 
     [[nodiscard]] const Signals& signals() const { return m_signals; }
 
+    [[nodiscard]] const Rounds& rounds() const { return m_rounds; }
+
     [[nodiscard]] Picoseconds end() const { return m_end; } // the length of the run
 
     bool operator==(const Trace&) const = default;
@@ -151,6 +168,7 @@ private:
     Waits m_waits;
     Visits m_visits;
     Signals m_signals;
+    Rounds m_rounds;
     Picoseconds m_end;
 };
 
@@ -168,6 +186,7 @@ public:
     Waits waits;
     Visits visits;
     Signals signals;
+    Rounds rounds;
     Picoseconds end;
 
     // Checks every rule that the column comments state (sorted, non-overlapping per track, indices

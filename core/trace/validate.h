@@ -46,6 +46,8 @@ template<class List>
 // Checks that all columns of a table have the same length, and that row numbers in them exist.
 // validateRows calls it first.
 [[nodiscard]] Status validateColumns(const TraceBuilder& rows);
+// Checks that the rounds of loops are numbered and nest. validateRows calls it.
+[[nodiscard]] Status validateRounds(const TraceBuilder& rows);
 // Checks that the work of all segments together can be counted in 64 bits. validateRows calls it.
 [[nodiscard]] Status validateWork(const TraceBuilder& rows);
 

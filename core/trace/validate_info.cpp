@@ -249,6 +249,24 @@ Status checkSemaphores(const Info& info)
     return Done{};
 }
 
+Status checkLoops(const Info& info)
+{
+    for (std::size_t i = 0; i < info.loops.size(); ++i) {
+        const Loop& loop = info.loops[i];
+        if (loop.parent < kNone || loop.parent >= static_cast<std::int64_t>(i)
+            || !isIndexOrNone(loop.operation, info.operations) || loop.roundsBeyond < 0) {
+            return broken("loops[{}] ({}) lies in loop {}, is operation {} of {} and has {} more "
+                          "rounds; expected an earlier loop, an operation and at least 0 rounds",
+                          i, loop.name, loop.parent, loop.operation, info.operations.size(),
+                          loop.roundsBeyond);
+        }
+        if (Status status = checkSource(info, loop.source, "loops", i); !status) {
+            return status;
+        }
+    }
+    return Done{};
+}
+
 Status checkBuffers(const Info& info)
 {
     for (std::size_t i = 0; i < info.buffers.size(); ++i) {
@@ -297,8 +315,8 @@ Status validateInfo(const Info& info, const Info* checked)
     if (Status status = known ? Status(Done{}) : checkProgram(info); !status) {
         return status;
     }
-    for (const auto check :
-         {checkReported, checkHardware, checkPipelines, checkBuffers, checkSemaphores}) {
+    for (const auto check : {checkReported, checkHardware, checkPipelines, checkBuffers,
+                             checkSemaphores, checkLoops}) {
         if (Status status = check(info); !status) {
             return status;
         }

@@ -301,8 +301,9 @@ Status validateRows(const TraceBuilder& rows)
         return broken("the run's end is {} ps, but must lie between 0 and {} ps", rows.end.value(),
                       kMaxTime);
     }
-    for (const auto check : {validateColumns, checkSteps, checkSegments, validateWork, checkCopies,
-                             checkWaits, checkAgents, checkVisits, checkSignals, checkPrints}) {
+    for (const auto check :
+         {validateColumns, checkSteps, checkSegments, validateWork, checkCopies, checkWaits,
+          checkAgents, checkVisits, checkSignals, validateRounds, checkPrints}) {
         if (Status status = check(rows); !status) {
             return status;
         }

@@ -236,6 +236,44 @@ void describeSignals(Codec& codec, Table& t)
                  [&](std::size_t i) { return wrappingSubtract(0, before(t.amount, i)); });
 }
 
+// The last row of the same loop on the same agent, for ascending rows.
+template<class Table>
+class RoundsBefore
+{
+public:
+    explicit RoundsBefore(Table& rounds)
+        : m_rounds(rounds)
+    {}
+
+    [[nodiscard]] std::optional<std::size_t> of(std::size_t row)
+    {
+        const auto [place, isFirst] =
+            m_rows.try_emplace({m_rounds.loop[row], m_rounds.agent[row]}, row);
+        return isFirst ? std::nullopt : std::optional(std::exchange(place->second, row));
+    }
+
+private:
+    Table& m_rounds;
+    std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> m_rows;
+};
+
+template<class Codec, class Table>
+void describeRounds(Codec& codec, Table& t)
+{
+    codec.column("loop", t.loop, [&](std::size_t i) { return before(t.loop, i); });
+    codec.column("agent", t.agent, kNoPrediction);
+    codec.column("round", t.round, [&, last = RoundsBefore(t)](std::size_t i) mutable {
+        const std::optional<std::size_t> row = last.of(i);
+        return row ? wrappingAdd(t.round[*row], 1) : 0;
+    });
+    codec.column("begin_ps", t.begin, [&](std::size_t i) { return before(t.begin, i); });
+    // Predict that a round takes as long as the one before it.
+    codec.column("end_ps", t.end, [&, last = RoundsBefore(t)](std::size_t i) mutable {
+        const std::optional<std::size_t> row = last.of(i);
+        return wrappingAdd(t.begin[i], row ? wrappingSubtract(t.end[*row], t.begin[*row]) : 0);
+    });
+}
+
 template<class Codec, class Table>
 void describeVisits(Codec& codec, Table& t, const trace::Copies& copies)
 {

@@ -1,7 +1,7 @@
 // The JSON names of everything in Info, listed once for the writer and the reader. An archive is
 // called with each key and member, in the order of the file. The writer passes const objects, the
 // reader mutable ones. An optional member is always written, and may be missing in files of older
-// versions.
+// versions. A list of which the file has no key while it is empty is written `unlessEmpty`.
 #pragma once
 
 #include "core/trace/info.h"
@@ -107,6 +107,16 @@ void describe(A& a, T& semaphore)
     a("name", semaphore.name);
     a("kind", semaphore.kind);
     a("agent", semaphore.agent);
+}
+
+template<class A, MaybeConst<trace::Loop> T>
+void describe(A& a, T& loop)
+{
+    a("name", loop.name);
+    a("source", loop.source);
+    a("operation", loop.operation);
+    a("parent", loop.parent);
+    a("rounds_beyond", loop.roundsBeyond);
 }
 
 template<class A, MaybeConst<trace::Operand> T>
@@ -237,6 +247,7 @@ void describe(A& a, T& info)
     a("operands", info.operands);
     a("buffers", info.buffers);
     a.optional("semaphores", info.semaphores);
+    a.unlessEmpty("loops", info.loops);
     a("templates", info.templates);
     a("findings", info.findings);
     a.optional("prints", info.prints);

@@ -45,6 +45,12 @@ public:
         }
     }
 
+    template<class T>
+    void unlessEmpty(std::string_view key, T& value)
+    {
+        optional(key, value);
+    }
+
 private:
     void read(dom::element element, bool& value)
     {
@@ -380,6 +386,9 @@ void readSection(Place& place, dom::object section, TraceBuilder& b)
     if (!b.info.semaphores.empty()) {
         readTable(place, section, "signals", bytes,
                   [&](auto& r) { describeSignals(r, b.signals); });
+    }
+    if (!b.info.loops.empty()) {
+        readTable(place, section, "rounds", bytes, [&](auto& r) { describeRounds(r, b.rounds); });
     }
 }
 

@@ -35,6 +35,14 @@ public:
         (*this)(key, value);
     }
 
+    template<class T>
+    void unlessEmpty(std::string_view key, const T& value)
+    {
+        if (!value.empty()) {
+            (*this)(key, value);
+        }
+    }
+
     // Writes one object: braces and all members.
     template<class T>
     void object(const T& value)
@@ -267,6 +275,10 @@ bool writeSection(Output& output, const Trace& trace)
     if (!trace.info().semaphores.empty()) {
         writer.table("signals", trace.signals().size(),
                      [&] { describeSignals(writer, trace.signals()); });
+    }
+    if (!trace.info().loops.empty()) {
+        writer.table("rounds", trace.rounds().size(),
+                     [&] { describeRounds(writer, trace.rounds()); });
     }
     json.raw("}");
     return writer.ok();

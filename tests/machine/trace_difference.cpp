@@ -115,6 +115,9 @@ std::string firstDifference(const trace::Trace& full, const trace::Trace& needed
             &Visits::lastStep, &Visits::block, &Visits::slot, &Visits::copyIn, &Visits::copyOut);
     columns("signals", full.signals(), needed.signals(), &Signals::time, &Signals::semaphore,
             &Signals::agent, &Signals::amount);
+    using trace::Rounds;
+    columns("rounds", full.rounds(), needed.rounds(), &Rounds::begin, &Rounds::loop, &Rounds::agent,
+            &Rounds::round, &Rounds::end);
     const trace::Info &a = full.info(), &b = needed.info();
     difference.ofOne("events", a.events, b.events);
     difference.ofOne("end", full.end().value(), needed.end().value());

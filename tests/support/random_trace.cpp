@@ -56,6 +56,7 @@ public:
         m_b.info.jaxAccepts = pick(0, 1) == 0 ? "yes" : "no";
         m_b.info.jaxReason = "why";
         collectVisits();
+        addLoops();
         return std::move(m_b);
     }
 
@@ -63,6 +64,42 @@ private:
     std::int64_t pick(std::int64_t least, std::int64_t most)
     {
         return std::uniform_int_distribution<std::int64_t>(least, most)(m_random);
+    }
+
+    // Up to three loops, each in the body of the one before it or beside it, on agent 0.
+    void addLoops()
+    {
+        const std::int64_t loops = pick(0, 3);
+        for (std::int64_t loop = 0; loop < loops; ++loop) {
+            m_b.info.loops.push_back({"loop " + std::to_string(loop),
+                                      {0, 1},
+                                      static_cast<std::int32_t>(pick(-1, 1)),
+                                      static_cast<std::int32_t>(pick(-1, loop - 1)),
+                                      pick(0, 1)});
+        }
+        addRounds(kNone, 0, m_now);
+    }
+
+    // The rounds of the loops directly inside of a loop, in [begin, end).
+    void addRounds(std::int32_t parent, std::int64_t begin, std::int64_t end)
+    {
+        for (std::size_t loop = 0; loop < m_b.info.loops.size(); ++loop) {
+            if (m_b.info.loops[loop].parent != parent) {
+                continue;
+            }
+            begin = pick(begin, end);
+            const std::int64_t rounds = pick(0, 4);
+            for (std::int64_t round = 0; round < rounds; ++round) {
+                const std::int64_t to = pick(begin, end);
+                m_b.rounds.loop.push_back(static_cast<std::int32_t>(loop));
+                m_b.rounds.agent.push_back(0);
+                m_b.rounds.round.push_back(round);
+                m_b.rounds.begin.push_back(begin);
+                m_b.rounds.end.push_back(to);
+                addRounds(static_cast<std::int32_t>(loop), begin, to);
+                begin = to;
+            }
+        }
     }
 
     void addHardware()

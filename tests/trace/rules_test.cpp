@@ -20,6 +20,13 @@ struct Breach
     std::function<void(TraceBuilder&)> commit;
 };
 
+// Of a loop and one in its body.
+void addRounds(TraceBuilder& builder, Rounds rounds)
+{
+    builder.info.loops = {{"l", {}, kNone, kNone}, {"m", {}, kNone, 0}};
+    builder.rounds = std::move(rounds);
+}
+
 const std::vector<Breach>& breaches()
 {
     using B = TraceBuilder&;
@@ -157,6 +164,51 @@ const std::vector<Breach>& breaches()
          }},
         {"prints_beyond is -1", [](B b) { b.info.printsBeyond = -1; }},
         {"jax_accepts is \"maybe\"", [](B b) { b.info.jaxAccepts = "maybe"; }},
+        // Rounds of loops.
+        {"loops[0] (l) lies in loop 0",
+         [](B b) {
+             b.info.loops = {{"l", {}, -1, 0}};
+         }},
+        {"loops[0] (l) lies in loop -1, is operation 99 of",
+         [](B b) {
+             b.info.loops = {{"l", {}, 99}};
+         }},
+        {"loops[0]: line 1 of source file 9",
+         [](B b) {
+             b.info.loops = {{"l", {9, 1}}};
+         }},
+        {"rounds.loop[0] is 0",
+         [](B b) {
+             b.rounds = {{0}, {0}, {0}, {0}, {1}};
+         }},
+        {"rounds.agent[0] is 1",
+         [](B b) {
+             addRounds(b, {{0}, {1}, {0}, {0}, {1}});
+         }},
+        {"rounds.round has 2 rows",
+         [](B b) {
+             addRounds(b, {{0}, {0}, {0, 1}, {0}, {1}});
+         }},
+        {"rounds row 0 (2 to 1 ps)",
+         [](B b) {
+             addRounds(b, {{0}, {0}, {0}, {2}, {1}});
+         }},
+        {"rounds row 1 (1 to 5 ps) must begin at 2 ps or later",
+         [](B b) {
+             addRounds(b, {{0, 1}, {0, 0}, {0, 0}, {2, 1}, {5, 5}});
+         }},
+        {"rounds.round[1] is 2, but the round before of loop l is 0",
+         [](B b) {
+             addRounds(b, {{0, 0}, {0, 0}, {0, 2}, {0, 1}, {1, 2}});
+         }},
+        {"rounds.begin[1] is 1 ps, but the round before of loop l ends at 2 ps",
+         [](B b) {
+             addRounds(b, {{0, 0}, {0, 0}, {0, 1}, {0, 1}, {2, 3}});
+         }},
+        {"rounds row 1 (1 to 3 ps) begins in a round that ends at 2 ps",
+         [](B b) {
+             addRounds(b, {{0, 1}, {0, 0}, {0, 0}, {0, 1}, {2, 3}});
+         }},
         {"cycles at 0 Hz", [](B b) { b.info.templates.edit()[0].clock = Hertz(0); }},
     };
     return all;

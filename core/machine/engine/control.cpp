@@ -108,6 +108,20 @@ void Engine::enterControl(const PlanItem& item)
     }
 }
 
+void Engine::beginRound(const ir::Operation& loop)
+{
+    if (const std::int32_t row = m_prepared.description.loopOf(loop); row >= 0) {
+        m_recorder.nextRound(row, m_turn.agent().id, m_turn.agent().time);
+    }
+}
+
+void Engine::endRounds(const ir::Operation& loop)
+{
+    if (const std::int32_t row = m_prepared.description.loopOf(loop); row >= 0) {
+        m_recorder.endLoop(row, m_turn.agent().id, m_turn.agent().time);
+    }
+}
+
 void Engine::resume(ScanFrame& frame)
 {
     const ir::Operation& operation = *frame.item->control;
@@ -117,11 +131,13 @@ void Engine::resume(ScanFrame& frame)
     if (frame.done < std::get<ir::ScanParams>(operation.params).length) {
         m_turn.value(body.arguments[0]) =
             RuntimeValue::scalarOf(DType::Int32, static_cast<double>(frame.done));
+        beginRound(operation);
         m_turn.agent().frames.emplace_back(BlockFrame{frame.item->regions[0]});
         return;
     }
     const std::vector<ir::ValueId> carry(body.arguments.begin() + 1, body.arguments.end());
     assign(operation.results, carry, 0);
+    endRounds(operation);
     m_turn.agent().frames.pop_back();
 }
 
@@ -142,11 +158,13 @@ void Engine::resume(WhileFrame& frame)
                                       operation.location);
         if (m_turn.value(condition.results[0]).scalar == 0) {
             assign(operation.results, condition.arguments, 0);
+            endRounds(operation);
             m_turn.agent().frames.pop_back();
             return;
         }
         assign(body.arguments, condition.arguments, 0);
         frame.next = WhileFrame::Next::Carry;
+        beginRound(operation);
         m_turn.agent().frames.emplace_back(BlockFrame{item.regions[1]});
         return;
     case WhileFrame::Next::Carry:

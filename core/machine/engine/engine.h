@@ -112,6 +112,9 @@ private:
 
     void resume(const AwayFrame& frame) { m_coreMaps.joinOthers(frame); }
 
+    // A round of a loop begins, or the loop ends; recorded for loops that copy or wait.
+    void beginRound(const ir::Operation& loop);
+    void endRounds(const ir::Operation& loop);
     void enterControl(const PlanItem& item);
     void runSync(const PlanItem& item);
     void delay(const ir::Operation& operation);

@@ -262,6 +262,7 @@ Result<Description> Description::of(const ir::Program& program, const chip::Chip
     if (Status status = description.describeCopies(program, chip); !status) {
         return status.error();
     }
+    description.describeLoops(program);
     description.describeDevices(program, chip, layout);
     description.info.templates = plan.templates;
     for (trace::SegmentTemplate& segment : description.info.templates.edit()) {

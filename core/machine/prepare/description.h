@@ -64,6 +64,12 @@ public:
         return m_copySites[static_cast<std::size_t>(operation.id)];
     }
 
+    // The row of Info::loops of a loop whose rounds are recorded; -1: they are not.
+    [[nodiscard]] std::int32_t loopOf(const ir::Operation& operation) const
+    {
+        return m_loops[static_cast<std::size_t>(operation.id)];
+    }
+
     // The array to which a copied ref belongs, and how large a part of it is copied along each
     // axis. If a view does not say, that is the whole axis.
     struct Part
@@ -106,6 +112,8 @@ private:
     void describeAgents(const chip::Chip& chip, const AgentLayout& layout);
     void describeDevices(const ir::Program& program, const chip::Chip& chip,
                          const AgentLayout& layout);
+    // In description_loops.cpp:
+    void describeLoops(const ir::Program& program);
     class CopyDescriber;
     void describeCopy(const ir::Program& program, const ir::Operation& operation,
                       const Part& source, const Part& target, trace::Direction direction);
@@ -114,6 +122,7 @@ private:
     std::map<std::string, std::int32_t> m_files;
     std::map<const ir::Operation*, PipelineRows> m_pipelines;
     std::vector<CopySite> m_copySites; // indexed by Operation::id
+    std::vector<std::int32_t> m_loops; // indexed by Operation::id
     std::optional<chip::Link> m_onChipLink;
     std::vector<chip::Link> m_deviceLinks;
     std::int32_t m_firstToNeighbour = 0; // index into m_deviceLinks

@@ -57,7 +57,15 @@ public:
     // kept instead of rows, and reach at most as far as the run has come.
     struct Marks
     {
+        // Of the first agent that runs a loop.
+        struct OfLoop
+        {
+            std::int32_t agent = trace::kNone;
+            std::vector<std::int64_t> rounds;
+        };
+
         std::vector<std::int64_t> bodies, copies;
+        std::vector<OfLoop> loops; // by row of Info::loops: when its rounds began
     };
 
     [[nodiscard]] const Marks& marks() const { return m_marks; }
@@ -101,6 +109,11 @@ public:
     // Ends a step that the run leaves unfinished. Its body, if it has not begun or not ended, ends
     // first.
     void closeStep(std::int32_t step, bool beforeBody, bool behindBody, Picoseconds time);
+
+    // In recorder_rounds.cpp. The next round of a loop (row of Info::loops) begins on an agent, and
+    // the round before it ends; or the loop ends, and with it its last round.
+    void nextRound(std::int32_t loop, std::int32_t agent, Picoseconds time);
+    void endLoop(std::int32_t loop, std::int32_t agent, Picoseconds time);
 
     // Makes room for the rows of this many steps of a row of Info::pipelines.
     void reserve(std::int32_t pipeline, std::int64_t steps);
@@ -211,13 +224,23 @@ public:
 private:
     void setBodyBegin(std::int32_t step, Picoseconds time);
     void sortPrints(Picoseconds end);
+    // Ends the rounds that a stopped run leaves open.
+    void closeRounds(Picoseconds end);
     void mark(std::vector<std::int64_t>& marks) const;
+    void markRound(std::int32_t loop, std::int32_t agent);
 
     struct Visit
     {
         std::int32_t firstStep, lastStep;
         std::int64_t block;
         std::int32_t slot, copyIn, copyOut;
+    };
+
+    struct OpenRound
+    {
+        std::int32_t loop;
+        std::int64_t round;
+        std::int32_t row; // of trace::Rounds; -1: beyond those that are recorded
     };
 
     const Description& m_description;
@@ -229,7 +252,9 @@ private:
     std::map<std::pair<std::string, std::int32_t>, std::int32_t> m_semaphores; // by name and agent
 
     std::map<const ir::Operation*, Description::PipelineRows> m_pipelines;
-    std::vector<std::vector<Visit>> m_visits; // for each operand
+    std::vector<std::vector<Visit>> m_visits;         // for each operand
+    std::vector<std::vector<OpenRound>> m_openRounds; // for each agent, the innermost last
+    std::vector<std::int64_t> m_rounds;               // recorded of each loop
     std::map<std::tuple<std::string, std::string, trace::SourceLine>, std::size_t> m_findings;
 };
 

@@ -127,6 +127,10 @@ Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
     // Requests to a unit begin later than they were made.
     trace::Segments& segments = builder.segments;
     sortRows(segments.begin, segments.templateId, segments.agent, segments.step);
+    // Agents run ahead of each other.
+    closeRounds(end);
+    trace::Rounds& rounds = builder.rounds;
+    sortRows(rounds.begin, rounds.loop, rounds.agent, rounds.round, rounds.end);
     sortPrints(end);
     if (!builder.info.semaphores.empty()) {
         builder.waits.semaphore.resize(builder.waits.size(), trace::kNone);

@@ -211,16 +211,55 @@ const std::vector<std::int64_t>& Replay::Impl::marks(Unit unit) const
     return unit == Unit::Step ? known.bodies : known.copies;
 }
 
+// Empty for a loop that no agent has come to.
+const std::vector<std::int64_t>& Replay::Impl::rounds(std::int32_t loop) const
+{
+    static const std::vector<std::int64_t> none;
+    const auto& loops = engine.recorder().marks().loops;
+    const auto index = static_cast<std::size_t>(loop);
+    return index < loops.size() ? loops[index].rounds : none;
+}
+
 Result<bool> Replay::Impl::toMark(Unit unit, std::size_t index, const Proceed& proceed)
 {
-    while (marks(unit).size() <= index && !engine.hasEnded()) {
+    return toMark(
+        [&]() -> const auto& { return marks(unit); }, index, proceed);
+}
+
+Result<bool> Replay::Impl::toMark(const std::function<const std::vector<std::int64_t>&()>& known,
+                                  std::size_t index, const Proceed& proceed)
+{
+    while (known().size() <= index && !engine.hasEnded()) {
         approach(checkpoints.size(), false);
         const Result<bool> moved = forward({.events = sequence() + slice}, proceed);
         if (!moved || !*moved) {
             return moved;
         }
     }
-    return marks(unit).size() <= index ? true : seek(marks(unit)[index], proceed);
+    return known().size() <= index ? true : seek(known()[index], proceed);
+}
+
+const std::vector<trace::Loop>& Replay::loops() const
+{
+    return m_impl->prepared->description.info.loops;
+}
+
+Result<bool> Replay::seekToRound(std::int32_t loop, std::int64_t number, const Proceed& proceed)
+{
+    return m_impl->toMark(
+        [&]() -> const auto& { return m_impl->rounds(loop); }, static_cast<std::size_t>(number),
+        proceed);
+}
+
+std::int64_t Replay::knownRounds(std::int32_t loop) const
+{
+    return static_cast<std::int64_t>(m_impl->rounds(loop).size());
+}
+
+std::int64_t Replay::begunRounds(std::int32_t loop) const
+{
+    const std::vector<std::int64_t>& rounds = m_impl->rounds(loop);
+    return std::upper_bound(rounds.begin(), rounds.end(), sequence()) - rounds.begin();
 }
 
 std::int64_t Replay::known(Unit unit) const

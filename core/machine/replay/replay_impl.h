@@ -17,9 +17,13 @@ struct Replay::Impl
     // Advances to `until` in slices of some milliseconds. Returns false if cancelled.
     [[nodiscard]] Result<bool> forward(Until until, const Proceed& proceed);
     // Advances to a mark, or to the end of the run. More marks are found on the way.
+    [[nodiscard]] Result<bool>
+    toMark(const std::function<const std::vector<std::int64_t>&()>& marks, std::size_t index,
+           const Proceed& proceed);
     [[nodiscard]] Result<bool> toMark(Unit unit, std::size_t index, const Proceed& proceed);
     [[nodiscard]] Result<bool> seek(std::int64_t sequence, const Proceed& proceed);
     [[nodiscard]] const std::vector<std::int64_t>& marks(Unit unit) const;
+    [[nodiscard]] const std::vector<std::int64_t>& rounds(std::int32_t loop) const;
     // Restores the last of the first `count` checkpoints if the run has not come to that one yet,
     // or if the run is past what is looked for.
     void approach(std::size_t count, bool isPast);
