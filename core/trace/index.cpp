@@ -73,6 +73,16 @@ const LoopRounds& Index::rounds() const
     return m_sums->rounds;
 }
 
+const SemaphoreCounts& Index::semaphores() const
+{
+    return m_sums->semaphores;
+}
+
+const ScratchSlots& Index::scratch() const
+{
+    return m_sums->scratch;
+}
+
 const LeadingSteps& Index::leading() const
 {
     return m_sums->leading;
@@ -177,6 +187,17 @@ double Index::bytes(Picoseconds time) const
             sum += hbmTimes(m_trace->info(), link, key / 2)
                    * laneBytes(*m_trace, m_sums->lanes[link], key, t);
         }
+    }
+    return sum;
+}
+
+double Index::linkBytes(std::int32_t link, Picoseconds time) const
+{
+    PALLASCOPE_CHECK(link >= 0 && at(link) < m_sums->lanes.size());
+    const std::int64_t t = clamped(*m_trace, time);
+    double sum = 0;
+    for (std::size_t key = 0; key < 2 * m_trace->info().operands.size(); ++key) {
+        sum += laneBytes(*m_trace, m_sums->lanes[at(link)], key, t);
     }
     return sum;
 }

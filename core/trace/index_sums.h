@@ -4,6 +4,8 @@
 #include "core/trace/lookup.h"
 #include "core/trace/loop_rounds.h"
 #include "core/trace/manual_arrays.h"
+#include "core/trace/scratch_slots.h"
+#include "core/trace/semaphore_counts.h"
 
 #include <cstdint>
 #include <vector>
@@ -82,6 +84,8 @@ struct Index::Sums
     Agents agents;
     PipelineKinds pipelines;
     Arrays arrays;
+    SemaphoreCounts semaphores;
+    ScratchSlots scratch;
     LeadingSteps leading;
     ManualArrays manual;
     LoopRounds rounds;

@@ -317,6 +317,7 @@ struct Info
     SharedList<Buffer> buffers;
     std::vector<Semaphore> semaphores; // without those that pipelines use internally
     std::vector<Loop> loops;           // in program order, so that a loop comes after its parent
+    std::vector<Shape> copiedShapes;   // of the ends of manual DMA, each once
     SharedList<SegmentTemplate> templates;
     std::vector<Finding> findings;
     std::vector<Print> prints;     // the first ones of the run, by time

@@ -4,6 +4,7 @@
 #include "core/base/format.h"
 #include "core/trace/columns.h"
 #include "core/trace/mark_time.h"
+#include "core/trace/slot_state.h"
 
 #include <algorithm>
 
@@ -317,11 +318,14 @@ SlotState slotStateAt(const Trace& trace, std::int32_t buffer, Picoseconds time)
 {
     PALLASCOPE_CHECK(buffer >= 0 && at(buffer) < trace.info().buffers.size());
     const Buffer& place = trace.info().buffers[at(buffer)];
+    return place.operand == kNone ? scratchState(trace, clamped(trace, time))
+                                  : slotStateOf(trace, place.operand, place.slot, time);
+}
+
+SlotState slotStateOf(const Trace& trace, std::int32_t operand, std::int32_t slot, Picoseconds time)
+{
     const std::int64_t t = clamped(trace, time);
-    if (place.operand == kNone) {
-        return scratchState(trace, t);
-    }
-    const std::optional<VisitRow> visit = stayOfSlot(trace, place.operand, place.slot, t);
+    const std::optional<VisitRow> visit = stayOfSlot(trace, operand, slot, t);
     if (!visit) {
         return {};
     }

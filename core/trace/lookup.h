@@ -153,8 +153,10 @@ struct BlockState
     std::int64_t copies = 0;
 };
 
-class LoopRounds;   // loop_rounds.h
-class ManualArrays; // manual_arrays.h
+class LoopRounds;      // loop_rounds.h
+class ManualArrays;    // manual_arrays.h
+class ScratchSlots;    // scratch_slots.h
+class SemaphoreCounts; // semaphore_counts.h
 
 // Sums over a prefix of the run, and the history of each block. Building it takes O(rows) once per
 // trace; then every question takes O(log n). Keep one beside each open trace.
@@ -168,6 +170,8 @@ public:
     [[nodiscard]] const Agents& agents() const;
     [[nodiscard]] const PipelineKinds& pipelines() const;
     [[nodiscard]] const Arrays& arrays() const;
+    [[nodiscard]] const SemaphoreCounts& semaphores() const;
+    [[nodiscard]] const ScratchSlots& scratch() const; // that manual DMA fills or empties
 
     [[nodiscard]] const LeadingSteps& leading() const;
 
@@ -197,6 +201,8 @@ public:
     // all operands over the links of HBM (a copy from HBM to HBM counts as read and as written).
     [[nodiscard]] double operandBytes(std::int32_t operand, bool out, Picoseconds t) const;
     [[nodiscard]] double bytes(Picoseconds t) const;
+    // Over one link, each byte once.
+    [[nodiscard]] double linkBytes(std::int32_t link, Picoseconds t) const;
     // Of one operand in both directions, counted as `bytes` counts: a copy from HBM to HBM twice.
     // What stays on the chip counts once.
     [[nodiscard]] double movedBytes(std::int32_t operand, Picoseconds t) const;

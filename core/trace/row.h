@@ -38,6 +38,7 @@ using CopyRow = Row<Copies>;
 using WaitRow = Row<Waits>;
 using VisitRow = Row<Visits>;
 using RoundRow = Row<Rounds>;
+using EndRow = Row<CopyEnds>;
 using OperationRow = Row<Operation>; // of Info::operations
 
 } // namespace pallascope::trace

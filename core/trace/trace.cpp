@@ -25,6 +25,7 @@ Result<std::shared_ptr<const Trace>> TraceBuilder::finish(const Info* checked) &
     trace->m_steps = std::move(steps);
     trace->m_segments = std::move(segments);
     trace->m_copies = std::move(copies);
+    trace->m_copyEnds = std::move(copyEnds);
     trace->m_waits = std::move(waits);
     trace->m_visits = std::move(visits);
     trace->m_signals = std::move(signals);

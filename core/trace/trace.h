@@ -66,6 +66,27 @@ struct Copies
     bool operator==(const Copies&) const = default;
 };
 
+// The two ends of every copy that the program itself starts (manual DMA): row 2i is the source and
+// row 2i + 1 the target of one copy, in the order of the copies. Empty in older files. An end is a
+// box of a buffer or of an array: the box begins at element `first` (row-major) and its extents are
+// Info::copiedShapes[shape]. Of listed rows it is the box around all rows that can be listed.
+struct CopyEnds
+{
+    std::vector<std::int32_t> copy;  // row of Copies; each pair has one, ascending
+    std::vector<std::int32_t> agent; // in whose memory the end lies
+    // Row of Info::buffers, the first one of the scratch; kNone: an argument in HBM, or memory that
+    // has no row there. The argument is the array of the copy's operand, unless both ends are in
+    // HBM: then that is the array of the source.
+    std::vector<std::int32_t> buffer;
+    std::vector<std::int64_t> first;
+    std::vector<std::int32_t> shape;     // row of Info::copiedShapes
+    std::vector<std::int32_t> semaphore; // that its end signals, row of Info::semaphores; kNone
+
+    [[nodiscard]] std::size_t size() const { return copy.size(); }
+
+    bool operator==(const CopyEnds&) const = default;
+};
+
 // One row for each executed wait, even if it takes no time, sorted by begin. If a program itself
 // waits on a semaphore, `copy` is the last copy that signalled it, if any did.
 struct Waits
@@ -145,6 +166,8 @@ public:
 
     [[nodiscard]] const Copies& copies() const { return m_copies; }
 
+    [[nodiscard]] const CopyEnds& copyEnds() const { return m_copyEnds; }
+
     [[nodiscard]] const Waits& waits() const { return m_waits; }
 
     [[nodiscard]] const Visits& visits() const { return m_visits; }
@@ -165,6 +188,7 @@ private:
     Steps m_steps;
     Segments m_segments;
     Copies m_copies;
+    CopyEnds m_copyEnds;
     Waits m_waits;
     Visits m_visits;
     Signals m_signals;
@@ -183,6 +207,7 @@ public:
     Steps steps;
     Segments segments;
     Copies copies;
+    CopyEnds copyEnds;
     Waits waits;
     Visits visits;
     Signals signals;

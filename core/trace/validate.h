@@ -50,5 +50,7 @@ template<class List>
 [[nodiscard]] Status validateRounds(const TraceBuilder& rows);
 // Checks that the work of all segments together can be counted in 64 bits. validateRows calls it.
 [[nodiscard]] Status validateWork(const TraceBuilder& rows);
+// Checks the ends of manual DMA. validateRows calls it.
+[[nodiscard]] Status validateCopyEnds(const TraceBuilder& rows);
 
 } // namespace pallascope::trace

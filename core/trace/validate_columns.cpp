@@ -78,6 +78,7 @@ Status checkLengths(const TraceBuilder& b)
     const Copies& c = b.copies;
     const Waits& w = b.waits;
     const Visits& v = b.visits;
+    const CopyEnds& e = b.copyEnds;
     const Status results[] = {sameLength("steps", s.size(),
                                          {{"pipeline", s.pipeline.size()},
                                           {"ordinal", s.ordinal.size()},
@@ -98,6 +99,12 @@ Status checkLengths(const TraceBuilder& b)
                                           {"bytes", c.bytes.size()},
                                           {"start", c.start.size()},
                                           {"end", c.end.size()}}),
+                              sameLength("copyEnds", e.size(),
+                                         {{"agent", e.agent.size()},
+                                          {"buffer", e.buffer.size()},
+                                          {"first", e.first.size()},
+                                          {"shape", e.shape.size()},
+                                          {"semaphore", e.semaphore.size()}}),
                               sameLength("waits", w.size(),
                                          {{"copy", w.copy.size()},
                                           {"agent", w.agent.size()},
@@ -139,6 +146,11 @@ Status checkIndices(const TraceBuilder& b)
         inRange("copies.link", b.copies.link, 0, info.links.size()),
         inRange("copies.step", b.copies.step, kNone, steps),
         inRange("copies.out", b.copies.out, 0, 2),
+        inRange("copyEnds.copy", b.copyEnds.copy, 0, b.copies.size()),
+        inRange("copyEnds.agent", b.copyEnds.agent, 0, info.agents.size()),
+        inRange("copyEnds.buffer", b.copyEnds.buffer, kNone, info.buffers.size()),
+        inRange("copyEnds.shape", b.copyEnds.shape, 0, info.copiedShapes.size()),
+        inRange("copyEnds.semaphore", b.copyEnds.semaphore, kNone, info.semaphores.size()),
         inRange("waits.copy", b.waits.copy, kNone, b.copies.size()),
         inRange("waits.semaphore", b.waits.semaphore, kNone, info.semaphores.size()),
         inRange("waits.operation", b.waits.operation, kNone, info.operations.size()),

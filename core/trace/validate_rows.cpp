@@ -302,8 +302,8 @@ Status validateRows(const TraceBuilder& rows)
                       kMaxTime);
     }
     for (const auto check :
-         {validateColumns, checkSteps, checkSegments, validateWork, checkCopies, checkWaits,
-          checkAgents, checkVisits, checkSignals, validateRounds, checkPrints}) {
+         {validateColumns, checkSteps, checkSegments, validateWork, checkCopies, validateCopyEnds,
+          checkWaits, checkAgents, checkVisits, checkSignals, validateRounds, checkPrints}) {
         if (Status status = check(rows); !status) {
             return status;
         }

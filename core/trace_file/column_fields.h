@@ -193,6 +193,22 @@ void describeCopies(Codec& codec, Table& t, const trace::Steps& steps, const tra
     });
 }
 
+// Ends are pairs, a source and a target, so each resembles the one two rows before it.
+template<class Codec, class Table>
+void describeCopyEnds(Codec& codec, Table& t)
+{
+    const auto asBefore = [](const auto& column) {
+        return [&column](std::size_t i) -> std::int64_t { return i < 2 ? 0 : column[i - 2]; };
+    };
+    codec.column("copy", t.copy,
+                 [&](std::size_t i) { return before(t.copy, i, -1) + (i % 2 == 0 ? 1 : 0); });
+    codec.column("agent", t.agent, asBefore(t.agent));
+    codec.column("buffer", t.buffer, asBefore(t.buffer));
+    codec.column("shape", t.shape, asBefore(t.shape));
+    codec.column("semaphore", t.semaphore, asBefore(t.semaphore));
+    codec.column("first", t.first, asBefore(t.first));
+}
+
 template<class Codec, class Table>
 void describeWaits(Codec& codec, Table& t, const trace::Steps& steps, const trace::Copies& copies,
                    const trace::Info& info)

@@ -248,6 +248,7 @@ void describe(A& a, T& info)
     a("buffers", info.buffers);
     a.optional("semaphores", info.semaphores);
     a.unlessEmpty("loops", info.loops);
+    a.unlessEmpty("copied_shapes", info.copiedShapes);
     a("templates", info.templates);
     a("findings", info.findings);
     a.optional("prints", info.prints);

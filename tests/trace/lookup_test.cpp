@@ -266,6 +266,16 @@ void expectCopySums(const Index& index, std::int64_t t)
                          || trace.info().memories[row(link.to)].name == "HBM";
         all += hbm ? static_cast<double>(c.bytes[i]) * share(c.start[i], c.end[i], t) : 0;
     }
+    for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
+        double bytes = 0;
+        for (std::size_t i = 0; i < c.size(); ++i) {
+            bytes += row(c.link[i]) == link
+                         ? static_cast<double>(c.bytes[i]) * share(c.start[i], c.end[i], t)
+                         : 0;
+        }
+        EXPECT_NEAR(index.linkBytes(static_cast<std::int32_t>(link), Picoseconds(t)), bytes,
+                    1e-6 * bytes);
+    }
     for (const bool out : {false, true}) {
         for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
             double busy = 0;

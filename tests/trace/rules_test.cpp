@@ -72,6 +72,24 @@ const std::vector<Breach>& breaches()
         {"1 bytes need more than no time",
          [](B b) { b.copies.bytes[0] = 1, b.copies.end[0] = b.copies.start[0]; }},
         {"but link HBM is busy until", [](B b) { b.copies.start[1] -= 1; }},
+        // Ends of manual DMA.
+        {"copyEnds.semaphore has 0 rows",
+         [](B b) {
+             b.copyEnds = {{0, 0}, {0, 0}, {kNone, kNone}, {0, 0}, {0, 0}, {}};
+         }},
+        {"copyEnds.shape[0] is 0, but must lie between 0 and -1",
+         [](B b) {
+             b.copyEnds = {{0, 0}, {0, 0}, {kNone, kNone}, {0, 0}, {0, 0}, {-1, -1}};
+         }},
+        {"copyEnds.copy[0] is 0; expected two rows for each copy by manual DMA",
+         [](B b) {
+             b.info.copiedShapes = {{1, 1}};
+             b.copyEnds = {{0, 0}, {0, 0}, {kNone, kNone}, {0, 0}, {0, 0}, {-1, -1}};
+         }},
+        {"copiedShapes has [1,-1]",
+         [](B b) {
+             b.info.copiedShapes = {{1, -1}};
+         }},
         // Waits.
         {"waits row 0", [](B b) { b.waits.end[0] = -1; }},
         {"but agent 0 still waits until", [](B b) { b.waits.begin[1] -= 1; }},

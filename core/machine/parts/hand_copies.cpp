@@ -55,6 +55,7 @@ void HandCopies::start(const ir::Operation& operation)
     if (!locate(copy) || !serve(copy)) {
         return;
     }
+    recordEnds(copy);
     m_memory[copy.target.buffer].written = true;
     if (m_detects && !copy.isEmpty()) {
         if (const std::optional<Race> race = m_races.start(
@@ -198,6 +199,44 @@ bool HandCopies::serve(HandCopy& copy)
         m_recorder.addCopy(site.operand, m_recorder.blockOf(site, offset), 0, site.out, copy.link,
                            m_turn.agent().step, bytes, m_turn.agent().time, copy.start, copy.end);
     return true;
+}
+
+// Records which part of which memory the copy reads and writes, and what it signals.
+void HandCopies::recordEnds(const HandCopy& copy)
+{
+    if (!m_recorder.keepsRows()) {
+        return;
+    }
+    const auto endOf = [&](ir::ValueId ref, const RefBinding& where, const Agent& agent) {
+        const Reach reach = reachOf(where, m_turn.memoryShape(ref));
+        Recorder::CopyEnd end;
+        end.agent = agent.id;
+        end.buffer =
+            m_recorder.description().bufferOf(m_prepared.rootOf(ref)).value_or(trace::kNone);
+        Extents extents;
+        for (std::size_t axis = 0; axis < reach.start.size(); ++axis) {
+            extents.push_back(std::max<Extent>(reach.stop[axis] - reach.start[axis], 0));
+        }
+        end.shape = Shape(std::move(extents));
+        if (end.shape.elements() > 0) {
+            const Extents strides = rowMajorStrides(m_turn.memoryShape(ref));
+            for (std::size_t axis = 0; axis < strides.size(); ++axis) {
+                end.first += reach.start[axis] * strides[axis];
+            }
+        }
+        return end;
+    };
+    const auto semaphoreOf = [&](const Agent& agent, std::size_t operand) {
+        return m_semaphores.rowOf(
+            m_semaphores.semaphoreAt(agent, copy.operation.operands[operand]).value());
+    };
+    Recorder::CopyEnd source = endOf(copy.from(), copy.source, m_turn.agent());
+    Recorder::CopyEnd target = endOf(copy.to(), copy.target, *copy.peer);
+    target.semaphore = semaphoreOf(*copy.peer, 2);
+    if (copy.params.sourceSemaphore) {
+        source.semaphore = semaphoreOf(m_turn.agent(), 3);
+    }
+    m_recorder.addEnds(copy.row, source, target);
 }
 
 // The access that the copy makes at one of its two ends.

@@ -31,6 +31,7 @@ private:
     [[nodiscard]] bool comesLater(const Agent& peer, const ir::Operation& dmaStart);
     void checkEntry(const HandCopy& copy);
     [[nodiscard]] bool serve(HandCopy& copy);
+    void recordEnds(const HandCopy& copy);
     [[nodiscard]] Access accessOf(const HandCopy& copy, bool writes);
     void signalEnds(const HandCopy& copy);
     // Empty if the run ends with a finding.

@@ -36,6 +36,12 @@ public:
         return m_state.semaphores[semaphore].count;
     }
 
+    // The row of Info::semaphores.
+    [[nodiscard]] std::int32_t rowOf(std::int32_t semaphore) const
+    {
+        return m_state.semaphores[semaphore].row;
+    }
+
     void wait(const ir::Operation& operation, std::int32_t semaphore, std::int64_t amount,
               bool decrement);
     void signalByHand(const ir::Operation& operation);

@@ -232,6 +232,9 @@ void Description::describePipeline(const ir::Program& program, const ir::Operati
             ++pipeline.operandCount;
             describeOperand(program, operation, i, facts, entry.slotBytes);
         }
+        if (scratch) {
+            m_scratchBuffers.try_emplace(entry.ref, static_cast<std::int32_t>(info.buffers.size()));
+        }
         for (std::int32_t slot = 0; slot < entry.slots; ++slot) {
             Bytes& next = address[static_cast<std::size_t>(entry.memory)];
             const std::string name =

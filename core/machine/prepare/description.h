@@ -70,6 +70,13 @@ public:
         return m_loops[static_cast<std::size_t>(operation.id)];
     }
 
+    // The first row of Info::buffers of a scratch; other memory has none.
+    [[nodiscard]] std::optional<std::int32_t> bufferOf(ir::ValueId scratch) const
+    {
+        const auto row = m_scratchBuffers.find(scratch);
+        return row == m_scratchBuffers.end() ? std::nullopt : std::optional(row->second);
+    }
+
     // The array to which a copied ref belongs, and how large a part of it is copied along each
     // axis. If a view does not say, that is the whole axis.
     struct Part
@@ -123,6 +130,7 @@ private:
     std::map<const ir::Operation*, PipelineRows> m_pipelines;
     std::vector<CopySite> m_copySites; // indexed by Operation::id
     std::vector<std::int32_t> m_loops; // indexed by Operation::id
+    std::map<ir::ValueId, std::int32_t> m_scratchBuffers;
     std::optional<chip::Link> m_onChipLink;
     std::vector<chip::Link> m_deviceLinks;
     std::int32_t m_firstToNeighbour = 0; // index into m_deviceLinks

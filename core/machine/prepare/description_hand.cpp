@@ -77,6 +77,7 @@ void Description::describeScopes(const ir::Program& program, const chip::Chip& c
     for (const cost::BudgetEntry& entry : budget.entries) {
         const ir::Type& type = program.type(entry.ref);
         Bytes& next = address[static_cast<std::size_t>(entry.memory)];
+        m_scratchBuffers.try_emplace(entry.ref, static_cast<std::int32_t>(info.buffers.size()));
         info.buffers.edit().push_back(
             {entry.name, -1, 0, entry.memory, next, entry.slotBytes, type.dtype, type.shape});
         next += entry.slotBytes;

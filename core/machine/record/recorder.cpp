@@ -131,7 +131,7 @@ void Recorder::reserve(std::int32_t pipeline, std::int64_t steps)
 Bytes Recorder::recordedBytes() const
 {
     // Bytes of one row over all of its columns, without padding.
-    constexpr std::size_t kStep = 44, kSegment = 20, kCopy = 57, kWait = 28, kRound = 32;
+    constexpr std::size_t kStep = 44, kSegment = 20, kCopy = 57, kEnd = 28, kWait = 28, kRound = 32;
     std::size_t marks = m_marks.bodies.size() + m_marks.copies.size();
     for (const Marks::OfLoop& loop : m_marks.loops) {
         marks += loop.rounds.size();
@@ -139,7 +139,8 @@ Bytes Recorder::recordedBytes() const
     std::size_t bytes =
         marks * sizeof(std::int64_t) + builder.steps.size() * kStep
         + builder.segments.size() * kSegment + builder.copies.size() * kCopy
-        + builder.waits.size() * kWait + builder.rounds.size() * kRound
+        + builder.copyEnds.size() * kEnd + builder.waits.size() * kWait
+        + builder.rounds.size() * kRound
         + (builder.waits.semaphore.size() + builder.waits.operation.size()) * sizeof(std::int32_t);
     for (const std::vector<Visit>& visits : m_visits) {
         bytes += visits.size() * sizeof(Visit);

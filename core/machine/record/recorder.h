@@ -74,6 +74,20 @@ public:
                          std::int32_t link, std::int32_t step, Bytes bytes, Picoseconds issue,
                          Picoseconds start, Picoseconds end);
 
+    // One end of a copy by manual DMA, as in trace::CopyEnds.
+    struct CopyEnd
+    {
+        std::int32_t agent = 0, buffer = trace::kNone;
+        std::int64_t first = 0;
+        Shape shape;
+        std::int32_t semaphore = trace::kNone;
+    };
+
+    // Whether rows are kept. Without them nobody needs to know what a row would say.
+    [[nodiscard]] bool keepsRows() const { return m_keeps == Keeps::Rows; }
+
+    void addEnds(std::int32_t copy, const CopyEnd& source, const CopyEnd& target);
+
     // What a wait waits for, as in trace::Waits.
     struct Awaited
     {
@@ -250,6 +264,7 @@ private:
     std::optional<trace::Summarizer> m_sums; // only if sums are kept
     Picoseconds m_firstBody, m_lastStepEnd;  // for the sums
     std::map<std::pair<std::string, std::int32_t>, std::int32_t> m_semaphores; // by name and agent
+    std::map<std::vector<Extent>, std::int32_t> m_copiedShapes; // rows of Info::copiedShapes
 
     std::map<const ir::Operation*, Description::PipelineRows> m_pipelines;
     std::vector<std::vector<Visit>> m_visits;         // for each operand

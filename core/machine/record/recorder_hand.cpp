@@ -21,6 +21,28 @@ std::int64_t Recorder::blockOf(const Description::CopySite& site, std::int64_t e
     return block;
 }
 
+void Recorder::addEnds(std::int32_t copy, const CopyEnd& source, const CopyEnd& target)
+{
+    if (!keepsRows()) {
+        return;
+    }
+    trace::CopyEnds& ends = builder.copyEnds;
+    for (const CopyEnd* const end : {&source, &target}) {
+        const auto [place, isNew] =
+            m_copiedShapes.try_emplace({end->shape.begin(), end->shape.end()},
+                                       static_cast<std::int32_t>(builder.info.copiedShapes.size()));
+        if (isNew) {
+            builder.info.copiedShapes.push_back(end->shape);
+        }
+        ends.copy.push_back(copy);
+        ends.agent.push_back(end->agent);
+        ends.buffer.push_back(end->buffer);
+        ends.first.push_back(end->first);
+        ends.shape.push_back(place->second);
+        ends.semaphore.push_back(end->semaphore);
+    }
+}
+
 std::int32_t Recorder::semaphoreRow(const std::string& name, ir::MemorySpace space,
                                     std::int64_t element, const Shape& shape, std::int32_t agent)
 {

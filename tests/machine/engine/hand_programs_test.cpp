@@ -1,6 +1,8 @@
 // Compares random programs that use manual DMA with an independent model. Then takes out or moves
 // one thing in them, which a run must find.
+#include "core/trace/copy_ends.h"
 #include "core/trace/lookup.h"
+#include "core/trace_file/trace_file.h"
 #include "tests/machine/engine/hand_programs.h"
 
 #include <gtest/gtest.h>
@@ -63,6 +65,55 @@ void expectTimes(const HandTimes& wanted, const trace::Trace& trace)
     }
     ASSERT_EQ(waits, wanted.waits);
     ASSERT_EQ(trace.end().value(), wanted.end);
+}
+
+// An end of a copy is the part of the ref that the program names. Arrays in HBM, and scratch of
+// scopes that the budget leaves out, have no buffer.
+void expectEnd(const HandProgram& program, const trace::Trace& trace, std::size_t row,
+               std::int32_t id, const Part& part)
+{
+    const HandRef& ref = program.refs[static_cast<std::size_t>(id)];
+    const trace::CopyEnds& ends = trace.copyEnds();
+    const auto& shape = trace.info().copiedShapes[static_cast<std::size_t>(ends.shape[row])];
+    ASSERT_EQ(shape, (Shape{part.rows.stop() - part.rows.first,
+                            part.columns.stop() - part.columns.first}));
+    ASSERT_EQ(ends.first[row], part.rows.first * ref.columns + part.columns.first);
+    if (ends.buffer[row] == trace::kNone) {
+        ASSERT_TRUE(ref.space == ir::MemorySpace::Hbm || id > 4) << ref.name;
+        return;
+    }
+    const auto& buffer = trace.info().buffers[static_cast<std::size_t>(ends.buffer[row])];
+    ASSERT_EQ(buffer.name, ref.name);
+    const std::vector<trace::EndRange> ranges = trace::rangesOfEnd(trace, trace::EndRow::at(row));
+    ASSERT_EQ(ranges, (std::vector<trace::EndRange>{{part.rows.first, part.rows.stop()},
+                                                    {part.columns.first, part.columns.stop()}}));
+}
+
+// The copies of a core are those of its program, in order. The first copy of all makes the output a
+// copy of x.
+void expectEnds(const HandProgram& program, const trace::Trace& trace)
+{
+    const trace::CopyEnds& ends = trace.copyEnds();
+    ASSERT_EQ(ends.size(), 2 * trace.copies().size());
+    std::vector<std::size_t> next(program.cores.size(), 0); // action of each core
+    for (std::size_t row = 2; row < ends.size(); row += 2) {
+        const auto core = static_cast<std::size_t>(ends.agent[row]);
+        const std::vector<HandAction>& actions = program.cores[core];
+        while (actions[next[core]].kind != Kind::Copy) {
+            ++next[core];
+        }
+        const HandAction& copy = actions[next[core]++];
+        ASSERT_EQ(ends.copy[row], static_cast<std::int32_t>(row / 2));
+        ASSERT_EQ(trace::sourceOf(trace, {ends.copy[row]}), trace::EndRow::at(row));
+        ASSERT_EQ(ends.agent[row + 1], ends.agent[row]);
+        ASSERT_NO_FATAL_FAILURE(expectEnd(program, trace, row, copy.ref, copy.part));
+        ASSERT_NO_FATAL_FAILURE(expectEnd(program, trace, row + 1, copy.other, copy.otherPart));
+        ASSERT_EQ(ends.semaphore[row], trace::kNone);
+        const auto& semaphore =
+            trace.info().semaphores[static_cast<std::size_t>(ends.semaphore[row + 1])];
+        ASSERT_TRUE(semaphore.name.ends_with("[" + std::to_string(copy.semaphore) + "]"));
+        ASSERT_EQ(semaphore.agent, ends.agent[row]);
+    }
 }
 
 // Every semaphore ends at 0 and is never negative.
@@ -197,6 +248,28 @@ TEST(HandPrograms, blocksAreWhereTheirCopiesBringThem)
             return;
         }
     }
+}
+
+TEST(HandPrograms, recordWhichPartsTheirCopiesReadAndWrite)
+{
+    std::size_t inBuffers = 0;
+    for (std::uint64_t seed = 0; seed < kPrograms / 5; ++seed) {
+        SCOPED_TRACE(seed);
+        const HandProgram program = randomHandProgram(seed);
+        const std::shared_ptr<const trace::Trace> trace = runOf(program, chipOf(seed)).trace;
+        expectEnds(program, *trace);
+        if (HasFatalFailure()) {
+            return;
+        }
+        const Result<std::shared_ptr<const trace::Trace>> again =
+            trace_file::fromJson(trace_file::toJson(*trace), "test");
+        ASSERT_TRUE(again) << again.error().message;
+        ASSERT_TRUE(**again == *trace);
+        const std::vector<std::int32_t>& buffers = trace->copyEnds().buffer;
+        inBuffers += static_cast<std::size_t>(std::count_if(
+            buffers.begin(), buffers.end(), [](std::int32_t row) { return row >= 0; }));
+    }
+    EXPECT_GT(inBuffers, kPrograms);
 }
 
 TEST(HandPrograms, doWhatTheirActionsSayAtTheTimesOfTheLinkRule)
