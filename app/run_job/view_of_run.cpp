@@ -3,6 +3,7 @@
 #include "app/run_job/alternatives.h"
 #include "core/chip/chip.h"
 #include "kernels/kernel.h"
+#include "views/navigation/times.h"
 
 namespace pallascope::app {
 
@@ -54,6 +55,7 @@ Result<std::shared_ptr<layout::RunView>> viewOf(std::shared_ptr<const trace::Tra
     view->report = std::move(*report);
     view->index = std::make_shared<const trace::Index>(trace);
     view->lineTimes = analysis::timeByLine(*trace);
+    view->findingPlaces = navigation::placesOfFindings(*trace);
     view->fields = fieldsOf(trace->info());
     view->period = analysis::periodSteps(*trace);
     view->periodTime = analysis::periodTime(*trace);

@@ -279,22 +279,22 @@ void Viewpoint::nextFinding(int direction)
     if (!m_run) {
         return;
     }
-    const std::vector<navigation::Place> places = navigation::placesOfFindings(trace());
+    const std::vector<layout::FindingPlace>& places = m_run->findingPlaces;
     if (places.empty()) {
         return;
     }
     const auto* selected = std::get_if<target::Finding>(&m_state.selection);
-    const auto ofSelected = [&](const navigation::Place& place) {
+    const auto ofSelected = [&](const layout::FindingPlace& place) {
         return selected != nullptr && selected->index == place.finding;
     };
-    auto at = std::find_if(places.begin(), places.end(), [&](const navigation::Place& place) {
+    auto at = std::find_if(places.begin(), places.end(), [&](const layout::FindingPlace& place) {
         return ofSelected(place) && place.time == m_state.now;
     });
     at = at == places.end() ? std::find_if(places.begin(), places.end(), ofSelected) : at;
     const auto count = static_cast<std::int64_t>(places.size());
     const std::int64_t before = direction > 0 ? -1 : count; // where nothing is selected
     const std::int64_t from = at == places.end() ? before : at - places.begin();
-    const navigation::Place& next =
+    const layout::FindingPlace& next =
         places[static_cast<std::size_t>((from + direction + count) % count)];
     setPlaying(false);
     followSource();

@@ -50,7 +50,7 @@ USES = {
     "resources": [],
     "app/process": ["core/base"],
     "app/capture": ["core/base"],
-    "app/run_job": ["core/study", "core/kernel_file", "kernels", "views/layout", "resources"],
+    "app/run_job": ["core/study", "core/kernel_file", "kernels", "views/navigation", "resources"],
     "app/window": ["app/process", "app/capture", "app/run_job", "views"],
     "app/cli": ["app/window"],
     "app": ["app/cli"],

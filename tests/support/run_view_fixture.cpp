@@ -5,6 +5,7 @@
 #include "core/base/format.h"
 #include "core/trace/columns.h"
 #include "tests/support/synthetic_trace.h"
+#include "views/navigation/times.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -253,6 +254,7 @@ layout::RunView runViewOf(std::shared_ptr<const trace::Trace> trace)
     view.alternatives = alternativesTo(std::stoi(view.trace->info().parameters.at("bm")));
     view.verdict = verdictOf(view.report);
     view.lineTimes = lineTimesOf(*view.trace);
+    view.findingPlaces = navigation::placesOfFindings(*view.trace);
     view.fields = fieldsOf(view.trace->info());
     view.period = view.trace->info().pipelines.front().grid.back();
     const std::vector<std::int64_t>& begin = view.trace->steps().begin;

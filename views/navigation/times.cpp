@@ -228,10 +228,10 @@ std::optional<Picoseconds> timeOf(const Trace& trace, const layout::Target& targ
     return std::visit(TimeOf{trace, now}, target);
 }
 
-std::vector<Place> placesOfFindings(const Trace& trace)
+std::vector<layout::FindingPlace> placesOfFindings(const Trace& trace)
 {
     const TimeOf of{trace, Picoseconds(0)};
-    std::vector<Place> places;
+    std::vector<layout::FindingPlace> places;
     for (std::size_t i = 0; i < trace.info().findings.size(); ++i) {
         for (const Picoseconds time : of.timesOf(trace.info().findings[i])) {
             places.push_back({static_cast<std::int64_t>(i), time});

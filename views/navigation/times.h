@@ -16,17 +16,9 @@ namespace pallascope::navigation {
 [[nodiscard]] std::optional<Picoseconds> timeOf(const trace::Trace& trace,
                                                 const layout::Target& target, Picoseconds now);
 
-// A moment that a finding is about.
-struct Place
-{
-    std::int64_t finding = 0; // index into Info::findings
-    Picoseconds time;
-    bool operator==(const Place&) const = default;
-};
-
 // The places of all findings, finding by finding, each in the order of time: the steps that it
 // names; where it names none, when its source line first runs; else the beginning of the run.
-[[nodiscard]] std::vector<Place> placesOfFindings(const trace::Trace& trace);
+[[nodiscard]] std::vector<layout::FindingPlace> placesOfFindings(const trace::Trace& trace);
 
 // The range of the step at t, with a margin on both sides.
 [[nodiscard]] layout::TimeRange stepRange(const trace::Trace& trace, Picoseconds t);

@@ -3,7 +3,7 @@
 
 #include "core/analysis/band.h"
 #include "core/base/format.h"
-#include "views/layout/run/finding_text.h"
+#include "views/layout/run/finding_marks.h"
 #include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/scene/canvas.h"
@@ -236,6 +236,12 @@ Scene layoutOverview(const RunView& run, const ViewState& state, Size size)
     canvas.fill(0, y, x(state.now), h, tint(run, 0.42));
     waitMarks(canvas, run, y + h - kTick, w);
     canvas.hit(0, 0, w, size.height, target::Time{});
+
+    // A mark stays whole at both ends of the run.
+    const auto middle = [&](Picoseconds t) {
+        return std::clamp(x(t), kFindingMark / 2, std::max(kFindingMark / 2, w - kFindingMark / 2));
+    };
+    paintFindingMarks(canvas, run, findingMarks(run, middle), std::max(0.0, y - kFindingMark - 1));
 
     const double from = std::clamp(x(state.visible.begin), 0.0, std::max(0.0, w - 3));
     const double to = std::clamp(x(state.visible.end), from + 3, std::max(from + 3, w));

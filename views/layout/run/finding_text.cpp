@@ -43,30 +43,28 @@ std::string findingPlaces(const trace::Finding& finding)
     return finding.operand.empty() ? count : finding.operand + " · " + count;
 }
 
-void paintSeverity(Canvas& canvas, double x, double y, Severity severity)
+void paintSeverity(Canvas& canvas, double x, double y, Severity severity, double size)
 {
+    const double unit = size / 12;
+    const auto at = [&](double right, double down) {
+        return Point{x + right * unit, y + down * unit};
+    };
     switch (severity) {
     case Severity::Error:
-        canvas.polygon({{x, y + 3.5},
-                        {x + 3.5, y},
-                        {x + 8.5, y},
-                        {x + 12, y + 3.5},
-                        {x + 12, y + 8.5},
-                        {x + 8.5, y + 12},
-                        {x + 3.5, y + 12},
-                        {x, y + 8.5}},
+        canvas.polygon({at(0, 3.5), at(3.5, 0), at(8.5, 0), at(12, 3.5), at(12, 8.5), at(8.5, 12),
+                        at(3.5, 12), at(0, 8.5)},
                        Role::Error);
-        canvas.line({{x + 4, y + 4}, {x + 8, y + 8}}, Role::View, 1.6);
-        canvas.line({{x + 8, y + 4}, {x + 4, y + 8}}, Role::View, 1.6);
+        canvas.line({at(4, 4), at(8, 8)}, Role::View, 1.6);
+        canvas.line({at(8, 4), at(4, 8)}, Role::View, 1.6);
         return;
     case Severity::Warning:
-        canvas.polygon({{x + 6, y}, {x + 12.5, y + 12}, {x - 0.5, y + 12}}, Role::Warning);
-        canvas.fill(x + 5, y + 4, 2, 4, Role::View);
-        canvas.fill(x + 5, y + 9, 2, 2, Role::View);
+        canvas.polygon({at(6, 0), at(12.5, 12), at(-0.5, 12)}, Role::Warning);
+        canvas.fill(x + 5 * unit, y + 4 * unit, 2 * unit, 4 * unit, Role::View);
+        canvas.fill(x + 5 * unit, y + 9 * unit, 2 * unit, 2 * unit, Role::View);
         return;
     case Severity::Ok:
-        canvas.disc(x + 6, y + 6, 6, Role::Ok, Role::Ok, 0);
-        canvas.line({{x + 3, y + 6}, {x + 5.3, y + 8.4}, {x + 9.2, y + 3.8}}, Role::View, 1.6);
+        canvas.disc(x + size / 2, y + size / 2, size / 2, Role::Ok, Role::Ok, 0);
+        canvas.line({at(3, 6), at(5.3, 8.4), at(9.2, 3.8)}, Role::View, 1.6);
         return;
     }
 }

@@ -30,9 +30,9 @@ enum class Severity : std::uint8_t
 // "out · 448 places"
 [[nodiscard]] std::string findingPlaces(const trace::Finding& finding);
 
-// An octagon, a triangle or a disc of 12 px, so that severities differ in shape as well as in
-// colour.
-void paintSeverity(Canvas& canvas, double x, double y, Severity severity);
+// An octagon, a triangle or a disc, so that severities differ in shape as well as in colour. `size`
+// is in px.
+void paintSeverity(Canvas& canvas, double x, double y, Severity severity, double size = 12);
 
 // The row of Steps for a grid step, or kNone if there is none.
 [[nodiscard]] std::int32_t stepRow(const trace::Trace& trace, std::int64_t ordinal);

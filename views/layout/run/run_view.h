@@ -20,6 +20,14 @@ struct Field
     std::string error; // shown at the field; empty if there is none
 };
 
+// A moment that a finding is about.
+struct FindingPlace
+{
+    std::int64_t finding = 0; // index into Info::findings
+    Picoseconds time;
+    bool operator==(const FindingPlace&) const = default;
+};
+
 // Immutable. app/run_job makes it once per run (makeRunView), and all views share it.
 struct RunView
 {
@@ -29,6 +37,7 @@ struct RunView
     std::vector<analysis::Alternative> alternatives;
     std::string verdict; // the parts between bars are |strong|
     std::vector<analysis::LineTime> lineTimes;
+    std::vector<FindingPlace> findingPlaces; // see navigation::placesOfFindings
     std::vector<Field> fields;
     std::int64_t period = 1; // steps; see analysis::periodSteps
     Picoseconds periodTime;

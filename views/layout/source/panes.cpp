@@ -1,6 +1,7 @@
 // Paints the two panes of the source view: the kernel's lines with the time spent in each, and the
 // printed program.
 #include "core/base/format.h"
+#include "views/layout/run/finding_marks.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/source/parts.h"
 #include "views/layout/source/tokenizer.h"
@@ -204,6 +205,24 @@ LineTimes timesIn(const RunView& run, std::int32_t file, std::int64_t lines)
     return times;
 }
 
+// For each line of a file that findings are about: the most severe one, of equal ones the first.
+std::map<std::int64_t, std::int64_t> findingsOf(const RunView& run, std::int32_t file)
+{
+    const std::vector<trace::Finding>& findings = run.trace->info().findings;
+    std::map<std::int64_t, std::int64_t> of;
+    for (std::size_t i = 0; i < findings.size(); ++i) {
+        if (findings[i].source.file == file) {
+            const auto index = static_cast<std::int64_t>(i);
+            const auto [at, isNew] = of.emplace(findings[i].source.line, index);
+            const trace::Finding& worst = findings[static_cast<std::size_t>(at->second)];
+            if (!isNew && severityOf(findings[i]) > severityOf(worst)) {
+                at->second = index;
+            }
+        }
+    }
+    return of;
+}
+
 // Whether a line begins inside a comment that started above.
 bool beginsInComment(const std::vector<std::string_view>& lines, std::int64_t line)
 {
@@ -213,6 +232,64 @@ bool beginsInComment(const std::vector<std::string_view>& lines, std::int64_t li
         (void)tokens(lines[static_cast<std::size_t>(above - 1)], inComment);
     }
     return inComment;
+}
+
+// What stands left of the code: the time spent in a line, its number, and a mark if a finding is
+// about it.
+struct Gutter
+{
+    LineTimes times;
+    std::map<std::int64_t, std::int64_t> findings;
+    double timeWidth = kLeastTime; // px of the longest time: none may lie over its bar
+    double timesWidth = 0;         // px, with the bar
+    double marks = 0;              // px of the marks of findings, right of the line numbers
+    double width = 0;              // px of all
+};
+
+Gutter gutterOf(const RunView& run, std::int32_t file, std::int64_t lines)
+{
+    Gutter gutter{timesIn(run, file, lines), findingsOf(run, file)};
+    for (const auto& [line, time] : gutter.times.of) {
+        gutter.timeWidth =
+            std::max(gutter.timeWidth, std::ceil(textWidth(microseconds(*time), 10)));
+    }
+    const double digits = std::max(2.0, static_cast<double>(std::to_string(lines).size()));
+    gutter.timesWidth = kTimeLeft + gutter.timeWidth + 4;
+    gutter.marks = gutter.findings.empty() ? 0 : kFindingMark + 3;
+    gutter.width = gutter.timesWidth + 6 + 6 * digits + gutter.marks;
+    return gutter;
+}
+
+// Paints the line above the code: what the columns are, and which file this is.
+void paintHead(Canvas& canvas, const Gutter& gutter, const std::string& path, Rect area)
+{
+    canvas.text(area.x + 6, area.y, gutter.timesWidth - 6, 13, "µs of run",
+                {10, Role::Text3, Weight::Regular, Align::Right});
+    double room = area.w - gutter.width - 12;
+    if (gutter.times.elsewhere.value() > 0) { // so that the column still sums to the run
+        const std::string text = timeText(gutter.times.elsewhere) + " elsewhere";
+        canvas.text(area.x, area.y, area.w - parts::kPadding, 13, text,
+                    {10, Role::Text3, Weight::Regular, Align::Right});
+        room -= textWidth(text, 10, Weight::Regular) + parts::kPadding;
+    }
+    canvas.text(area.x + gutter.width + 4, area.y, room, 13, path,
+                {10, Role::Text3, Weight::Regular, Align::Left});
+}
+
+// Paints what stands left of one line.
+void paintGutter(Canvas& canvas, const RunView& run, const Gutter& gutter, std::int64_t line,
+                 Rect row)
+{
+    if (const auto time = gutter.times.of.find(line); time != gutter.times.of.end()) {
+        paintLineTime(canvas, run, *time->second, row, gutter.timeWidth);
+    }
+    canvas.text(row.x + gutter.timesWidth, row.y,
+                gutter.width - gutter.marks - gutter.timesWidth - 4, row.h, std::to_string(line),
+                {10, Role::Text3, Weight::Mono, Align::Right});
+    if (const auto finding = gutter.findings.find(line); finding != gutter.findings.end()) {
+        paintFindingMarks(canvas, run, {{row.x + gutter.width - gutter.marks - 2, finding->second}},
+                          std::floor(row.y + (row.h - kFindingMark) / 2));
+    }
 }
 
 } // namespace
@@ -231,26 +308,8 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
     const trace::SourceFile& source = info.sources[static_cast<std::size_t>(file)];
     const std::vector<std::string_view> lines = linesOf(source.text);
     const auto count = static_cast<std::int64_t>(lines.size());
-    const LineTimes times = timesIn(run, file, count);
-    double timeWidth = kLeastTime; // of the longest: none may lie over its bar
-    for (const auto& [line, time] : times.of) {
-        timeWidth = std::max(timeWidth, std::ceil(textWidth(microseconds(*time), 10)));
-    }
-    const double timesWidth = kTimeLeft + timeWidth + 4;
-    const double digits = std::max(2.0, static_cast<double>(std::to_string(count).size()));
-    const double gutter = timesWidth + 6 + 6 * digits; // px, with the line number
-    canvas.text(area.x + 6, area.y, timesWidth - 6, 13, "µs of run",
-                {10, Role::Text3, Weight::Regular, Align::Right});
-
-    double room = area.w - gutter - 12;
-    if (times.elsewhere.value() > 0) { // so that the column still sums to the run
-        const std::string text = timeText(times.elsewhere) + " elsewhere";
-        canvas.text(area.x, area.y, area.w - parts::kPadding, 13, text,
-                    {10, Role::Text3, Weight::Regular, Align::Right});
-        room -= textWidth(text, 10, Weight::Regular) + parts::kPadding;
-    }
-    canvas.text(area.x + gutter + 4, area.y, room, 13, source.path,
-                {10, Role::Text3, Weight::Regular, Align::Left});
+    const Gutter gutter = gutterOf(run, file, count);
+    paintHead(canvas, gutter, source.path, area);
     const double height = lineHeight(area.h, count);
     const auto fit =
         std::max<std::int64_t>(1, static_cast<std::int64_t>((area.h - kHead - 2) / height));
@@ -261,7 +320,7 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
     bool inComment = beginsInComment(lines, first);
     double y = area.y + kHead;
     const double top = y;
-    room = area.w - gutter - 8;
+    const double room = area.w - gutter.width - 8;
     const std::size_t indent = sharedIndent(lines, first, first + fit, room);
     for (std::int64_t line = first; line <= count && line < first + fit; ++line, y += height) {
         const Rect row = {area.x, y, area.w, height};
@@ -269,17 +328,13 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
         if (current) {
             currentBand(canvas, row);
         }
-        if (const auto time = times.of.find(line); time != times.of.end()) {
-            paintLineTime(canvas, run, *time->second, row, timeWidth);
-        }
-        canvas.text(area.x + timesWidth, y, gutter - timesWidth - 4, height, std::to_string(line),
-                    {10, Role::Text3, Weight::Mono, Align::Right});
         const std::string_view text = lines[static_cast<std::size_t>(line - 1)];
-        paintCode(canvas, {area.x + gutter + 4, y, room, height},
+        paintCode(canvas, {area.x + gutter.width + 4, y, room, height},
                   tokens(text.substr(std::min(indent, text.size())), inComment), current);
         canvas.hit(row.x, row.y, row.w, row.h, target::SourceLine{file, line});
+        paintGutter(canvas, run, gutter, line, row);
     }
-    canvas.fill(area.x + gutter - 2, top, 1, y - top, Role::Line);
+    canvas.fill(area.x + gutter.width - 2, top, 1, y - top, Role::Line);
 }
 
 void paintListing(Canvas& canvas, const RunView& run, const SourceMoment& moment, Rect area)

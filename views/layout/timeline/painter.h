@@ -40,7 +40,7 @@ protected:
     void playhead();
 
     // In rulers.cpp:
-    void timeRuler();
+    void timeRuler(); // with a mark for each place of a finding
     // Paints a mark for each line that the kernel printed.
     void prints();
     void stepRuler();

@@ -1,5 +1,6 @@
 // Paints the ruler of time, and the band with the names of the steps.
 #include "core/base/format.h"
+#include "views/layout/run/finding_marks.h"
 #include "views/layout/run/position.h"
 #include "views/layout/scene/axis.h"
 #include "views/layout/timeline/painter.h"
@@ -32,6 +33,11 @@ void FramePainter::timeRuler()
                   {10, Role::Text3, Weight::Regular, Align::Right});
     m_canvas.hit(m_axis.left, 0, m_axis.width, kRuler, target::Time{});
     const Rect flagged = flag();
+    const auto middle = [this](Picoseconds t) {
+        const double px = m_axis.toX(t);
+        return px >= m_axis.left && px <= right() ? std::optional(px) : std::nullopt;
+    };
+    const std::vector<FindingMark> marks = findingMarks(m_run, middle);
     const TimeTicks ticks = timeTicks(m_axis.range.begin, m_axis.range.end, m_axis.width);
     bool first = true;
     for (const Picoseconds t : ticks.at) {
@@ -39,12 +45,20 @@ void FramePainter::timeRuler()
         m_canvas.fill(px, kRuler - 6, 1, 6, Role::Edge);
         const std::string label = ticks.label(t) + (first ? " " + ticks.unit : "");
         const double labelEnd = px + 4 + textWidth(label, 10);
-        const bool covered = px + 4 < flagged.right() + 2 && labelEnd > flagged.x - 2;
+        const auto touches = [&](double from, double to) {
+            return px + 4 < to + 2 && labelEnd > from - 2;
+        };
+        const bool covered =
+            touches(flagged.x, flagged.right())
+            || std::any_of(marks.begin(), marks.end(), [&](const FindingMark& mark) {
+                   return touches(mark.left, mark.left + kFindingMark);
+               });
         if (labelEnd <= right() && !covered) {
             m_canvas.text(px + 4, 0, labelEnd - px, kRuler - 1, label, {10, Role::Text2});
             first = false;
         }
     }
+    paintFindingMarks(m_canvas, m_run, marks, (kRuler - 1 - kFindingMark) / 2);
 }
 
 void FramePainter::prints()
