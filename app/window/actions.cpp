@@ -76,6 +76,8 @@ void Maker::fileMenu()
     MainWindow& window = m_window;
     m_menu = m_bar.addMenu(tr("&File"));
     add(tr("&Open trace…"), {QKeySequence::Open}, [&window] { window.askOpen(); });
+    m_actions.recent = m_menu->addMenu(tr("Open &recent"));
+    m_actions.recent->setEnabled(false);
     add(tr("&Capture…"), {}, [&window] { window.askCapture(); });
     add(tr("&Save trace…"), {QKeySequence::Save}, [&window] { window.askSave(); });
     exportMenu();
@@ -157,6 +159,12 @@ void Maker::runMenu()
 {
     Session& session = m_session;
     m_menu = m_bar.addMenu(tr("&Run"));
+    add(tr("Undo the change of the kernel"), {QKeySequence::Undo},
+        [&session] { session.runs().undo(); });
+    add(tr("Redo the change of the kernel"),
+        {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)},
+        [&session] { session.runs().redo(); });
+    m_menu->addSeparator();
     add(tr("&Run again"), {QKeySequence(Qt::Key_F5)},
         [&session] { session.runs().start(session.runs().request()); });
     add(tr("&Check values"), {QKeySequence(Qt::CTRL | Qt::Key_R)},

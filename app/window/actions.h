@@ -9,6 +9,7 @@
 #include <functional>
 #include <vector>
 
+class QMenu;
 class QMenuBar;
 class QWidget;
 
@@ -27,6 +28,7 @@ struct Actions
     QAction* play = nullptr;
     QAction* dark = nullptr;
     QAction* cancel = nullptr;
+    QMenu* recent = nullptr; // of files; empty, and so disabled, if the window remembers none
 };
 
 // Fills the menu bar. The actions belong to the window.

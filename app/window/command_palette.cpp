@@ -16,21 +16,15 @@ constexpr int kPaletteWidth = 460;
 constexpr int kPaletteHeight = 340;
 constexpr int kPaletteTop = 66;
 
-// Whether every word occurs in the name, in any order.
-bool matches(const QString& name, const QString& words)
+} // namespace
+
+bool hasWords(const QString& name, const QString& words)
 {
     const QStringList parts = words.split(QLatin1Char(' '), Qt::SkipEmptyParts);
     return std::all_of(parts.begin(), parts.end(), [&](const QString& part) {
         return name.contains(part, Qt::CaseInsensitive);
     });
 }
-
-QString nameOf(const QAction& action)
-{
-    return QString(action.text()).remove(QLatin1Char('&')).remove(u"…"_s);
-}
-
-} // namespace
 
 CommandPalette::CommandPalette(QWidget* parent)
     : QFrame(parent)
@@ -39,7 +33,7 @@ CommandPalette::CommandPalette(QWidget* parent)
 {
     setFrameShape(QFrame::Box);
     setAutoFillBackground(true);
-    m_line->setPlaceholderText(tr("Type what to do"));
+    m_line->setPlaceholderText(tr("Type what to do, or a step, a block, a line, a finding"));
     m_line->setFont(views::font(12));
     m_line->setAccessibleName(tr("Command"));
     m_line->setFrame(false);
@@ -60,9 +54,9 @@ CommandPalette::CommandPalette(QWidget* parent)
     hide();
 }
 
-void CommandPalette::open(const std::vector<QAction*>& actions)
+void CommandPalette::open(Entries entries)
 {
-    m_actions = actions;
+    m_entriesOf = std::move(entries);
     const int width = std::min(kPaletteWidth, parentWidget()->width() - 20);
     setGeometry((parentWidget()->width() - width) / 2, kPaletteTop, width, kPaletteHeight);
     m_line->clear();
@@ -72,29 +66,29 @@ void CommandPalette::open(const std::vector<QAction*>& actions)
     m_line->setFocus();
 }
 
+QStringList CommandPalette::shown() const
+{
+    QStringList names;
+    for (const PaletteEntry& entry : m_entries) {
+        names << entry.name;
+    }
+    return names;
+}
+
 void CommandPalette::filter(const QString& words)
 {
     m_list->clear();
-    for (std::size_t i = 0; i < m_actions.size(); ++i) {
-        const QAction& action = *m_actions[i];
-        const QString name = nameOf(action);
-        if (!action.isEnabled() || !matches(name, words)) {
-            continue;
-        }
-        const QString keys = action.shortcut().toString(QKeySequence::NativeText);
-        auto* item =
-            new QListWidgetItem(keys.isEmpty() ? name : u"%1   %2"_s.arg(name, keys), m_list);
-        item->setData(Qt::UserRole, static_cast<int>(i));
-    }
+    m_entries = m_entriesOf(words);
+    m_list->addItems(shown());
     m_list->setCurrentRow(0);
 }
 
 void CommandPalette::run()
 {
-    const QListWidgetItem* item = m_list->currentItem();
+    const int row = m_list->currentRow();
     close();
-    if (item != nullptr) {
-        m_actions[static_cast<std::size_t>(item->data(Qt::UserRole).toInt())]->trigger();
+    if (row >= 0) {
+        m_entries[static_cast<std::size_t>(row)].act();
     }
 }
 

@@ -30,6 +30,14 @@ public:
     // Arranges the docks again if the size now belongs to another table, unless the user has moved
     // a dock.
     void follow(QSize window);
+    // Where the docks stand and how large they are, to be restored in a later window with the same
+    // docks. `moved` says whether the user had moved one. A state that does not fit changes
+    // nothing.
+    [[nodiscard]] QByteArray state() const;
+    void restore(const QByteArray& state, bool moved);
+
+    [[nodiscard]] bool areMoved() const { return m_movedByUser; }
+
     void focusNext(int direction);
     // Gives the keyboard to the time line, where the arrows are the transport's.
     void focusTimeline();

@@ -31,6 +31,26 @@ void Docks::follow(QSize window)
     }
 }
 
+// The version tells states of windows with other docks apart.
+QByteArray Docks::state() const
+{
+    return m_window.saveState(static_cast<int>(m_all.size()));
+}
+
+void Docks::restore(const QByteArray& state, bool moved)
+{
+    m_arranging = true;
+    const Table table = tableFor(m_window.size());
+    if (!state.isEmpty() && m_window.restoreState(state, static_cast<int>(m_all.size()))) {
+        m_table = table;
+        m_movedByUser = moved;
+        offerFindings(dock(u"verdict"_s)->isHidden());
+    } else if (table != m_table) {
+        arrange(m_window.size());
+    }
+    m_arranging = false;
+}
+
 std::vector<Docks::Placed> Docks::placed(int column) const
 {
     std::vector<Placed> found;

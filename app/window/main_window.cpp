@@ -4,6 +4,7 @@
 #include "app/window/command_palette.h"
 #include "app/window/docks.h"
 #include "app/window/help.h"
+#include "app/window/palette_entries.h"
 #include "app/window/run_title.h"
 #include "app/window/transport_bar.h"
 #include "app/window/verdict_strip.h"
@@ -15,8 +16,10 @@
 #include "views/style.h"
 
 #include <QApplication>
+#include <QDir>
 #include <QDragEnterEvent>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QMenuBar>
@@ -168,6 +171,19 @@ void MainWindow::pushRun()
     }
     pushState();
     m_title->setText(views::text(layout::runTitle(*m_session.viewpoint().run())));
+    showFile();
+}
+
+// The title of the window names the file or, of a kernel that is built in, the kernel.
+void MainWindow::showFile()
+{
+    const QString file = m_session.runs().file();
+    const QString kernel = m_session.runs().shown()
+                               ? views::text(m_session.runs().shown()->request.kernel)
+                               : QString();
+    const QString name = file.isEmpty() ? kernel : QFileInfo(file).fileName();
+    setWindowTitle(name.isEmpty() ? u"Pallascope"_s : name + u" – Pallascope"_s);
+    setWindowFilePath(file);
 }
 
 // The kernel's budget is that of what was asked for last, as its form.
@@ -201,13 +217,19 @@ void MainWindow::applyTheme()
     m_actions.dark->setChecked(theme == layout::Theme::Dark);
 }
 
+void MainWindow::openFile(const QString& path)
+{
+    m_folder = QFileInfo(path).absolutePath();
+    m_session.runs().openTrace(path);
+}
+
 void MainWindow::askOpen()
 {
     const QString path = QFileDialog::getOpenFileName(
-        this, tr("Open trace or kernel"), {},
+        this, tr("Open trace or kernel"), m_folder,
         tr("Traces and kernels (*.json *.json.gz *.pallascope);;All files (*)"));
     if (!path.isEmpty()) {
-        m_session.runs().openTrace(path);
+        openFile(path);
     }
 }
 
@@ -221,20 +243,24 @@ void MainWindow::askSave()
     if (!m_session.runs().shown()) {
         return;
     }
-    const QString name =
-        views::text(m_session.runs().shown()->request.kernel) + u".trace.json.gz"_s;
-    const QString path = QFileDialog::getSaveFileName(this, tr("Save trace"), name,
-                                                      tr("Traces (*.trace.json *.trace.json.gz)"));
+    const QFileInfo kernel(views::text(m_session.runs().shown()->request.kernel));
+    const QString name = kernel.completeBaseName() + u".trace.json.gz"_s;
+    const QString path =
+        QFileDialog::getSaveFileName(this, tr("Save trace"), QDir(m_folder).filePath(name),
+                                     tr("Traces (*.trace.json *.trace.json.gz)"));
     if (!path.isEmpty()) {
+        m_folder = QFileInfo(path).absolutePath();
         m_session.runs().saveTrace(path);
     }
 }
 
 void MainWindow::askPicture(const QString& view)
 {
-    const QString path = QFileDialog::getSaveFileName(this, tr("Export picture"), view + u".png"_s,
+    const QString path = QFileDialog::getSaveFileName(this, tr("Export picture"),
+                                                      QDir(m_folder).filePath(view + u".png"_s),
                                                       tr("Pictures (*.png *.svg)"));
     if (!path.isEmpty()) {
+        m_folder = QFileInfo(path).absolutePath();
         savePictureOf(view, path);
     }
 }
@@ -263,7 +289,9 @@ void MainWindow::savePictureOf(const QString& view, const QString& path)
 
 void MainWindow::openPalette()
 {
-    m_palette->open(m_actions.all);
+    m_palette->open([this](const QString& words) {
+        return paletteEntries(m_actions.all, *m_docks->form(), m_session, words);
+    });
 }
 
 void MainWindow::showKeys()
@@ -288,7 +316,7 @@ void MainWindow::dropEvent(QDropEvent* event)
     const QString path = localFile(*event->mimeData());
     if (!path.isEmpty()) {
         event->acceptProposedAction();
-        m_session.runs().openTrace(path);
+        openFile(path);
     }
 }
 

@@ -40,6 +40,14 @@ public:
 
     [[nodiscard]] CaptureDialog& captureDialog() { return *m_capture; }
 
+    // The folder in which dialogs begin; empty: the current one.
+    [[nodiscard]] const QString& folder() const { return m_folder; }
+
+    void setFolder(const QString& folder) { m_folder = folder; }
+
+    [[nodiscard]] QMenu* recentMenu() const { return m_actions.recent; }
+
+    void openFile(const QString& path);
     void askOpen();
     void askCapture();
     void askSave();
@@ -62,6 +70,7 @@ private:
     void connectFocus();
     void pushState();
     void pushRun();
+    void showFile();
     void pushUnfit();
     [[nodiscard]] QString formError() const;
     void applyTheme();
@@ -75,6 +84,7 @@ private:
     CommandPalette* m_palette = nullptr;
     CaptureDialog* m_capture = nullptr; // kept, so that it still has what was typed
     Actions m_actions;
+    QString m_folder;
 };
 
 } // namespace pallascope::app

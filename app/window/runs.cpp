@@ -51,6 +51,9 @@ void Runs::startJob(const QString& what, JobBody body)
 void Runs::start(RunRequest request)
 {
     m_request = std::move(request);
+    m_history.add(m_request);
+    const QFileInfo kernel(text(m_request.kernel));
+    m_asked = kernel.isFile() ? kernel.filePath() : QString();
     Q_EMIT requestChanged();
     startJob(tr("re-running"), [asked = m_request](const Progress& progress) {
         JobResult result = jobResult(runKernel(asked, progress));
@@ -59,6 +62,23 @@ void Runs::start(RunRequest request)
         }
         return result;
     });
+}
+
+void Runs::startAgain(const std::optional<RunRequest>& request)
+{
+    if (request) {
+        start(*request);
+    }
+}
+
+void Runs::undo()
+{
+    startAgain(m_history.undo());
+}
+
+void Runs::redo()
+{
+    startAgain(m_history.redo());
 }
 
 void Runs::setKernel(const std::string& kernel)
@@ -128,6 +148,7 @@ void Runs::checkValues()
 
 void Runs::openTrace(const QString& path)
 {
+    m_asked = path;
     startJob(tr("opening %1").arg(QFileInfo(path).fileName()),
              [file = path.toStdString()](const Progress& progress) {
                  JobResult result = jobResult(openFile(file, progress));
@@ -179,7 +200,8 @@ void Runs::cancel()
 void Runs::finishRun(const JobResult& result)
 {
     if (!result.error) {
-        adopt(result.run.value());
+        m_file = m_asked;
+        show(result.run.value());
         return;
     }
     const Error& error = *result.error;
@@ -208,9 +230,16 @@ void Runs::setUnfit(std::shared_ptr<const layout::RunView> view)
 
 void Runs::adopt(FinishedRun run)
 {
+    m_file.clear();
+    show(std::move(run));
+}
+
+void Runs::show(FinishedRun run)
+{
     m_staleDelay.stop();
     m_shown = std::move(run);
     m_request = m_shown->request;
+    m_history.adopt(m_request);
     m_unfit = nullptr;
     Q_EMIT adopted();
     Q_EMIT unfitChanged();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/run_job/run_job.h"
+#include "app/window/request_history.h"
 #include "app/window/run_jobs.h"
 
 #include <QObject>
@@ -46,7 +47,14 @@ public:
     // What was asked for last. The form shows it, whether it ran or not.
     [[nodiscard]] const RunRequest& request() const { return m_request; }
 
+    // The trace or kernel file that the run is of; empty for a kernel that is built in.
+    [[nodiscard]] const QString& file() const { return m_file; }
+
     void start(RunRequest request);
+    // Asks again for what was asked for before, or after, what is asked for now. A request that
+    // could not be met counts as well: one wants to come back from it.
+    void undo();
+    void redo();
     void setKernel(const std::string& kernel);
     void setChip(const std::string& chip);
     void setParameter(const std::string& name, const std::string& value);
@@ -70,16 +78,21 @@ Q_SIGNALS:
 
 private:
     void startJob(const QString& what, JobBody body);
+    void startAgain(const std::optional<RunRequest>& request);
     void apply(const RunRequest& from, const analysis::Alternative& choice);
     void setUnfit(std::shared_ptr<const layout::RunView> view);
     void setJob(JobStatus job);
+    void show(FinishedRun run);
     void finishRun(const JobResult& result);
     void finishSave(const JobResult& result);
 
     std::optional<FinishedRun> m_shown;
     std::shared_ptr<const layout::RunView> m_unfit;
     RunRequest m_request;
+    RequestHistory m_history;
     JobStatus m_job;
+    QString m_file;
+    QString m_asked; // the file that the current job reads
     QString m_savePath;
     QTimer m_staleDelay;
     RunJobs m_runs, m_saves;

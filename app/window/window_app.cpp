@@ -5,6 +5,7 @@
 #include "app/run_job/chips.h"
 #include "app/window/main_window.h"
 #include "app/window/qt_messages.h"
+#include "app/window/remembered.h"
 #include "core/base/whole_file.h"
 #include "views/fonts.h"
 #include "views/layout/run/run_view.h"
@@ -76,6 +77,7 @@ int runWindow(int argc, char** argv, std::optional<RunRequest> request,
     QApplication application(argc, argv);
     views::dressApplication();
     MainWindow window;
+    new Remembered(window); // the window owns it
     window.show();
     if (traceFile) {
         window.session().runs().openTrace(views::text(*traceFile));

@@ -134,6 +134,31 @@ private Q_SLOTS:
         QCOMPARE(form().errorText(), session().runs().job().error);
     }
 
+    void changesAreUndoneAndRedone()
+    {
+        type("bm", QStringLiteral("1024"));
+        QTRY_VERIFY(!session().runs().job().running);
+        session().runs().setChip("none"); // is refused, and is undone like any other change
+        QTRY_VERIFY(!session().runs().job().error.isEmpty());
+        window->setFocus(); // a field has an undo of its own, for what is typed
+        key(Qt::Key_Z, Qt::ControlModifier);
+        QTRY_VERIFY(session().runs().job().error.isEmpty() && !session().runs().job().running);
+        QCOMPARE(shown("bm"), QStringLiteral("1024"));
+        key(Qt::Key_Z, Qt::ControlModifier);
+        QTRY_COMPARE(shown("bm"), QStringLiteral("512"));
+        QTRY_VERIFY(!session().runs().job().running);
+        key(Qt::Key_Z, Qt::ControlModifier); // there is nothing before it
+        QCOMPARE(shown("bm"), QStringLiteral("512"));
+        key(Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_COMPARE(shown("bm"), QStringLiteral("1024"));
+        QTRY_VERIFY(!session().runs().job().running);
+        type("bm", QStringLiteral("256")); // what was undone is forgotten
+        QTRY_VERIFY(!session().runs().job().running);
+        window->setFocus();
+        key(Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+        QCOMPARE(shown("bm"), QStringLiteral("256"));
+    }
+
     void aKernelFileIsShownByItsName()
     {
         const QString path = QStringLiteral("/a/folder/far/away/attention.kernel.json");

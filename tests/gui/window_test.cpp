@@ -240,6 +240,29 @@ private Q_SLOTS:
         QVERIFY(trace::waitAt(trace(), 0, now()));
     }
 
+    void theCommandPaletteGoesToThingsOfTheRun()
+    {
+        open();
+        const auto type = [this](const QString& words) {
+            key(Qt::Key_K, Qt::ControlModifier);
+            QTest::keyClicks(QApplication::focusWidget(), words);
+        };
+        const auto enter = [] { QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return); };
+        type(QStringLiteral("304"));
+        QCOMPARE(window->palette().shown(), QStringList{QStringLiteral("step 304 (4,6,0)")});
+        enter();
+        QCOMPARE(now().value(), trace().steps().begin[304]);
+        QCOMPARE(state().selection, (Target(target::Steps{304, 304})));
+        type(QStringLiteral("y(2,3)"));
+        enter();
+        QCOMPARE(state().selection, (Target(target::Block{1, 2 * 8 + 3})));
+        type(QStringLiteral("bm"));
+        QVERIFY(window->palette().shown().contains(QStringLiteral("Change bm, now 512")));
+        enter();
+        const QWidget* field = window->docks().form()->field(QStringLiteral("bm"));
+        QVERIFY(field->hasFocus() || field->isAncestorOf(QApplication::focusWidget()));
+    }
+
     void theSourceFollowsUntilTheReaderScrolls()
     {
         open();

@@ -1,0 +1,107 @@
+#include "app/window/remembered.h"
+
+#include "app/window/docks.h"
+#include "app/window/main_window.h"
+
+#include <QEvent>
+#include <QFileInfo>
+#include <QMenu>
+
+namespace pallascope::app {
+namespace {
+
+using namespace Qt::StringLiterals;
+
+constexpr auto kTheme = "theme", kGeometry = "geometry", kDocks = "docks", kMoved = "docks_moved",
+               kFolder = "folder", kFiles = "files";
+
+} // namespace
+
+Remembered::Remembered(MainWindow& window, const QString& file)
+    : QObject(&window)
+    , m_window(window)
+    , m_settings(file.isEmpty() ? QSettings(QSettings::IniFormat, QSettings::UserScope,
+                                            u"pallascope"_s, u"window"_s)
+                                      .fileName()
+                                : file,
+                 QSettings::IniFormat)
+{
+    const bool dark = m_settings.value(kTheme).toString() == u"dark"_s;
+    window.session().setTheme(dark ? layout::Theme::Dark : layout::Theme::Light);
+    window.restoreGeometry(m_settings.value(kGeometry).toByteArray());
+    window.docks().restore(m_settings.value(kDocks).toByteArray(),
+                           m_settings.value(kMoved).toBool());
+    window.setFolder(m_settings.value(kFolder).toString());
+    fillMenu();
+    window.installEventFilter(this);
+    connect(&window.session().runs(), &Runs::adopted, this,
+            [this] { addFile(m_window.session().runs().file()); });
+}
+
+QStringList Remembered::files() const
+{
+    return m_settings.value(kFiles).toStringList();
+}
+
+void Remembered::addFile(const QString& path)
+{
+    if (path.isEmpty()) {
+        return;
+    }
+    const QFileInfo info(path);
+    QStringList all = files();
+    all.removeAll(info.absoluteFilePath());
+    all.prepend(info.absoluteFilePath());
+    all = all.mid(0, kMostFiles);
+    m_settings.setValue(kFiles, all);
+    m_window.setFolder(info.absolutePath());
+    fillMenu();
+}
+
+// The names alone, and the folder where two files have one name.
+void Remembered::fillMenu()
+{
+    QMenu& menu = *m_window.recentMenu();
+    menu.clear();
+    const QStringList all = files();
+    for (const QString& path : all) {
+        const QFileInfo info(path);
+        const auto isAlike = [&](const QString& other) {
+            return other != path && QFileInfo(other).fileName() == info.fileName();
+        };
+        const bool alike = std::any_of(all.begin(), all.end(), isAlike);
+        QString name =
+            alike ? tr("%1 in %2").arg(info.fileName(), info.absolutePath()) : info.fileName();
+        name.replace(QLatin1Char('&'), u"&&"_s);
+        menu.addAction(name, &m_window, [this, path] { m_window.openFile(path); });
+    }
+    if (!all.isEmpty()) {
+        menu.addSeparator();
+        menu.addAction(tr("Forget these files"), this, [this] {
+            m_settings.remove(kFiles);
+            fillMenu();
+        });
+    }
+    menu.setEnabled(!all.isEmpty());
+}
+
+void Remembered::keep()
+{
+    const bool dark = m_window.session().theme() == layout::Theme::Dark;
+    m_settings.setValue(kTheme, dark ? u"dark"_s : u"light"_s);
+    m_settings.setValue(kGeometry, m_window.saveGeometry());
+    m_settings.setValue(kDocks, m_window.docks().state());
+    m_settings.setValue(kMoved, m_window.docks().areMoved());
+    m_settings.setValue(kFolder, m_window.folder());
+    m_settings.sync();
+}
+
+bool Remembered::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == &m_window && event->type() == QEvent::Close) {
+        keep();
+    }
+    return QObject::eventFilter(watched, event);
+}
+
+} // namespace pallascope::app

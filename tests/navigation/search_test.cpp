@@ -1,0 +1,95 @@
+// What words find in a run.
+#include "tests/support/run_view_fixture.h"
+#include "tests/support/synthetic_trace.h"
+#include "views/navigation/search.h"
+
+#include <gtest/gtest.h>
+
+namespace pallascope::test {
+
+namespace {
+
+using layout::Target;
+using navigation::Found;
+namespace target = layout::target;
+
+layout::RunView run()
+{
+    trace::TraceBuilder builder = mainJobBuilder();
+    builder.info.findings = {{"race",
+                              trace::FindingClass::Structural,
+                              "Two copies write out(0,0).",
+                              "out",
+                              8,
+                              0,
+                              {0, 7},
+                              1}};
+    builder.info.sources = {{"kernel.cpp", "first line\n  Second dot line\n\nfourth Dot(x)\n"}};
+    return runViewOf(std::move(builder).finish().value());
+}
+
+std::vector<Found> found(const std::string& words, std::size_t most = 100)
+{
+    return navigation::search(run(), words, most);
+}
+
+} // namespace
+
+TEST(Search, aNumberIsAStep)
+{
+    for (const char* words : {"304", "step 304", " Step  304 "}) {
+        const std::vector<Found> all = found(words);
+        ASSERT_EQ(all.size(), 1U) << words;
+        EXPECT_EQ(all[0].name, "step 304 (4,6,0)");
+        EXPECT_EQ(all[0].target, Target(target::Steps{304, 304}));
+    }
+    EXPECT_TRUE(found("512").empty());
+    EXPECT_TRUE(found("-1").empty());
+    EXPECT_TRUE(found("99999999999999999999").empty());
+}
+
+TEST(Search, aNameWithIndicesIsABlock)
+{
+    const std::vector<Found> all = found("X(2,3)");
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0].name, "x(2,3)");
+    EXPECT_EQ(all[0].target, Target(target::Block{0, 2 * 8 + 3}));
+    for (const char* none : {"x(8,0)", "x(0,-1)", "x(0)", "x(0,0,0)", "x()", "x(1,)", "(1,2)"}) {
+        EXPECT_TRUE(found(none).empty()) << none;
+    }
+}
+
+TEST(Search, aNameIsTheFirstBlockOfEachOperandThatHasIt)
+{
+    const std::vector<Found> all = found("ou");
+    ASSERT_FALSE(all.empty());
+    EXPECT_EQ(all[0].name, "out(0,0)");
+    EXPECT_EQ(all[0].target, Target(target::Block{2, 0}));
+}
+
+TEST(Search, wordsOfAFindingFindIt)
+{
+    const std::vector<Found> all = found("WRITE copies");
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0].target, Target(target::Finding{0}));
+}
+
+TEST(Search, wordsOfALineFindItAndLinesThatTakeTimeComeFirst)
+{
+    layout::RunView view = run();
+    view.lineTimes = {{{0, 4}, Picoseconds(5), -1}};
+    const std::vector<Found> all = navigation::search(view, "dot", 100);
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_EQ(all[0], (Found{"line 4: fourth Dot(x)", target::SourceLine{0, 4}}));
+    EXPECT_EQ(all[1], (Found{"line 2: Second dot line", target::SourceLine{0, 2}}));
+    EXPECT_EQ(navigation::search(view, "dot second", 100).size(), 1U);
+}
+
+TEST(Search, noWordsFindNothingAndTheListHasALimit)
+{
+    EXPECT_TRUE(found("").empty());
+    EXPECT_TRUE(found("   ").empty());
+    EXPECT_EQ(found("line", 1).size(), 1U);
+}
+
+} // namespace pallascope::test

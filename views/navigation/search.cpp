@@ -1,0 +1,225 @@
+#include "views/navigation/search.h"
+
+#include "core/trace/lookup.h"
+#include "views/layout/run/finding_text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <set>
+
+namespace pallascope::navigation {
+namespace {
+
+namespace target = layout::target;
+
+std::size_t rowIndex(std::int32_t row)
+{
+    return static_cast<std::size_t>(row);
+}
+
+std::string lower(std::string_view text)
+{
+    std::string low(text);
+    for (char& c : low) {
+        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return low;
+}
+
+std::vector<std::string> wordsOf(std::string_view text)
+{
+    std::vector<std::string> words;
+    const std::string low = lower(text);
+    for (std::size_t at = 0; at < low.size();) {
+        const std::size_t from = low.find_first_not_of(' ', at);
+        if (from == std::string::npos) {
+            break;
+        }
+        at = std::min(low.find(' ', from), low.size());
+        words.push_back(low.substr(from, at - from));
+    }
+    return words;
+}
+
+bool hasAll(std::string_view text, const std::vector<std::string>& words)
+{
+    const std::string low = lower(text);
+    return std::all_of(words.begin(), words.end(), [&](const std::string& word) {
+        return low.find(word) != std::string::npos;
+    });
+}
+
+std::optional<std::int64_t> number(std::string_view text)
+{
+    std::int64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [read, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc() && read == end ? std::optional(value) : std::nullopt;
+}
+
+// "x(0,3)" in its parts.
+struct Place
+{
+    std::string name;
+    std::vector<Extent> index;
+};
+
+std::optional<Place> placeOf(std::string_view text)
+{
+    const std::size_t open = text.find('(');
+    if (open == std::string_view::npos || open == 0 || text.back() != ')') {
+        return std::nullopt;
+    }
+    Place place{std::string(text.substr(0, open)), {}};
+    std::string_view rest = text.substr(open + 1, text.size() - open - 2);
+    while (true) {
+        const std::size_t comma = std::min(rest.find(','), rest.size());
+        const std::optional<std::int64_t> one = number(rest.substr(0, comma));
+        if (!one) {
+            return std::nullopt;
+        }
+        place.index.push_back(*one);
+        if (comma == rest.size()) {
+            return place;
+        }
+        rest.remove_prefix(comma + 1);
+    }
+}
+
+class Search
+{
+public:
+    Search(const layout::RunView& run, std::string_view words, std::size_t most)
+        : m_run(run)
+        , m_words(wordsOf(words))
+        , m_most(most)
+    {}
+
+    std::vector<Found> all() &&
+    {
+        if (!m_words.empty()) {
+            step();
+            blocks();
+            findings();
+            lines();
+        }
+        return std::move(m_found);
+    }
+
+private:
+    void add(std::string name, const layout::Target& target)
+    {
+        if (m_found.size() < m_most) {
+            m_found.push_back({std::move(name), target});
+        }
+    }
+
+    void step()
+    {
+        const bool named = m_words.size() == 2 && m_words.front() == "step";
+        const std::optional<std::int64_t> ordinal =
+            m_words.size() == 1 || named ? number(m_words.back()) : std::nullopt;
+        const std::int32_t row = ordinal ? layout::stepRow(*m_run.trace, *ordinal) : trace::kNone;
+        if (row == trace::kNone) {
+            return;
+        }
+        const trace::Steps& steps = m_run.trace->steps();
+        const std::int32_t pipeline = steps.pipeline[rowIndex(row)];
+        const std::vector<Extent> point = trace::gridIndices(
+            m_run.trace->info().pipelines[rowIndex(pipeline)], steps.ordinal[rowIndex(row)]);
+        add("step " + std::to_string(*ordinal)
+                + (point.empty() ? "" : " " + trace::indexText(point)),
+            target::Steps{row, row});
+    }
+
+    void blocks()
+    {
+        const auto& operands = m_run.trace->info().operands;
+        const std::optional<Place> place =
+            m_words.size() == 1 ? placeOf(m_words.front()) : std::nullopt;
+        for (std::size_t i = 0; i < operands.size(); ++i) {
+            std::optional<std::int64_t> block;
+            if (place) {
+                block = lower(operands[i].name) == place->name ? blockAt(operands[i], place->index)
+                                                               : std::nullopt;
+            } else if (hasAll(operands[i].name, m_words)) {
+                block = 0;
+            }
+            if (block) {
+                add(trace::blockName(operands[i], *block),
+                    target::Block{static_cast<std::int64_t>(i), *block});
+            }
+        }
+    }
+
+    static std::optional<std::int64_t> blockAt(const trace::Operand& operand,
+                                               const std::vector<Extent>& place)
+    {
+        if (place.size() != operand.blockCounts.size()) {
+            return std::nullopt;
+        }
+        std::int64_t block = 0;
+        for (std::size_t axis = 0; axis < place.size(); ++axis) {
+            if (place[axis] < 0 || place[axis] >= operand.blockCounts[axis]) {
+                return std::nullopt;
+            }
+            block = block * operand.blockCounts[axis] + place[axis];
+        }
+        return block;
+    }
+
+    void findings()
+    {
+        const std::vector<trace::Finding>& all = m_run.trace->info().findings;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const std::string title = layout::findingTitle(all[i].kind);
+            if (hasAll(title + " " + all[i].message, m_words)) {
+                add(title + ": " + all[i].message, target::Finding{static_cast<std::int64_t>(i)});
+            }
+        }
+    }
+
+    void lines()
+    {
+        std::set<std::pair<std::int64_t, std::int64_t>> timed;
+        for (const analysis::LineTime& time : m_run.lineTimes) {
+            timed.emplace(time.line.file, time.line.line);
+        }
+        for (const bool takesTime : {true, false}) {
+            const auto& files = m_run.trace->info().sources;
+            for (std::size_t file = 0; file < files.size(); ++file) {
+                linesOf(static_cast<std::int64_t>(file), files[file].text, timed, takesTime);
+            }
+        }
+    }
+
+    void linesOf(std::int64_t file, std::string_view text,
+                 const std::set<std::pair<std::int64_t, std::int64_t>>& timed, bool takesTime)
+    {
+        for (std::int64_t line = 1; !text.empty() && m_found.size() < m_most; ++line) {
+            const std::size_t end = std::min(text.find('\n'), text.size());
+            const std::string_view one = text.substr(0, end);
+            if (timed.contains({file, line}) == takesTime && hasAll(one, m_words)) {
+                const std::size_t from = std::min(one.find_first_not_of(' '), one.size());
+                add("line " + std::to_string(line) + ": " + std::string(one.substr(from)),
+                    target::SourceLine{file, line});
+            }
+            text.remove_prefix(std::min(end + 1, text.size()));
+        }
+    }
+
+    const layout::RunView& m_run;
+    std::vector<std::string> m_words;
+    std::size_t m_most;
+    std::vector<Found> m_found;
+};
+
+} // namespace
+
+std::vector<Found> search(const layout::RunView& run, std::string_view words, std::size_t most)
+{
+    return Search(run, words, most).all();
+}
+
+} // namespace pallascope::navigation

@@ -1,0 +1,28 @@
+// Finds the things of a run that words name. It is pure and without Qt.
+#pragma once
+
+#include "views/layout/run/run_view.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pallascope::navigation {
+
+struct Found
+{
+    std::string name; // "step 304 (4,6,0)", "x(0,3)", "line 42: acc[...] += dot(x, y)"
+    layout::Target target;
+    bool operator==(const Found&) const = default;
+};
+
+// At most `most` things, in this order: the step of a number ("304", "step 304"); the block of a
+// name with indices ("x(0,3)"), or the first block of every operand in whose name the words occur;
+// findings in whose title or sentence they occur; lines of the source in which they occur, where
+// those that take time come first. Words are separated by spaces, and all of them must occur, in
+// any order; upper and lower case do not differ. No words find nothing.
+[[nodiscard]] std::vector<Found> search(const layout::RunView& run, std::string_view words,
+                                        std::size_t most);
+
+} // namespace pallascope::navigation
