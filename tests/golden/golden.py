@@ -6,7 +6,8 @@
 
 The run is a small matrix product, 60 % into it; values are not needed, so nothing here depends on
 the arithmetic of the machine. The grid is also of a kernel with manual DMA, and of one whose arrays
-are of rank 4. The scatter plot is of small kernels and made-up timings.
+are of rank 4; the memory too is also of a kernel with manual DMA. The scatter plot is of small
+kernels and made-up timings.
 """
 
 import difflib
@@ -60,6 +61,10 @@ def drawn(program):
             options = ("--view", "grid", "--at", "45%", "--size", "495x560", "--theme", "light")
             call(program, "run", *kernel, "--values", "needed", "--screenshot", picture, *options)
             pictures[name + ".svg"] = picture.read_text(encoding="utf-8")
+        call(program, "run", "add_by_hand", "--values", "needed", "--trace", trace)
+        options = ("--view", "memory", "--at", "55%", "--size", "640x520", "--theme", "light")
+        call(program, "report", trace, "--screenshot", picture, *options)
+        pictures["memory_by_hand.svg"] = picture.read_text(encoding="utf-8")
         timings = pathlib.Path(scratch) / "timings.csv"
         timings.write_text(TIMINGS, encoding="utf-8")
         call(program, "validate", "--measured", timings, "--scatter", picture, "--size", "640x520")

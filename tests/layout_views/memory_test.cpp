@@ -52,15 +52,23 @@ Picoseconds whenSlotIs(const RunView& run, std::int32_t buffer, trace::SlotPhase
     return {};
 }
 
-std::vector<std::int32_t> buffersOf(const trace::Info& info, std::int32_t memory)
+// The buffers of a memory, each as a place of its own.
+std::vector<layout::Place> placesIn(const trace::Info& info, std::int32_t memory)
 {
-    std::vector<std::int32_t> buffers;
+    std::vector<layout::Place> places;
     for (std::size_t i = 0; i < info.buffers.size(); ++i) {
-        if (info.buffers[i].memory == memory) {
-            buffers.push_back(static_cast<std::int32_t>(i));
+        const trace::Buffer& buffer = info.buffers[i];
+        if (buffer.memory == memory) {
+            places.push_back(
+                {static_cast<std::int32_t>(i), {}, buffer.address, buffer.bytes, buffer.operand});
         }
     }
-    return buffers;
+    return places;
+}
+
+layout::Place placeOf(const RunView& run, std::int32_t buffer)
+{
+    return layout::placesOf(run, {buffer}, 0).front();
 }
 
 } // namespace
@@ -86,7 +94,7 @@ TEST(Memory, slotHeightsAreInProportionToTheirBytes)
 TEST(Memory, slotsFillTheirHeightExactlyAndSmallOnesAreRaised)
 {
     const trace::Info info = genericRun(sixOperands()).trace->info();
-    const layout::SlotStack stack = layout::stackSlots(info, buffersOf(info, 1), 10, 400);
+    const layout::SlotStack stack = layout::stackSlots(info, placesIn(info, 1), 10, 400);
     EXPECT_FALSE(stack.scaled);
     EXPECT_NEAR(stack.bottom, 410, 1e-6);
     for (const layout::SlotRow& row : stack.rows) {
@@ -98,7 +106,7 @@ TEST(Memory, slotsFillTheirHeightExactlyAndSmallOnesAreRaised)
 TEST(Memory, slotsOfOneOperandMergeBeforeAnyGetsTooLow)
 {
     const trace::Info info = genericRun(sixOperands()).trace->info();
-    const layout::SlotStack stack = layout::stackSlots(info, buffersOf(info, 1), 0, 140);
+    const layout::SlotStack stack = layout::stackSlots(info, placesIn(info, 1), 0, 140);
     ASSERT_EQ(stack.rows.size(), 8U); // six operands and two scratch buffers
     Bytes sum;
     for (std::size_t i = 0; i < 6; ++i) {
@@ -125,7 +133,7 @@ TEST(Memory, ofMoreSlotsThanCanBeToldApartTheLargestAreShown)
     }
     const RunView run = genericRun(kernel);
     const trace::Info& info = run.trace->info();
-    const layout::SlotStack stack = layout::stackSlots(info, buffersOf(info, 1), 0, 200);
+    const layout::SlotStack stack = layout::stackSlots(info, placesIn(info, 1), 0, 200);
     EXPECT_FALSE(stack.scaled);
     EXPECT_LE(stack.bottom, 200 - layout::kLeastSlot); // the last line says how many are hidden
     ASSERT_FALSE(stack.rows.empty());
@@ -135,7 +143,7 @@ TEST(Memory, ofMoreSlotsThanCanBeToldApartTheLargestAreShown)
         EXPECT_GE(row.height, layout::kLeastSlot);
         least = std::min(least, row.bytes);
         shown += row.bytes;
-        buffers += row.lastBuffer - row.firstBuffer + 1;
+        buffers += static_cast<std::int64_t>(row.size());
     }
     Bytes all;
     for (const trace::Buffer& buffer : info.buffers) {
@@ -146,9 +154,11 @@ TEST(Memory, ofMoreSlotsThanCanBeToldApartTheLargestAreShown)
     EXPECT_GT(stack.hidden, 0);
     for (std::size_t i = 0; i < info.buffers.size(); ++i) {
         const bool inRow =
-            std::any_of(stack.rows.begin(), stack.rows.end(), [i](const layout::SlotRow& row) {
-                return row.firstBuffer <= static_cast<std::int32_t>(i)
-                       && static_cast<std::int32_t>(i) <= row.lastBuffer;
+            std::any_of(stack.rows.begin(), stack.rows.end(), [&](const layout::SlotRow& row) {
+                const auto* const first = stack.places.data() + row.first;
+                return std::any_of(first, first + row.size(), [i](const layout::Place& place) {
+                    return place.buffer == static_cast<std::int32_t>(i);
+                });
             });
         EXPECT_TRUE(inRow || info.buffers[i].operand >= 0 || info.buffers[i].bytes <= least) << i;
     }
@@ -355,7 +365,7 @@ TEST(Memory, everyPhaseOfASlotHasItsWords)
     const RunView run = mainJobView();
     const auto words = [&](std::int32_t buffer, trace::SlotPhase phase) {
         const Picoseconds t = whenSlotIs(run, buffer, phase);
-        return layout::slotWords(*run.trace, buffer, t);
+        return layout::slotWords(*run.trace, placeOf(run, buffer), t);
     };
     EXPECT_EQ(words(5, trace::SlotPhase::Empty), "undefined until step 8");
     EXPECT_EQ(words(1, trace::SlotPhase::Queued), "queued");
@@ -363,14 +373,15 @@ TEST(Memory, everyPhaseOfASlotHasItsWords)
     EXPECT_EQ(words(1, trace::SlotPhase::Ready).rfind("ready for step ", 0), 0U);
     EXPECT_EQ(words(1, trace::SlotPhase::InUse), "in use");
     EXPECT_EQ(words(4, trace::SlotPhase::Leaving).rfind("leaving ", 0), 0U);
-    EXPECT_EQ(layout::slotWords(*run.trace, 4, Picoseconds(0)), "undefined until stored");
+    EXPECT_EQ(layout::slotWords(*run.trace, placeOf(run, 4), Picoseconds(0)),
+              "undefined until stored");
     const trace::Steps& steps = run.trace->steps();
-    EXPECT_EQ(layout::slotWords(*run.trace, 4, Picoseconds(steps.bodyBegin[2] + 1)),
+    EXPECT_EQ(layout::slotWords(*run.trace, placeOf(run, 4), Picoseconds(steps.bodyBegin[2] + 1)),
               "step 3 of 8 of this block");
-    EXPECT_EQ(layout::slotWords(*run.trace, 4, Picoseconds(steps.end[2] - 1)),
+    EXPECT_EQ(layout::slotWords(*run.trace, placeOf(run, 4), Picoseconds(steps.end[2] - 1)),
               "step 3 of 8 of this block")
         << "its overhead is its own";
-    EXPECT_EQ(layout::slotWords(*run.trace, 4, Picoseconds(steps.bodyBegin[12])),
+    EXPECT_EQ(layout::slotWords(*run.trace, placeOf(run, 4), Picoseconds(steps.bodyBegin[12])),
               "written back, free");
 }
 

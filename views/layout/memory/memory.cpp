@@ -15,25 +15,30 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr std::size_t kFirstSlots = 8; // slots of the first memory that the strips leave room for
+constexpr std::size_t kFirstSlots = 12; // slots of the first memory that the strips leave room for
 
-// A memory with the buffers in it that are there while the pipeline under the playhead runs.
+// A memory with the buffers in it that are there while the pipeline under the playhead runs, and
+// with their places in the memory of the agent that is shown.
 struct Used
 {
     std::int32_t memory = 0;
     std::vector<std::int32_t> buffers;
+    std::vector<Place> places;
     std::int64_t bytes = 0;
+    bool isScalar = false; // SMEM beside a memory of blocks
 };
 
 // The memories that hold buffers, the one with most bytes first; that of the arrays, which stand
 // above as strips, last.
-std::vector<Used> usedMemories(const RunView& run, const Position& position)
+std::vector<Used> usedMemories(const RunView& run, const Position& position, std::int32_t agent)
 {
     const trace::Info& info = run.trace->info();
     std::vector<Used> used;
     for (std::size_t i = 0; i < info.memories.size(); ++i) {
-        Used one{static_cast<std::int32_t>(i), {}, 0};
+        Used one;
+        one.memory = static_cast<std::int32_t>(i);
         one.buffers = buffersThere(run, position, one.memory);
+        one.places = placesOf(run, one.buffers, agent);
         for (const std::int32_t buffer : one.buffers) {
             one.bytes += info.buffers[static_cast<std::size_t>(buffer)].bytes.value();
         }
@@ -48,7 +53,24 @@ std::vector<Used> usedMemories(const RunView& run, const Position& position)
             return one.memory != info.links[0].from;
         });
     }
+    for (std::size_t i = 1; i < used.size(); ++i) {
+        used[i].isScalar = info.memories[static_cast<std::size_t>(used[i].memory)].name == "SMEM";
+    }
     return used;
+}
+
+// The height that a memory behind the first one gets, as far as there is room.
+double heightOf(const RunView& run, const Used& used, double width, double room)
+{
+    constexpr double kMostScalars = 84; // px
+    const double wanted = used.isScalar
+                              ? std::min(scalarsHeight(run, used.buffers, width), kMostScalars)
+                              : memoryHeight(run.trace->info(), used.places, 3);
+    const double oneLine = kMemoryHeading + 22;
+    return wanted <= room                     ? wanted
+           : used.isScalar && oneLine <= room ? oneLine
+           : kMemoryHeading <= room           ? kMemoryHeading
+                                              : 0;
 }
 
 // Paints as many memories as fit between y and the bottom. The small ones get room for three slots
@@ -57,63 +79,81 @@ void paintMemories(Canvas& canvas, const RunView& run, Picoseconds now,
                    const std::vector<Used>& used, double least, double y, double bottom)
 {
     constexpr double kBetween = 6;
-    const trace::Info& info = run.trace->info();
     if (used.empty()) {
         return;
     }
     double room = bottom - y - least;
     std::vector<double> heights(used.size(), 0);
     for (std::size_t i = 1; i < used.size(); ++i) {
-        const double wanted = memoryHeight(info, used[i].buffers, 3);
-        heights[i] = wanted + kBetween <= room           ? wanted
-                     : kMemoryHeading + kBetween <= room ? kMemoryHeading
-                                                         : 0;
+        heights[i] = heightOf(run, used[i], canvas.width(), room - kBetween);
         room -= heights[i] > 0 ? heights[i] + kBetween : 0;
     }
     heights[0] = least + room;
     for (std::size_t i = 0; i < used.size(); ++i) {
-        if (heights[i] >= kMemoryHeading) {
-            y = paintMemory(canvas, run, now, used[i].memory, used[i].buffers, y, heights[i])
-                + kBetween;
+        if (heights[i] < kMemoryHeading) {
+            continue;
         }
+        const Used& one = used[i];
+        y = kBetween
+            + (one.isScalar ? paintScalars(canvas, run, one.memory, one.buffers, y, heights[i])
+                            : paintMemory(canvas, run, now, one.memory, one.buffers, one.places, y,
+                                          heights[i]));
     }
 }
 
-// The number of links to show; in a run of several devices, those of the first device.
-std::size_t shownLinks(const trace::Info& info)
+// The links to show: those of the device of the agent that is shown.
+std::vector<std::int32_t> shownLinks(const trace::Info& info, std::int32_t agent)
 {
-    return info.links.size() / static_cast<std::size_t>(info.deviceCount());
+    const auto count = static_cast<std::int32_t>(info.links.size()) / info.deviceCount();
+    std::vector<std::int32_t> links;
+    for (std::int32_t link = 0; link < count; ++link) {
+        links.push_back(deviceOf(info, agent) * count + link);
+    }
+    return links;
+}
+
+// Whose memory it is: "device 5", "SparseCore 0 vector subcore 5"; empty if there is no other.
+std::string ownerText(const RunView& run, std::int32_t agent)
+{
+    const trace::Info& info = run.trace->info();
+    if (run.index->agents().size() < 2) {
+        return {};
+    }
+    return info.deviceCount() == static_cast<std::int64_t>(run.index->agents().size())
+               ? fmt::format("device |{}|", deviceOf(info, agent))
+               : "|" + info.agents[static_cast<std::size_t>(agent)] + "|";
 }
 
 std::string linkPart(const RunView& run, Picoseconds now, std::int32_t link, bool named)
 {
     const trace::Trace& trace = *run.trace;
-    const trace::CopyRange range = trace::copiesInFlight(trace, link, now);
+    const std::vector<std::size_t> rows = copiesOnLink(trace, link, now);
     const trace::Copies& copies = trace.copies();
-    const std::string name =
-        named ? trace.info().links[static_cast<std::size_t>(link)].name + " " : std::string();
-    if (range.empty() || copies.start[range.first] > now.value()) {
+    const std::string name = named ? linkName(trace.info(), link) + " " : std::string();
+    if (rows.empty() || copies.start[rows.front()] > now.value()) {
         const std::string queued =
-            range.empty() ? std::string() : fmt::format(" · |{}| queued", range.size());
+            rows.empty() ? std::string() : fmt::format(" · |{}| queued", rows.size());
         return fmt::format("{}|idle|{}", named ? name : "link ", queued);
     }
-    const std::size_t row = range.first;
+    const std::size_t row = rows.front();
     const auto copy = trace::CopyRow::at(row);
     const double seconds = toSeconds(Picoseconds(copies.end[row] - copies.start[row])).value();
     return fmt::format("{}|{}| · {} |{}| · |{}| queued", name,
                        bandwidthText(static_cast<double>(copies.bytes[row]) / seconds),
                        trace::copyLabel(trace, copy),
-                       percentText(trace::copyFraction(trace, copy, now), 0), range.size() - 1);
+                       percentText(trace::copyFraction(trace, copy, now), 0), rows.size() - 1);
 }
 
 std::string captionOf(Canvas& canvas, const RunView& run, Picoseconds now,
-                      const std::vector<Used>& used)
+                      const std::vector<Used>& used, std::int32_t agent)
 {
     const trace::Info& info = run.trace->info();
-    std::string caption;
-    for (std::size_t i = 0; i < shownLinks(info); ++i) {
-        caption += (i > 0 ? " · " : "")
-                   + linkPart(run, now, static_cast<std::int32_t>(i), info.links.size() > 1);
+    std::string caption = ownerText(run, agent);
+    const std::vector<std::int32_t> links = shownLinks(info, agent);
+    for (const std::int32_t link : links) { // the first one, and others that are not idle
+        if (link == links.front() || !copiesOnLink(*run.trace, link, now).empty()) {
+            caption += (caption.empty() ? "" : " · ") + linkPart(run, now, link, links.size() > 1);
+        }
     }
     const Taken taken = takenAt(run, positionAt(run, now));
     if (!used.empty() && !info.links.empty() && used.front().memory == taken.memory) {
@@ -136,7 +176,8 @@ Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
         return layoutNearest(run, state, size);
     }
     const trace::Info& info = run.trace->info();
-    const std::vector<Used> used = usedMemories(run, positionAt(run, state.now));
+    const std::int32_t agent = shownAgent(run, state);
+    const std::vector<Used> used = usedMemories(run, positionAt(run, state.now), agent);
     if (used.empty() && info.operands.empty()) {
         return parts::nothing("Memory", "nothing copied",
                               "No copies and no buffers: this trace moves no blocks.", size);
@@ -144,25 +185,26 @@ Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
     Canvas canvas(size.width, size.height);
     double y = 0;
     const double units = unitsHeight(run, size.width);
-    const double bottom = size.height - units - (units > 0 ? 8 : 4);
-    const double least = used.empty() ? 0 : memoryHeight(info, used.front().buffers, kFirstSlots);
+    const std::vector<std::int32_t> semaphores = listedSemaphores(run, agent);
+    const double foot = size.height - units - (units > 0 ? 8 : 4);
+    const double bottom = foot - semaphoresHeight(semaphores);
+    const std::vector<std::int32_t> links = shownLinks(info, agent);
+    const double least = used.empty() ? 0 : memoryHeight(info, used.front().places, kFirstSlots);
     if (!info.operands.empty()) {
         const Strips strips = stripsOf(run, state.now);
-        const double links = kLinkHeight * static_cast<double>(shownLinks(info));
-        const double height = stripsHeight(strips, size.height, bottom - links - least - 8);
+        const double room = bottom - linksHeight(links, size.width) - least - 8;
+        const double height = stripsHeight(strips, size, room);
         y = paintStrips(canvas, run, strips, state.now, y, height) + 8;
     }
-    for (std::size_t i = 0; i < shownLinks(info); ++i) {
-        if (y + kLinkHeight > size.height) {
-            break;
-        }
-        y = paintLink(canvas, run, state.now, static_cast<std::int32_t>(i), y);
-    }
+    y = paintLinks(canvas, run, state.now, links, y);
     paintMemories(canvas, run, state.now, used, least, y, bottom);
+    if (y < bottom) {
+        paintSemaphores(canvas, run, state.now, semaphores, bottom);
+    }
     if (units > 0) {
         paintUnits(canvas, run, state.now, size.height - units);
     }
-    std::string caption = captionOf(canvas, run, state.now, used);
+    std::string caption = captionOf(canvas, run, state.now, used, agent);
     return parts::finished(std::move(canvas), "Memory", std::move(caption), run, state);
 }
 

@@ -1,13 +1,13 @@
-// Paints the lower half of the memory view: on-chip memories, with their slots in the order of
-// their addresses.
+// Paints a slot of a pipeline, or scratch that no copy touches: its fill, its name, what it holds
+// and what happens in it.
 #include "core/base/format.h"
+#include "core/trace/slot_state.h"
 #include "views/layout/memory/parts.h"
 #include "views/layout/run/operand_color.h"
 #include "views/layout/run/view_parts.h"
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 
 namespace pallascope::layout {
 
@@ -16,6 +16,14 @@ namespace {
 std::string stepText(const trace::Trace& trace, trace::StepRow step)
 {
     return "step " + countText(parts::stepOrdinal(trace, step));
+}
+
+trace::SlotState stateOf(const trace::Trace& trace, const Place& place, Picoseconds now)
+{
+    const trace::Buffer& buffer = trace.info().buffers[static_cast<std::size_t>(place.buffer)];
+    return place.operand == trace::kNone
+               ? trace::slotStateAt(trace, place.buffer, now)
+               : trace::slotStateOf(trace, place.operand, buffer.slot, now);
 }
 
 bool isOutput(const trace::Trace& trace, const trace::Buffer& buffer)
@@ -45,15 +53,16 @@ std::int64_t stepOfStay(const trace::Trace& trace, const trace::SlotState& state
 }
 
 // The first step that will use a slot that nothing has used so far.
-std::optional<trace::StepRow> firstUse(const trace::Trace& trace, const trace::Buffer& buffer)
+std::optional<trace::StepRow> firstUse(const trace::Trace& trace, std::int32_t operand,
+                                       std::int32_t slot)
 {
     const trace::Visits& visits = trace.visits();
     const auto [first, last] =
-        std::equal_range(visits.operand.begin(), visits.operand.end(), buffer.operand);
+        std::equal_range(visits.operand.begin(), visits.operand.end(), operand);
     // Visits take turns among the slots, so one of the first few rows is the one looked for.
     for (auto it = first; it != last; ++it) {
         const auto row = static_cast<std::size_t>(it - visits.operand.begin());
-        if (visits.slot[row] == buffer.slot) {
+        if (visits.slot[row] == slot) {
             return trace::StepRow{visits.firstStep[row]};
         }
         if (it - first > 64) {
@@ -153,12 +162,15 @@ void paintSlotTexts(Canvas& canvas, const RunView& run, const trace::Buffer& buf
     }
 }
 
-void paintSlot(Canvas& canvas, const RunView& run, std::int32_t index, Rect rect, Picoseconds now,
+} // namespace
+
+void paintSlot(Canvas& canvas, const RunView& run, const Place& place, Rect rect, Picoseconds now,
                bool texts)
 {
     const trace::Trace& trace = *run.trace;
+    const std::int32_t index = place.buffer;
     const trace::Buffer& buffer = trace.info().buffers[static_cast<std::size_t>(index)];
-    const trace::SlotState state = trace::slotStateAt(trace, index, now);
+    const trace::SlotState state = stateOf(trace, place, now);
     const SlotLook look = lookOf(trace, buffer, state, now);
     const Role role = bufferRole(run, index);
     if (look.undefined) {
@@ -183,79 +195,23 @@ void paintSlot(Canvas& canvas, const RunView& run, std::int32_t index, Rect rect
                      rect.h >= 8 ? 2 : 1);
     }
     if (texts) {
-        paintSlotTexts(canvas, run, buffer, state, look, rect, slotWords(trace, index, now));
+        paintSlotTexts(canvas, run, buffer, state, look, rect, slotWords(trace, place, now));
     }
     canvas.hit(rect.x, rect.y, rect.w, rect.h, target::Buffer{index});
 }
 
-// All slots of one operand side by side in one row; each remains a buffer of its own.
-void paintMerged(Canvas& canvas, const RunView& run, const SlotRow& row, Rect rect, Picoseconds now)
-{
-    const double count = row.lastBuffer - row.firstBuffer + 1;
-    for (std::int32_t i = row.firstBuffer; i <= row.lastBuffer; ++i) {
-        const double share = (i - row.firstBuffer) / count;
-        const double x = std::round(rect.x + rect.w * share);
-        const double next = std::round(rect.x + rect.w * (share + 1 / count));
-        paintSlot(canvas, run, i, {x, rect.y, next - x - (i < row.lastBuffer ? 2.0 : 0.0), rect.h},
-                  now, rect.h >= kLeastSlot - 4 && next - x > 60);
-    }
-}
-
-Role memoryRole(const trace::Memory& memory)
-{
-    return memory.name == "SMEM" ? Role::Smem : Role::Vmem;
-}
-
-// Paints the name of the memory, and then as many notes as fit, the most important first.
-void paintMemoryHead(Canvas& canvas, const trace::Info& info, std::int32_t memory,
-                     const std::vector<std::int32_t>& buffers, const SlotStack& stack, double y)
-{
-    const trace::Memory& mem = info.memories[static_cast<std::size_t>(memory)];
-    const double x = parts::kPadding;
-    const double w = canvas.width() - 2 * x;
-    Bytes used;
-    for (const std::int32_t buffer : buffers) {
-        used += info.buffers[static_cast<std::size_t>(buffer)].bytes;
-    }
-    const auto slots = static_cast<std::int64_t>(buffers.size());
-    canvas.state(
-        {FactKind::BytesTaken, memory, static_cast<double>(used.value()), bytesText(used)});
-    std::vector<std::string> notes = {fmt::format("{} in {} {}", bytesText(used), countText(slots),
-                                                  slots == 1 ? "slot" : "slots")};
-    if (mem.scopedLimit) {
-        notes.push_back(fmt::format("scoped limit {}", bytesText(*mem.scopedLimit)));
-    }
-    notes.push_back(fmt::format("physical {}", bytesText(mem.capacity)));
-    if (!stack.scaled) {
-        notes.emplace_back("small slots enlarged");
-    }
-    const double heading = textWidth(mem.name, 11, Weight::SemiBold) + 8;
-    std::string note = notes.front();
-    for (std::size_t i = 1; i < notes.size(); ++i) {
-        const std::string longer = fmt::format("{} · {}", note, notes[i]);
-        if (textWidth(longer, 10) > w - heading) {
-            break;
-        }
-        note = longer;
-    }
-    canvas.text(x, y, heading, 16, mem.name, {11, memoryRole(mem), Weight::SemiBold, Align::Left});
-    canvas.text(x + heading, y, w - heading, 16, note,
-                {10, Role::Text3, Weight::Regular, Align::Left});
-}
-
-} // namespace
-
-std::string slotWords(const trace::Trace& trace, std::int32_t index, Picoseconds now)
+std::string slotWords(const trace::Trace& trace, const Place& place, Picoseconds now)
 {
     using trace::SlotPhase;
-    const trace::Buffer& buffer = trace.info().buffers[static_cast<std::size_t>(index)];
-    const trace::SlotState state = trace::slotStateAt(trace, index, now);
+    const trace::Buffer& buffer = trace.info().buffers[static_cast<std::size_t>(place.buffer)];
+    const trace::SlotState state = stateOf(trace, place, now);
     const auto firstStep = [&](trace::VisitRow visit) {
         return stepText(trace, trace::StepRow{trace.visits().firstStep[visit.index()]});
     };
     switch (state.phase) {
     case SlotPhase::Empty: {
-        const auto step = buffer.operand < 0 ? std::nullopt : firstUse(trace, buffer);
+        const auto step =
+            buffer.operand < 0 ? std::nullopt : firstUse(trace, place.operand, buffer.slot);
         return step ? "undefined until " + stepText(trace, *step) : "undefined";
     }
     case SlotPhase::Queued:
@@ -287,53 +243,6 @@ std::string slotWords(const trace::Trace& trace, std::int32_t index, Picoseconds
         return isOutput(trace, buffer) ? "written back, free" : "free";
     }
     return {};
-}
-
-double paintMemory(Canvas& canvas, const RunView& run, Picoseconds now, std::int32_t memory,
-                   const std::vector<std::int32_t>& buffers, double y, double height)
-{
-    const trace::Info& info = run.trace->info();
-    const trace::Memory& mem = info.memories[static_cast<std::size_t>(memory)];
-    const double x = parts::kPadding;
-    const double w = canvas.width() - 2 * x;
-    const Role role = memoryRole(mem);
-    SlotStack stack;
-    if (height >= kMemoryHeading + kLeastSlot) {
-        stack = stackSlots(info, buffers, y + kMemoryHeading, height - kMemoryHeading);
-    } else {
-        stack.bottom = y + kMemoryHeading;
-    }
-    paintMemoryHead(canvas, info, memory, buffers, stack, y);
-    const bool addresses = w > 180;
-    double addressWidth = 46;
-    for (const SlotRow& row : stack.rows) {
-        addressWidth = std::max(addressWidth, textWidth(bytesText(row.address), 10) + 11);
-    }
-    const double left = x + (addresses ? std::ceil(addressWidth) : 8);
-    canvas.fill(x, y + kMemoryHeading, 3, stack.bottom - y - kMemoryHeading, role);
-    for (const SlotRow& row : stack.rows) {
-        const double top = std::round(row.y);
-        const Rect rect = {left + 1, top + 1, x + w - left - 2,
-                           std::max(1.0, std::round(row.y + row.height) - top - 2)};
-        if (addresses && row.height >= 13) {
-            canvas.text(x + 6, top - 1, addressWidth - 8, 13,
-                        row.address.value() == 0 ? "0" : bytesText(row.address),
-                        {10, Role::Text3, Weight::Regular, Align::Left});
-        }
-        if (row.merged()) {
-            paintMerged(canvas, run, row, rect, now);
-        } else {
-            paintSlot(canvas, run, row.firstBuffer, rect, now, row.height >= kLeastSlot);
-        }
-    }
-    if (stack.hidden == 0) {
-        return stack.bottom;
-    }
-    canvas.text(
-        left, stack.bottom, x + w - left, kLeastSlot,
-        fmt::format("and {} more, {}", countText(stack.hidden), bytesText(stack.hiddenBytes)),
-        {10, Role::Text3, Weight::Regular, Align::Left});
-    return stack.bottom + kLeastSlot;
 }
 
 } // namespace pallascope::layout

@@ -9,25 +9,39 @@ namespace pallascope::layout {
 
 namespace {
 
-std::vector<SlotRow> rowsOf(const trace::Info& info, std::vector<std::int32_t> order, bool merge)
+// How many places stand beside each other in a row.
+enum class Beside : std::uint8_t
+{
+    One,
+    OfOne, // the slots of one operand or scratch
+    Two    // these, and other places two by two
+};
+
+bool areOfOne(const trace::Info& info, const Place& a, const Place& b)
+{
+    const auto operandOf = [&](const Place& place) {
+        return info.buffers[static_cast<std::size_t>(place.buffer)].operand;
+    };
+    return a.slot && b.slot ? a.buffer == b.buffer
+                            : operandOf(a) >= 0 && operandOf(a) == operandOf(b);
+}
+
+std::vector<SlotRow> rowsOf(const trace::Info& info, const std::vector<Place>& places,
+                            Beside beside)
 {
     std::vector<SlotRow> rows;
-    const auto bufferOf = [&info](std::int32_t i) -> const trace::Buffer& {
-        return info.buffers[static_cast<std::size_t>(i)];
-    };
-    std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-        return bufferOf(a).address < bufferOf(b).address;
-    });
-    for (const std::int32_t i : order) {
-        const trace::Buffer& buffer = bufferOf(i);
-        const bool joins = merge && !rows.empty() && rows.back().lastBuffer == i - 1
-                           && buffer.operand >= 0
-                           && bufferOf(rows.back().firstBuffer).operand == buffer.operand;
-        if (joins) {
-            rows.back().lastBuffer = i;
-            rows.back().bytes += buffer.bytes;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const Place& place = places[i];
+        const bool ofOne = beside != Beside::One && !rows.empty()
+                           && areOfOne(info, places[rows.back().first], place);
+        const bool isNextOfOne = i + 1 < places.size() && areOfOne(info, place, places[i + 1]);
+        const bool pairs =
+            beside == Beside::Two && !rows.empty() && !rows.back().merged() && !isNextOfOne;
+        if (ofOne || pairs) {
+            rows.back().last = i;
+            rows.back().bytes += place.bytes;
         } else {
-            rows.push_back({i, i, buffer.address, buffer.bytes, 0, 0});
+            rows.push_back({i, i, place.address, place.bytes, 0, 0});
         }
     }
     return rows;
@@ -80,7 +94,7 @@ void keepLargest(SlotStack& stack, std::size_t most)
         if (kept[i]) {
             rows.push_back(row);
         } else {
-            stack.hidden += row.lastBuffer - row.firstBuffer + 1;
+            stack.hidden += static_cast<std::int64_t>(row.size());
             stack.hiddenBytes += row.bytes;
         }
     }
@@ -89,20 +103,21 @@ void keepLargest(SlotStack& stack, std::size_t most)
 
 } // namespace
 
-double memoryHeight(const trace::Info& info, const std::vector<std::int32_t>& buffers,
-                    std::size_t slots)
+double memoryHeight(const trace::Info& info, const std::vector<Place>& places, std::size_t slots)
 {
-    return kMemoryHeading
-           + kLeastSlot * static_cast<double>(std::min(rowsOf(info, buffers, true).size(), slots));
+    const std::size_t rows = rowsOf(info, places, Beside::OfOne).size();
+    return kMemoryHeading + kLeastSlot * static_cast<double>(std::min(rows, slots));
 }
 
-SlotStack stackSlots(const trace::Info& info, const std::vector<std::int32_t>& buffers, double y,
-                     double height)
+SlotStack stackSlots(const trace::Info& info, std::vector<Place> places, double y, double height)
 {
     SlotStack stack;
-    stack.rows = rowsOf(info, buffers, false);
-    if (static_cast<double>(stack.rows.size()) * kLeastSlot > height) {
-        stack.rows = rowsOf(info, buffers, true);
+    stack.places = std::move(places);
+    for (const Beside beside : {Beside::One, Beside::OfOne, Beside::Two}) {
+        stack.rows = rowsOf(info, stack.places, beside);
+        if (static_cast<double>(stack.rows.size()) * kLeastSlot <= height) {
+            break;
+        }
     }
     if (static_cast<double>(stack.rows.size()) * kLeastStripe > height) {
         height -= kLeastSlot; // for the line that says how many are hidden

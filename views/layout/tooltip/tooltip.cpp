@@ -5,6 +5,7 @@
 #include "core/analysis/speedup.h"
 #include "core/base/format.h"
 #include "core/trace/manual_arrays.h"
+#include "views/layout/memory/scratch_words.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/timeline/timeline.h"
 #include "views/layout/tooltip/parts.h"
@@ -154,6 +155,8 @@ Lines bufferLines(const RunView& run, const ViewState& state, std::int64_t id)
                         + phaseText(now));
     } else {
         lines.emplace_back("scratch");
+        const Lines slots = scratchLines(run, state, static_cast<std::int32_t>(id));
+        lines.insert(lines.end(), slots.begin(), slots.end());
     }
     lines.push_back("address " + countText(buffer.address.value()) + ", "
                     + countText(buffer.bytes.value()) + " bytes, tile padding included");

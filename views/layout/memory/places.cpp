@@ -1,0 +1,191 @@
+// Decides whose memory is shown, and which places it has.
+#include "core/trace/copy_ends.h"
+#include "core/trace/scratch_slots.h"
+#include "views/layout/memory/parts.h"
+#include "views/layout/run/position.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace pallascope::layout {
+
+namespace {
+
+std::size_t index(std::int64_t number)
+{
+    return static_cast<std::size_t>(number);
+}
+
+bool isRow(std::int64_t number, std::size_t rows)
+{
+    return number >= 0 && index(number) < rows;
+}
+
+using Agent = std::optional<std::int32_t>;
+
+std::int32_t firstOfDevice(const trace::Info& info, std::int32_t device)
+{
+    for (std::size_t i = 0; i < info.agents.size(); ++i) {
+        if (deviceOf(info, static_cast<std::int32_t>(i)) == device) {
+            return static_cast<std::int32_t>(i);
+        }
+    }
+    return 0;
+}
+
+// The agent to which what is selected belongs, if it belongs to one.
+struct AgentOf
+{
+    const trace::Trace& trace;
+
+    [[nodiscard]] Agent ofStep(std::int64_t step) const
+    {
+        if (!isRow(step, trace.steps().size())) {
+            return {};
+        }
+        return trace.info().pipelines[index(trace.steps().pipeline[index(step)])].agent;
+    }
+
+    [[nodiscard]] Agent ofLane(const LaneId& lane) const
+    {
+        if (const auto* waits = std::get_if<lane::AgentWaits>(&lane)) {
+            return waits->agent;
+        }
+        if (const auto* waits = std::get_if<lane::KindWaits>(&lane)) {
+            return waits->firstAgent;
+        }
+        if (const auto* copies = std::get_if<lane::DeviceCopies>(&lane)) {
+            return firstOfDevice(trace.info(), copies->device);
+        }
+        if (const auto* waits = std::get_if<lane::DeviceWaits>(&lane)) {
+            return firstOfDevice(trace.info(), waits->device);
+        }
+        return {};
+    }
+
+    // The end on the chip counts, of two such ends the target.
+    Agent operator()(const target::Copy& copy) const
+    {
+        if (!isRow(copy.row, trace.copies().size())) {
+            return {};
+        }
+        const auto source =
+            trace::sourceOf(trace, trace::CopyRow{static_cast<std::int32_t>(copy.row)});
+        if (!source) {
+            return ofStep(trace.copies().step[index(copy.row)]);
+        }
+        const trace::CopyEnds& ends = trace.copyEnds();
+        const std::size_t to = source->index() + 1;
+        return ends.agent[ends.buffer[to] != trace::kNone ? to : to - 1];
+    }
+
+    Agent operator()(const target::Steps& steps) const { return ofStep(steps.first); }
+
+    Agent operator()(const target::Segment& segment) const
+    {
+        return isRow(segment.row, trace.segments().size())
+                   ? Agent(trace.segments().agent[index(segment.row)])
+                   : Agent();
+    }
+
+    Agent operator()(const target::Wait& wait) const
+    {
+        return isRow(wait.row, trace.waits().size()) ? Agent(trace.waits().agent[index(wait.row)])
+                                                     : Agent();
+    }
+
+    Agent operator()(const target::Lane& lane) const { return ofLane(lane.lane); }
+
+    Agent operator()(const target::Moment& moment) const { return ofLane(moment.lane); }
+
+    template<class Other>
+    Agent operator()(const Other& /*other*/) const
+    {
+        return {};
+    }
+};
+
+// The operand of an agent that stands in the place of the leading one's; that one itself if the
+// agent does not run the pipeline.
+std::int32_t operandOf(const RunView& run, std::int32_t leading, std::int32_t agent)
+{
+    const trace::Info& info = run.trace->info();
+    if (leading == trace::kNone || info.operands[index(leading)].pipeline == trace::kNone) {
+        return leading;
+    }
+    const std::int32_t pipeline = info.operands[index(leading)].pipeline;
+    const trace::PipelineKinds& kinds = run.index->pipelines();
+    for (const std::int32_t row : kinds.all[index(kinds.ofPipeline[index(pipeline)])].rows) {
+        if (info.pipelines[index(row)].agent == agent) {
+            return info.pipelines[index(row)].firstOperand + leading
+                   - info.pipelines[index(pipeline)].firstOperand;
+        }
+    }
+    return leading;
+}
+
+bool hasSlots(const RunView& run, std::int32_t agent)
+{
+    const std::vector<trace::ScratchSlot>& slots = run.index->scratch().all();
+    return std::any_of(slots.begin(), slots.end(),
+                       [agent](const trace::ScratchSlot& slot) { return slot.agent == agent; });
+}
+
+} // namespace
+
+std::int32_t deviceOf(const trace::Info& info, std::int32_t agent)
+{
+    constexpr std::string_view kDevice = "device ";
+    const std::string_view name = info.agents[index(agent)];
+    std::int32_t device = 0;
+    if (info.deviceCount() > 1 && name.starts_with(kDevice)) {
+        std::from_chars(name.data() + kDevice.size(), name.data() + name.size(), device);
+    }
+    return std::clamp(device, 0, info.deviceCount() - 1);
+}
+
+std::int32_t shownAgent(const RunView& run, const ViewState& state)
+{
+    const trace::Info& info = run.trace->info();
+    if (info.agents.empty()) {
+        return 0;
+    }
+    const Agent selected = std::visit(AgentOf{*run.trace}, state.selection);
+    if (selected && isRow(*selected, info.agents.size())) {
+        return run.index->agents().ownerOf[index(*selected)];
+    }
+    const Position position = positionAt(run, state.now);
+    const std::int32_t leading =
+        position.kind < 0 ? 0 : run.index->pipelines().all[index(position.kind)].agent;
+    const std::vector<trace::ScratchSlot>& slots = run.index->scratch().all();
+    return slots.empty() || hasSlots(run, leading) ? leading : slots.front().agent;
+}
+
+std::vector<Place> placesOf(const RunView& run, const std::vector<std::int32_t>& buffers,
+                            std::int32_t agent)
+{
+    std::vector<Place> places;
+    for (const std::int32_t row : buffers) {
+        const trace::Buffer& buffer = run.trace->info().buffers[index(row)];
+        const trace::ScratchSlots::Range slots = run.index->scratch().of(row, agent);
+        if (slots.empty()) {
+            places.push_back(
+                {row, {}, buffer.address, buffer.bytes, operandOf(run, buffer.operand, agent)});
+            continue;
+        }
+        const auto count = static_cast<std::int64_t>(slots.size());
+        for (std::int64_t i = 0; i < count; ++i) {
+            const std::int64_t bytes = buffer.bytes.value() / count;
+            // Of any file: may wrap.
+            const auto address = static_cast<std::uint64_t>(buffer.address.value())
+                                 + static_cast<std::uint64_t>(bytes * i);
+            places.push_back({row, slots.first + index(i),
+                              Bytes(static_cast<std::int64_t>(address)), Bytes(bytes)});
+        }
+    }
+    std::stable_sort(places.begin(), places.end(),
+                     [](const Place& a, const Place& b) { return a.address < b.address; });
+    return places;
+}
+
+} // namespace pallascope::layout

@@ -1,0 +1,289 @@
+// Paints the upper part of the memory view: the arrays in HBM as strips of blocks.
+#include "core/base/format.h"
+#include "views/layout/grid/block_cells.h"
+#include "views/layout/memory/parts.h"
+#include "views/layout/run/operand_color.h"
+#include "views/layout/run/position.h"
+#include "views/layout/run/view_parts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace pallascope::layout {
+
+namespace {
+
+constexpr double kStripHead = 17;
+constexpr double kBytesWidth = 72, kNarrowBytesWidth = 50; // px, in one column and in two
+// How many blocks decide the colour of a cell of a folded strip.
+constexpr std::int64_t kSamples = 4;
+
+// Says where the cells of a strip lie and which blocks each stands for.
+struct Strip
+{
+    double x = 0, width = 0;
+    std::int64_t blocks = 1, cells = 1;
+
+    [[nodiscard]] double edge(std::int64_t cell) const
+    {
+        return std::round(x + width * static_cast<double>(cell) / static_cast<double>(cells));
+    }
+
+    [[nodiscard]] std::int64_t firstBlock(std::int64_t cell) const { return cell * blocks / cells; }
+
+    [[nodiscard]] std::int64_t cellOf(std::int64_t block) const
+    {
+        // This is the inverse of firstBlock.
+        return ((block + 1) * cells - 1) / blocks;
+    }
+};
+
+Color stripFill(const RunView& run, const std::vector<std::int32_t>& operands, std::int64_t first,
+                std::int64_t last, Picoseconds now)
+{
+    const std::int64_t stride = std::max<std::int64_t>(1, (last - first) / kSamples);
+    double copies = 0;
+    double touched = 0;
+    double looked = 0;
+    for (std::int64_t block = first; block < last; block += stride) {
+        double ofBlock = 0;
+        for (const std::int32_t operand : operands) {
+            if (run.index->sharing(operand).front() == operand) { // it counts for all that share
+                ofBlock += static_cast<double>(run.index->blockStateAt(operand, block, now).copies);
+            }
+        }
+        copies += ofBlock;
+        touched += ofBlock > 0 ? 1 : 0;
+        ++looked;
+    }
+    if (touched == 0) {
+        return mix(Role::Text, 0.07);
+    }
+    const trace::Info& info = run.trace->info();
+    const bool output = parts::writes(info.operands[static_cast<std::size_t>(operands.front())]);
+    const double share = output ? 0.50 : std::min(0.66, 0.18 + 0.06 * copies / touched);
+    return mix(operandRole(run, operands.front()), share * std::max(0.35, touched / looked));
+}
+
+void paintStrip(Canvas& canvas, const RunView& run, const std::vector<std::int32_t>& operands,
+                const Strip& strip, double y, double height, Picoseconds now)
+{
+    const trace::Trace& trace = *run.trace;
+    const double gap = strip.width / static_cast<double>(strip.cells) >= 3 ? 1 : 0;
+    for (std::int64_t cell = 0; cell < strip.cells; ++cell) {
+        const double x = strip.edge(cell);
+        const double w = std::max(1.0, strip.edge(cell + 1) - x - gap);
+        const std::int64_t block = strip.firstBlock(cell);
+        canvas.fill(x, y, w, height,
+                    stripFill(run, operands, block, strip.firstBlock(cell + 1), now));
+        canvas.hit(x, y, w + gap, height, target::Block{operands.front(), block});
+    }
+    for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
+        const trace::CopyRange range =
+            trace::copiesInFlight(trace, static_cast<std::int32_t>(link), now);
+        const trace::Copies& copies = trace.copies();
+        if (range.empty() || copies.start[range.first] > now.value()
+            || std::find(operands.begin(), operands.end(), copies.operand[range.first])
+                   == operands.end()) {
+            continue;
+        }
+        const std::int32_t operand = copies.operand[range.first];
+        const std::int64_t block = copies.block[range.first];
+        const double x = strip.edge(strip.cellOf(block));
+        const double w = std::max(2.0, strip.edge(strip.cellOf(block) + 1) - x - gap);
+        canvas.fill(x, y, w, height, operandRole(run, operand));
+        canvas.fill(x, y + height + 1, w, 2, Role::Text);
+        canvas.hit(x, y, w, height, target::Block{operand, block});
+    }
+}
+
+// Between two ends in HBM what moves is read and written: it counts as in the report.
+Bytes bytesMoved(const RunView& run, const std::vector<std::int32_t>& operands, Picoseconds now)
+{
+    double moved = 0;
+    for (const std::int32_t operand : operands) {
+        moved += run.index->movedBytes(operand, now);
+    }
+    return Bytes(std::llround(moved));
+}
+
+// Paints the name of the memory and how much of it the arrays take.
+void paintStripsHead(Canvas& canvas, const trace::Info& info, const Strips& strips, double y)
+{
+    const double x = parts::kPadding;
+    const double w = canvas.width() - 2 * x;
+    Bytes arrays;
+    std::set<std::string> seen;
+    for (const std::vector<std::int32_t>& strip : strips) {
+        const trace::Operand& operand = info.operands[static_cast<std::size_t>(strip.front())];
+        if (seen.insert(operand.name + toString(operand.array)).second) {
+            arrays += operand.arrayBytes;
+        }
+    }
+    std::string name = "HBM";
+    std::string held = bytesText(arrays);
+    if (!info.links.empty()) {
+        const trace::Memory& memory = info.memories[static_cast<std::size_t>(info.links[0].from)];
+        name = memory.name;
+        held += " of " + bytesText(memory.capacity);
+    }
+    const double heading = textWidth(name, 11, Weight::SemiBold) + 8;
+    canvas.text(x, y, heading, 16, name, {11, Role::Hbm, Weight::SemiBold, Align::Left});
+    const std::string right = "read or written so far";
+    const bool bothFit = heading + textWidth(held, 10) + textWidth(right, 10) + 10 < w;
+    canvas.text(x + heading, y, w - heading, 16, held,
+                {10, Role::Text3, Weight::Regular, Align::Left});
+    if (bothFit) {
+        canvas.text(x, y, w, 16, right, {10, Role::Text3, Weight::Regular, Align::Right});
+    }
+}
+
+struct StripRow // where the strip of an array stands, and how it is called
+{
+    Rect rect;
+    std::string name;
+    double nameWidth = 0, bytesWidth = 0;
+};
+
+void paintStripRow(Canvas& canvas, const RunView& run, const std::vector<std::int32_t>& operands,
+                   Picoseconds now, const StripRow& row)
+{
+    const Rect& rect = row.rect;
+    canvas.text(rect.x, rect.y, row.nameWidth, rect.h - 2, row.name,
+                {11, Role::Text, Weight::Mono, Align::Left});
+    const trace::Operand& operand =
+        run.trace->info().operands[static_cast<std::size_t>(operands.front())];
+    Strip strip;
+    strip.x = rect.x + row.nameWidth + 8;
+    strip.width = rect.right() - row.bytesWidth - 2 - strip.x;
+    strip.blocks = parts::blockTotal(operand);
+    strip.cells = std::clamp<std::int64_t>(static_cast<std::int64_t>(strip.width), 1,
+                                           std::max<std::int64_t>(strip.blocks, 1));
+    if (strip.width >= 16) {
+        paintStrip(canvas, run, operands, strip, rect.y + 3, rect.h - 8, now);
+    }
+    const Bytes moved = bytesMoved(run, operands, now);
+    canvas.text(rect.right() - row.bytesWidth, rect.y, row.bytesWidth, rect.h - 2, bytesText(moved),
+                {11, Role::Text, Weight::Regular, Align::Right});
+    canvas.state({FactKind::BytesMoved, operands.front(), static_cast<double>(moved.value()),
+                  bytesText(moved)});
+}
+
+// Many arrays stand in two columns, where there is room for them.
+std::size_t columnsOf(const Strips& strips, double width)
+{
+    constexpr std::size_t kMany = 6;
+    constexpr double kLeastWidth = 320; // px of the view
+    return strips.size() > kMany && width >= kLeastWidth ? 2 : 1;
+}
+
+// The array alone; with where it is copied to or from where several strips are of that array.
+std::string stripName(const trace::Info& info, const Strips& strips, std::size_t strip)
+{
+    const auto of = [&](std::size_t i) -> const trace::Operand& {
+        return info.operands[static_cast<std::size_t>(strips[i].front())];
+    };
+    for (std::size_t i = 0; i < strips.size(); ++i) {
+        if (i != strip && trace::arrayName(of(i)) == trace::arrayName(of(strip))) {
+            return of(strip).name;
+        }
+    }
+    return std::string(trace::arrayName(of(strip)));
+}
+
+} // namespace
+
+Strips stripsOf(const RunView& run, Picoseconds now)
+{
+    const trace::Info& info = run.trace->info();
+    const Position position = positionAt(run, now);
+    const auto keyOf = [](const trace::Operand& operand) {
+        return std::tuple(operand.name, toString(operand.array), toString(operand.block),
+                          operand.dtype, operand.direction, operand.pipeline == trace::kNone);
+    };
+    std::map<decltype(keyOf(info.operands.front())), std::size_t> known;
+    Strips strips;
+    for (std::size_t i = 0; i < info.operands.size(); ++i) {
+        const auto [place, isNew] = known.try_emplace(keyOf(info.operands[i]), strips.size());
+        if (isNew) {
+            strips.emplace_back();
+        }
+        strips[place->second].push_back(static_cast<std::int32_t>(i));
+    }
+    const auto isOfNow = [&](std::int32_t operand) {
+        const std::int32_t pipeline = info.operands[static_cast<std::size_t>(operand)].pipeline;
+        return pipeline < 0
+               || run.index->pipelines().ofPipeline[static_cast<std::size_t>(pipeline)]
+                      == position.kind;
+    };
+    std::stable_sort(strips.begin(), strips.end(), [&](const auto& a, const auto& b) {
+        const auto rank = [&](const std::vector<std::int32_t>& strip) {
+            const trace::Operand& of = info.operands[static_cast<std::size_t>(strip.front())];
+            const bool byHand = of.pipeline == trace::kNone;
+            const bool isOther = std::none_of(strip.begin(), strip.end(), isOfNow);
+            return std::tuple(byHand, isOther, byHand ? -of.arrayBytes.value() : 0);
+        };
+        return rank(a) < rank(b);
+    });
+    return strips;
+}
+
+double stripsHeight(const Strips& strips, Size view, double room)
+{
+    const double row = view.height > 500 ? 22 : 19;
+    const double most =
+        std::min(std::floor(view.height * 0.4 / row), std::floor((room - kStripHead - 6) / row));
+    const std::size_t columns = columnsOf(strips, view.width);
+    const std::size_t rows = (strips.size() + columns - 1) / columns;
+    return kStripHead + std::min(static_cast<double>(rows), std::max(3.0, most)) * row + 6;
+}
+
+double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Picoseconds now,
+                   double y, double height)
+{
+    const double x = parts::kPadding;
+    const double w = canvas.width() - 2 * x;
+    paintStripsHead(canvas, run.trace->info(), strips, y);
+    const double top = y + kStripHead;
+    const double body = height - kStripHead;
+    const std::size_t columns = columnsOf(strips, canvas.width());
+    const std::size_t needed = (strips.size() + columns - 1) / columns;
+    const double row = body - 6 >= 22 * static_cast<double>(needed) ? 22 : 19;
+    const auto rows = std::min(needed, static_cast<std::size_t>((body - 5) / row));
+    canvas.fill(x, top, w, body, mix(Role::Hbm, 0.08));
+    canvas.fill(x, top, 3, body, Role::Hbm);
+    const double pitch = (w - 10) / static_cast<double>(columns);
+    std::vector<std::string> names;
+    double nameWidth = 28;
+    for (std::size_t i = 0; i < strips.size(); ++i) {
+        names.push_back(stripName(run.trace->info(), strips, i));
+        nameWidth = std::max(nameWidth, textWidth(names.back(), 11, Weight::Mono));
+    }
+    constexpr double kLeastStrip = 30; // px, with what lies around it
+    nameWidth =
+        std::min(nameWidth, columns > 1 ? pitch - kNarrowBytesWidth - 12 - kLeastStrip : w * 0.36);
+    for (std::size_t i = 0; i < std::min(strips.size(), rows * columns); ++i) {
+        const double left = x + 10 + pitch * static_cast<double>(i / rows);
+        const double rowY = top + 3 + static_cast<double>(i % rows) * row;
+        if (i + 1 == rows * columns && i + 1 < strips.size()) {
+            canvas.text(left, rowY, pitch - 10, row - 2,
+                        fmt::format("and {} more", strips.size() - i),
+                        {10, Role::Text3, Weight::Regular, Align::Left});
+            break;
+        }
+        const double right = i / rows + 1 < columns ? left + pitch - 12 : x + w - 6;
+        paintStripRow(canvas, run, strips[i], now,
+                      {{left, rowY, right - left, row},
+                       names[i],
+                       nameWidth,
+                       columns > 1 ? kNarrowBytesWidth : kBytesWidth});
+    }
+    return y + height;
+}
+
+} // namespace pallascope::layout
