@@ -192,48 +192,31 @@ TEST(Roofline, textsStayInsideThePicture)
     }
 }
 
-TEST(Roofline, aKernelWithoutFlopsKeepsItsAxesAndSaysSo)
+// The dot of the only link stands where the bytes so far over the time so far put it.
+TEST(Roofline, aKernelWithoutFlopsShowsBytesPerSecondAgainstItsLink)
 {
     RunView run = test::sharedMainJob();
     run.report.flops = Flops(0);
     run.report.roofline.peak.reset();
     run.report.arithmeticIntensity = 0;
-    const Scene scene = roofline(run, 0.5);
-    EXPECT_EQ(analysis::plain(scene.caption).rfind("no FLOPs · moves ", 0), 0U) << scene.caption;
-    EXPECT_FALSE(frameOf(scene).first.empty());
-    EXPECT_TRUE(discsOf(scene).empty());
-}
-
-// The sentence stands below the roofs, which rise to the right, so each of its lines begins right
-// of them.
-TEST(Roofline, theSentenceOfAKernelWithoutFlopsCrossesNoRoof)
-{
-    RunView run = test::sharedMainJob();
-    run.report.flops = Flops(0);
-    run.report.roofline.peak.reset();
-    run.report.arithmeticIntensity = 0;
-    for (const Size size : {Size{365, 216}, Size{365, 206}, Size{669, 318}, Size{900, 700}}) {
-        const Scene scene = roofline(run, 0.5, size);
-        std::vector<const PolylineItem*> roofs;
-        int lines = 0;
-        for (const Item& item : scene.items) {
-            if (const auto* line = std::get_if<PolylineItem>(&item)) {
-                roofs.push_back(line);
+    const double datasheet = run.trace->info().links[0].datasheet.value();
+    for (const Size size : {Size{365, 216}, Size{365, 206}, Size{669, 318}}) {
+        for (const double share : {0.01, 0.3, 0.77, 1.0}) {
+            const Scene scene = roofline(run, share, size);
+            EXPECT_EQ(analysis::plain(scene.caption).rfind("no FLOPs · moves ", 0), 0U)
+                << scene.caption;
+            ASSERT_EQ(discsOf(scene).size(), 1U);
+            const Picoseconds now(
+                std::llround(share * static_cast<double>(run.trace->end().value())));
+            double moved = 0;
+            for (std::size_t copy = 0; copy < run.trace->copies().size(); ++copy) {
+                moved += static_cast<double>(run.trace->copies().bytes[copy])
+                         * trace::copyFraction(*run.trace, trace::CopyRow::at(copy), now);
             }
-            const auto* text = std::get_if<TextItem>(&item);
-            if (text == nullptr || text->size < 11) {
-                continue; // a text of the axes
-            }
-            ++lines;
-            ASSERT_EQ(roofs.size(), 2U);
-            for (const PolylineItem* roof : roofs) {
-                const Point from = roof->points.front(), to = roof->points.back();
-                const double y =
-                    from.y + (text->rect.x - from.x) / (to.x - from.x) * (to.y - from.y);
-                EXPECT_GT(text->rect.y, y) << text->text << " in " << size.width;
-            }
+            const double rate = moved / toSeconds(now).value();
+            const double x = 12 + (size.width - 24) * std::min(1.0, rate / datasheet);
+            EXPECT_NEAR(discsOf(scene)[0].center.x, x, 1.5) << share;
         }
-        EXPECT_GE(lines, 2);
     }
 }
 

@@ -44,9 +44,6 @@ private:
     // The roofs of the bandwidths: the datasheet's is solid, the achieved one is dashed.
     void slopes();
 
-    // The y of the lower of these two roofs at an x, both in px.
-    [[nodiscard]] double slopeAt(double px) const;
-
     void roof();
 
     // The run points at times up to now that are evenly spaced on a log scale. Each place leads
@@ -101,6 +98,7 @@ private:
 
     [[nodiscard]] std::string captionOf(const std::optional<Point>& point);
 
+    // Where nothing is computed, each link stands for itself.
     [[nodiscard]] Scene noFlops();
 
     const RunView& m_run;

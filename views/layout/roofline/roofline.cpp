@@ -1,4 +1,5 @@
 #include "core/base/format.h"
+#include "views/layout/roofline/links.h"
 #include "views/layout/roofline/painter.h"
 #include "views/layout/run/view_parts.h"
 
@@ -83,6 +84,9 @@ Painter::Painter(const RunView& run, const ViewState& state, Size size)
 
 Scene Painter::paint() &&
 {
+    if (m_run.report.flops.value() == 0 && m_run.notRun.empty()) {
+        return noFlops();
+    }
     if (m_peak > 0) {
         m_canvas.fill(m_plot.x, m_plot.y,
                       std::clamp(m_x.at(m_ridge), m_plot.x, m_plot.right()) - m_plot.x, m_plot.h,
@@ -93,9 +97,10 @@ Scene Painter::paint() &&
         m_canvas.pushClip(m_plot.x, m_plot.y, m_plot.w, m_plot.h);
         slopes();
         m_canvas.popClip();
-        return m_run.notRun.empty()
-                   ? noFlops()
-                   : parts::finished(std::move(m_canvas), "Roofline", "not run", m_run, m_state);
+        return parts::finished(std::move(m_canvas), "Roofline",
+                               m_run.notRun.empty() ? "the chip has no peak for its FLOPs"
+                                                    : "not run",
+                               m_run, m_state);
     }
     const auto point = analysis::runPoint(*m_run.index, m_state.now);
     m_canvas.pushClip(m_plot.x, m_plot.y, m_plot.w, m_plot.h);
@@ -196,14 +201,6 @@ void Painter::slopes()
     }
 }
 
-double Painter::slopeAt(double px) const
-{
-    const double bandwidth = achieved() > 0 ? std::min(datasheet(), achieved()) : datasheet();
-    const layout::Point from = at({m_x.low, m_x.low * bandwidth});
-    const layout::Point to = at({m_x.high, m_x.high * bandwidth});
-    return from.y + (px - from.x) * (to.y - from.y) / (to.x - from.x);
-}
-
 void Painter::roof()
 {
     m_canvas.line({at({m_ridge, m_peak}), at({m_x.high, m_peak})}, Role::Text, 1.6);
@@ -259,27 +256,14 @@ Scene Painter::noFlops()
     const double seconds = toSeconds(report.time).value();
     const double bytes = static_cast<double>((report.hbmRead + report.hbmWritten).value());
     const std::string moved = seconds > 0 ? bandwidthText(bytes / seconds) : "nothing";
-    const std::string sentence = "This kernel computes no FLOPs: it moves " + strong(moved) + " of "
-                                 + bandwidthText(datasheet()) + ", and has no point here.";
-    // The text goes to the bottom right, as wide as the room below the roofs allows. If there is no
-    // room, it lies on top of them.
-    constexpr double kLeast = 120, kClear = 8;
-    const auto boxOf = [&](double width) {
-        Canvas scratch(m_size.width, 1e6);
-        const double height = scratch.paragraph(0, 0, width, sentence);
-        return Rect{m_plot.right() - 8 - width, m_plot.bottom() - 6 - height, width, height};
-    };
-    const auto isClear = [&](const Rect& box) { return slopeAt(box.x) + kClear <= box.y; };
-    const double widest = m_plot.w - 28;
-    Rect box = boxOf(widest);
-    while (box.w > kLeast && !isClear(box)) {
-        box = boxOf(box.w - kClear);
-    }
-    box = isClear(box) ? box : boxOf(widest);
-    m_canvas.fill(box.x - 4, box.y, box.w + 8, box.h, Role::View);
-    m_canvas.paragraph(box.x, box.y, box.w, sentence);
-    return parts::finished(std::move(m_canvas), "Roofline", "no FLOPs · moves " + strong(moved),
-                           m_run, m_state);
+    Canvas canvas(m_size.width, m_size.height);
+    const double y = canvas.paragraph(
+        parts::kPadding, 2, m_size.width - 2 * parts::kPadding,
+        "This kernel computes no FLOPs: bytes per second against each link.", 11, 15, Role::Text2);
+    paintLinkRates(canvas, m_run, m_state.now, y + 6, m_size.height);
+    return parts::finished(
+        std::move(canvas), "Roofline",
+        "no FLOPs · moves " + strong(moved) + " of " + bandwidthText(datasheet()), m_run, m_state);
 }
 
 } // namespace roofline
