@@ -5,11 +5,13 @@
 #include "core/base/format.h"
 #include "core/base/read_file.h"
 #include "core/cost/legality.h"
+#include "core/ir/loop_facts.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/ir/print.h"
 #include "core/kernel_file/kernel_file.h"
 #include "core/machine/needed.h"
 #include "core/machine/settings.h"
+#include "core/trace/loop_rounds.h"
 #include "core/trace_file/trace_file.h"
 #include "kernels/kernel.h"
 
@@ -81,12 +83,58 @@ std::vector<std::string> illegalBlocks(const ir::Program& program)
     return sentences;
 }
 
+// The loops by whose rounds a run is gone through, as --loop takes them.
+std::vector<trace::Loop> loopsOf(const ir::Program& program)
+{
+    std::vector<trace::Loop> loops;
+    for (const ir::LoopFacts& loop : ir::loopsThatCopy(program)) {
+        loops.push_back({.name = loop.name, .parent = loop.parent});
+    }
+    return loops;
+}
+
+std::string loopsText(const ir::Program& program)
+{
+    const std::vector<ir::LoopFacts> facts = ir::loopsThatCopy(program);
+    const std::vector<trace::Loop> loops = loopsOf(program);
+    std::string text;
+    for (std::size_t loop = 0; loop < facts.size(); ++loop) {
+        const int parent = facts[loop].parent;
+        text += fmt::format("loop that copies or waits: {}, {} at {}{}\n",
+                            trace::loopName(loops, static_cast<std::int32_t>(loop)),
+                            ir::opName(facts[loop].operation->code),
+                            program.where(facts[loop].operation->location),
+                            parent < 0 ? "" : ", in " + trace::loopName(loops, parent));
+    }
+    return text;
+}
+
+nlohmann::ordered_json loopsJson(const ir::Program& program)
+{
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    const std::vector<ir::LoopFacts> facts = ir::loopsThatCopy(program);
+    const std::vector<trace::Loop> loops = loopsOf(program);
+    for (std::size_t loop = 0; loop < facts.size(); ++loop) {
+        nlohmann::ordered_json row = {
+            {"name", trace::loopName(loops, static_cast<std::int32_t>(loop))},
+            {"operation", ir::opName(facts[loop].operation->code)},
+            {"source", program.where(facts[loop].operation->location)},
+            {"parent", nullptr}};
+        if (facts[loop].parent >= 0) {
+            row["parent"] = trace::loopName(loops, facts[loop].parent);
+        }
+        json.push_back(std::move(row));
+    }
+    return json;
+}
+
 // Facts that follow from the program alone.
 std::string factsText(const ir::Program& program)
 {
     const ir::Lowering& lowering = program.lowering;
     std::string text =
         neededText(program) + loweringLine(ir::verdictName(lowering.accepted), lowering.reason);
+    text += loopsText(program);
     for (const std::string& sentence : illegalBlocks(program)) {
         text += "illegal block: " + sentence + "\n";
     }
@@ -106,6 +154,7 @@ int describeKernelFile(const std::string& path, const Result<kernel_file::Kernel
                                             {"chip", file->program.chip},
                                             {"parameters", nlohmann::ordered_json::array()},
                                             {"needed_contents", neededArguments(file->program)},
+                                            {"loops", loopsJson(file->program)},
                                             {"illegal_blocks", illegalBlocks(file->program)},
                                             {"jax_accepts", ir::verdictName(lowering.accepted)},
                                             {"jax_reason", lowering.reason}};

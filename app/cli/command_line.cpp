@@ -118,7 +118,12 @@ void CommandLine::addState()
     moment->add_option("--event", state.event, "after so many events");
     moment->add_option("--step", state.step, "where the body of this grid step begins, from 0");
     moment->add_option("--copy", state.copy, "where this copy has been started, from 0");
+    auto* round =
+        moment->add_option("--round", state.round, "where this round of a loop begins, from 0");
     moment->require_option(1);
+    stateApp->add_option("--loop", state.loop, "the loop of --round, as describe calls it")
+        ->needs(round)
+        ->check(notEmpty, "");
     auto* ref = stateApp->add_option("--ref", state.ref,
                                      "print the elements of this ref, or one: out or out[3,5]");
     ref->check(notEmpty, "");

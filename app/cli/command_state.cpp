@@ -2,8 +2,10 @@
 // under way.
 #include "app/cli/commands.h"
 #include "app/cli/ref_choice.h"
+#include "app/cli/state_moment.h"
 #include "core/base/format.h"
 #include "core/ir/print.h"
+#include "core/trace/loop_rounds.h"
 
 #include <nlohmann/json.hpp>
 
@@ -29,51 +31,6 @@ struct Asked
     std::optional<RefChoice> choice;
     std::vector<FoundRef> found;
 };
-
-Result<bool> moveTo(Replay& replay, const StateCommand& command, const Progress& progress)
-{
-    for (const auto& number : {command.event, command.step, command.copy}) {
-        if (number && *number < 0) {
-            return userError(
-                fmt::format("The moment has the number {}; expected 0 or more.", *number));
-        }
-    }
-    if (command.event) {
-        return replay.seek(*command.event, progress);
-    }
-    if (command.step || command.copy) {
-        return replay.seekTo(command.step ? Replay::Unit::Step : Replay::Unit::Copy,
-                             command.step ? *command.step : *command.copy, progress);
-    }
-    const Result<bool> ran = replay.seek(std::numeric_limits<std::int64_t>::max(), progress);
-    if (!ran || !*ran) {
-        return ran;
-    }
-    const Result<Picoseconds> time = parseTime(command.at, replay.time());
-    return time ? replay.seekTime(*time, progress) : Result<bool>(time.error());
-}
-
-// Complains if the moment does not exist. Seeking ends at the end of the run if the event, step or
-// copy asked for does not exist.
-Status checkMoment(Replay& replay, const StateCommand& command)
-{
-    const auto refuse = [&](const char* what, std::int64_t asked, std::int64_t count) {
-        return userError(fmt::format("There is no {} {}: {} has {} of them, numbered from 0.", what,
-                                     asked, replay.program().name, countText(count)));
-    };
-    if (!replay.isAtEnd()) {
-        return Done{};
-    }
-    if (command.event && *command.event > replay.sequence()) {
-        return userError(fmt::format("There is no event {}: {} ends after {}.", *command.event,
-                                     replay.program().name, countText(replay.sequence())));
-    }
-    if (command.step) {
-        return refuse("step", *command.step, replay.known(Replay::Unit::Step));
-    }
-    return command.copy ? refuse("copy", *command.copy, replay.known(Replay::Unit::Copy))
-                        : Status(Done{});
-}
 
 struct Numbers
 {
@@ -135,6 +92,20 @@ Json refJson(Replay& replay, std::size_t agent, ir::ValueId id, const RefChoice*
     return json;
 }
 
+// The round of each loop that has begun last, and how many have begun so far.
+Json roundsJson(const Replay& replay)
+{
+    Json json = Json::array();
+    for (std::size_t loop = 0; loop < replay.loops().size(); ++loop) {
+        const auto number = static_cast<std::int32_t>(loop);
+        if (const std::int64_t begun = replay.begunRounds(number); begun > 0) {
+            json.push_back(
+                {{"loop", trace::loopName(replay.loops(), number)}, {"round", begun - 1}});
+        }
+    }
+    return json;
+}
+
 Json stateJson(Replay& replay, const Asked& asked)
 {
     std::map<std::int32_t, std::string> lines;
@@ -166,6 +137,7 @@ Json stateJson(Replay& replay, const Asked& asked)
         }
         json["agents"].push_back(std::move(one));
     }
+    json["rounds"] = roundsJson(replay);
     for (const Replay::InFlight& copy : replay.inFlight()) {
         json["copies_in_flight"].push_back({{"copy", copy.copy},
                                             {"what", copy.what},
@@ -237,6 +209,10 @@ void printState(const Json& state)
     const auto time = [](const Json& ps) { return timeText(Picoseconds(ps.get<std::int64_t>())); };
     fmt::print("event {} at {}{}\n", countText(state["event"].get<std::int64_t>()),
                time(state["time_ps"]), state["at_end"].get<bool>() ? ", the end" : "");
+    for (const Json& round : state["rounds"]) {
+        fmt::print("  round {} of {}\n", countText(round["round"].get<std::int64_t>()),
+                   round["loop"].get<std::string>());
+    }
     for (const Json& agent : state["agents"]) {
         const std::int64_t step = agent["step"];
         fmt::print("  {}{}: {}\n", agent["agent"].get<std::string>(),
@@ -317,11 +293,12 @@ int stateCommand(const StateCommand& command)
     if (!replay) {
         return complain(replay.error());
     }
-    const Result<bool> moved = moveTo(**replay, command, terminalProgress("replaying"));
+    std::int32_t loop = 0;
+    const Result<bool> moved = moveTo(**replay, command, terminalProgress("replaying"), loop);
     if (!moved || !*moved) {
         return complain(moved ? cancelled() : moved.error());
     }
-    if (const Status exists = checkMoment(**replay, command); !exists) {
+    if (const Status exists = checkMoment(**replay, command, loop); !exists) {
         return complain(exists.error());
     }
     const Result<Asked> asked = whatIsAsked(**replay, command);

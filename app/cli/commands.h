@@ -55,8 +55,9 @@ struct SceneRequest
 struct StateCommand
 {
     RunCommand run; // the kernel, and how it runs
-    std::string at; // the moment, as for a picture; at most one of these four is given
-    std::optional<std::int64_t> event, step, copy;
+    std::string at; // the moment, as for a picture; at most one of these five is given
+    std::optional<std::int64_t> event, step, copy, round;
+    std::string loop; // whose round is meant; empty: the outermost one's
     // The ref whose elements are printed, with the index of one if only that is asked for: "out" or
     // "out[3,5]"; empty for none.
     std::string ref;

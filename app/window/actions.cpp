@@ -191,14 +191,24 @@ void Maker::goMenu()
     const auto keys = [](Qt::KeyboardModifiers modifier, Qt::Key key) {
         return Keys{QKeySequence(QKeyCombination(modifier, key))};
     };
-    step(tr("Next step"), keys(Qt::NoModifier, Qt::Key_Right), StepUnit::Step, 1);
-    step(tr("Previous step"), keys(Qt::NoModifier, Qt::Key_Left), StepUnit::Step, -1);
+    add(tr("Next step"), keys(Qt::NoModifier, Qt::Key_Right),
+        [&session] { session.viewpoint().step(session.viewpoint().unit(), 1); });
+    add(tr("Previous step"), keys(Qt::NoModifier, Qt::Key_Left),
+        [&session] { session.viewpoint().step(session.viewpoint().unit(), -1); });
+    step(tr("Next loop round"), keys(Qt::ControlModifier | Qt::ShiftModifier, Qt::Key_Right),
+         StepUnit::Round, 1);
+    step(tr("Previous loop round"), keys(Qt::ControlModifier | Qt::ShiftModifier, Qt::Key_Left),
+         StepUnit::Round, -1);
     step(tr("Next operation"), keys(Qt::ShiftModifier, Qt::Key_Right), StepUnit::Operation, 1);
     step(tr("Previous operation"), keys(Qt::ShiftModifier, Qt::Key_Left), StepUnit::Operation, -1);
     step(tr("Next copy"), keys(Qt::ControlModifier, Qt::Key_Right), StepUnit::Copy, 1);
     step(tr("Previous copy"), keys(Qt::ControlModifier, Qt::Key_Left), StepUnit::Copy, -1);
     step(tr("Next wait"), keys(Qt::AltModifier, Qt::Key_Right), StepUnit::Wait, 1);
     step(tr("Previous wait"), keys(Qt::AltModifier, Qt::Key_Left), StepUnit::Wait, -1);
+    step(tr("Next line"), keys(Qt::NoModifier, Qt::Key_L), StepUnit::Line, 1);
+    step(tr("Previous line"), keys(Qt::ShiftModifier, Qt::Key_L), StepUnit::Line, -1);
+    step(tr("Next event"), keys(Qt::NoModifier, Qt::Key_Period), StepUnit::Event, 1);
+    step(tr("Previous event"), keys(Qt::NoModifier, Qt::Key_Comma), StepUnit::Event, -1);
     m_menu->addSeparator();
     add(tr("Next finding"), {QKeySequence(Qt::Key_F)},
         [&session] { session.viewpoint().nextFinding(1); });

@@ -1,10 +1,12 @@
 #include "app/window/transport_bar.h"
 
 #include "app/window/fields.h"
+#include "core/trace/loop_rounds.h"
 #include "views/fonts.h"
 #include "views/layout/run/position.h"
 #include "views/scene_painter.h"
 
+#include <QAbstractItemView>
 #include <QPainter>
 
 #include <cmath>
@@ -23,7 +25,8 @@ constexpr int kButtonHeight = 26;
 constexpr int kButtonWidth = 28;
 constexpr int kPlayWidth = 34;
 constexpr int kIcon = 12;
-constexpr int kUnitWidth = 92;
+constexpr int kUnitWidth = 112; // "by loop round"
+constexpr int kLoopRole = Qt::UserRole + 1;
 constexpr int kSpeedWidth = 132; // "as fast as possible"
 constexpr int kLeastStrip = 160;
 // The scene of the strip is higher than the bar in it, because the playhead and the range stick
@@ -136,23 +139,24 @@ TransportBar::TransportBar(Session& session, QWidget* parent)
 {
     setFixedHeight(kBarHeight);
     add(TransportIcon::Home, tr("First"), [this] { m_session.viewpoint().home(); });
-    add(TransportIcon::Back, tr("Back"), [this] { m_session.viewpoint().step(unit(), -1); });
+    add(TransportIcon::Back, tr("Back"),
+        [this] { m_session.viewpoint().step(m_session.viewpoint().unit(), -1); });
     m_play = add(TransportIcon::Play, tr("Play"), [this] {
         m_session.viewpoint().setPlaying(!m_session.viewpoint().state().playing);
     });
-    add(TransportIcon::Forward, tr("Forward"), [this] { m_session.viewpoint().step(unit(), 1); });
+    add(TransportIcon::Forward, tr("Forward"),
+        [this] { m_session.viewpoint().step(m_session.viewpoint().unit(), 1); });
     add(TransportIcon::End, tr("Last"), [this] { m_session.viewpoint().end(); });
 
     m_unit->setAccessibleName(tr("What Back and Forward move by"));
-    m_unit->addItem(tr("by step"), static_cast<int>(StepUnit::Step));
-    m_unit->addItem(tr("by operation"), static_cast<int>(StepUnit::Operation));
-    m_unit->addItem(tr("by copy"), static_cast<int>(StepUnit::Copy));
-    m_unit->addItem(tr("by wait"), static_cast<int>(StepUnit::Wait));
+    showUnits();
     m_speed->setAccessibleName(tr("Playback speed"));
     showSpeed();
     for (ChoiceField* field : {m_unit, m_speed}) {
         field->setFixedHeight(kButtonHeight);
     }
+    connect(m_unit, &QComboBox::activated, this, &TransportBar::chooseUnit);
+    connect(&m_session.viewpoint(), &Viewpoint::unitChanged, this, &TransportBar::showUnits);
     connect(m_speed, &QComboBox::activated, this,
             [this](int index) { m_session.viewpoint().playback().setSpeed(index); });
     connect(&m_session.viewpoint().playback(), &Playback::speedChanged, this,
@@ -179,11 +183,6 @@ TransportButton* TransportBar::add(TransportIcon icon, const QString& name,
     return button;
 }
 
-StepUnit TransportBar::unit() const
-{
-    return static_cast<StepUnit>(m_unit->currentData().toInt());
-}
-
 void TransportBar::setTheme(Theme theme)
 {
     m_theme = theme;
@@ -206,6 +205,103 @@ void TransportBar::showSpeed()
     m_speed->setCurrentIndex(playback.speed());
 }
 
+namespace {
+
+QString nameOf(StepUnit unit)
+{
+    switch (unit) {
+    case StepUnit::Step:
+        return TransportBar::tr("by step");
+    case StepUnit::Round:
+        return TransportBar::tr("by loop round");
+    case StepUnit::Operation:
+        return TransportBar::tr("by operation");
+    case StepUnit::Copy:
+        return TransportBar::tr("by copy");
+    case StepUnit::Event:
+        return TransportBar::tr("by event");
+    case StepUnit::Wait:
+        return TransportBar::tr("by wait");
+    case StepUnit::Line:
+        return TransportBar::tr("by line");
+    }
+    return {};
+}
+
+// The loops that can be marked: those that have rounds to go by.
+std::vector<std::int32_t> markable(const RunView& run)
+{
+    std::vector<std::int32_t> loops;
+    for (std::int32_t loop = 0; static_cast<std::size_t>(loop) < run.trace->info().loops.size();
+         ++loop) {
+        if (run.index->rounds().size(loop) > 1) {
+            loops.push_back(loop);
+        }
+    }
+    return loops;
+}
+
+// The items by which one goes from round to round, with their loops. In a run of grid steps one of
+// the loops is always marked, so that the position can say which round it is.
+std::vector<std::pair<QString, std::int32_t>> roundItems(const RunView& run)
+{
+    const std::vector<std::int32_t> loops = markable(run);
+    std::vector<std::pair<QString, std::int32_t>> items;
+    if (!goesBySteps(run) || loops.size() == 1) {
+        items.emplace_back(nameOf(StepUnit::Round),
+                           goesBySteps(run) ? loops.front() : trace::kNone);
+    }
+    for (const std::int32_t loop : loops) {
+        if (loops.size() > 1) {
+            const std::string name = trace::loopName(run.trace->info().loops, loop);
+            items.emplace_back(TransportBar::tr("by round of %1").arg(QString::fromStdString(name)),
+                               loop);
+        }
+    }
+    return items;
+}
+
+} // namespace
+
+// An item's data is the unit; that of a round also has a second one, the loop.
+void TransportBar::showUnits()
+{
+    const Viewpoint& viewpoint = m_session.viewpoint();
+    const auto& run = viewpoint.run();
+    m_unit->clear();
+    const auto add = [&](const QString& name, StepUnit unit, std::int32_t loop) {
+        m_unit->addItem(name, static_cast<int>(unit));
+        const int item = m_unit->count() - 1;
+        m_unit->setItemData(item, loop, kLoopRole);
+        const bool isItsLoop = unit != StepUnit::Round || loop == viewpoint.state().loop;
+        if (unit == viewpoint.unit() && isItsLoop) {
+            m_unit->setCurrentIndex(item);
+        }
+    };
+    for (const StepUnit unit : viewpoint.units()) {
+        if (unit != StepUnit::Round || !run) {
+            add(nameOf(unit), unit, trace::kNone);
+            continue;
+        }
+        for (const auto& [name, loop] : roundItems(*run)) {
+            add(name, unit, loop);
+        }
+    }
+    m_unit->view()->setMinimumWidth(m_unit->view()->sizeHintForColumn(0) + 2 * kBarPadding);
+    place(); // a position with rounds is longer
+    update();
+}
+
+void TransportBar::chooseUnit(int index)
+{
+    const auto unit = static_cast<StepUnit>(m_unit->itemData(index).toInt());
+    if (unit == StepUnit::Round) {
+        m_session.viewpoint().markLoop(m_unit->itemData(index, kLoopRole).toInt());
+    } else {
+        m_session.viewpoint().setUnit(unit);
+    }
+}
+
 void TransportBar::showPosition()
 {
     const auto& run = m_session.viewpoint().run();
@@ -216,8 +312,9 @@ void TransportBar::showPosition()
     for (TransportButton* button : m_buttons) {
         button->setEnabled(ran);
     }
-    const Picoseconds now = m_session.viewpoint().state().now;
-    const QString position = ran ? views::text(layout::positionText(*run, now)) : tr("not run");
+    const QString position =
+        ran ? views::text(layout::positionText(*run, m_session.viewpoint().state()))
+            : tr("not run");
     if (position != m_position) {
         m_position = position;
         setAccessibleDescription(QString(position).remove(QLatin1Char('|')));
@@ -242,8 +339,10 @@ void TransportBar::place()
     // The room is that of the widest position in this run, its end at its last step, so that the
     // strip keeps its width.
     if (m_session.viewpoint().run()) {
-        const double wide = views::richWidth(
-            views::text(layout::widestPositionText(*m_session.viewpoint().run())), 12);
+        const double wide =
+            views::richWidth(views::text(layout::widestPositionText(
+                                 *m_session.viewpoint().run(), m_session.viewpoint().state().loop)),
+                             12);
         m_positionWidth = static_cast<int>(std::ceil(wide)) + 8;
     }
     const bool fits = width() - x - m_positionWidth - 24 >= kLeastStrip;

@@ -52,8 +52,6 @@ public:
 
     [[nodiscard]] views::OverviewView* overview() const { return m_overview; }
 
-    [[nodiscard]] StepUnit unit() const;
-
     [[nodiscard]] QString positionText() const { return m_position; }
 
     [[nodiscard]] TransportButton* playButton() const { return m_play; }
@@ -69,6 +67,8 @@ private:
     void place();
     void showPosition();
     void showSpeed();
+    void showUnits();
+    void chooseUnit(int index);
 
     Session& m_session;
     std::vector<TransportButton*> m_buttons;

@@ -1,6 +1,7 @@
 #include "app/window/viewpoint.h"
 
 #include "core/trace/lookup.h"
+#include "views/layout/run/position.h"
 #include "views/layout/timeline/time_axis.h"
 #include "views/navigation/times.h"
 
@@ -22,6 +23,22 @@ constexpr double kJumpTo = 0.25;
 // The range of the time line if nothing ran.
 constexpr Picoseconds kShownOfNothing{10'000'000};
 
+// The mean time of what a run is played by: of a step in its steady part, or of a round.
+Picoseconds steadyTime(const layout::RunView& run)
+{
+    const trace::LoopRounds& loops = run.index->rounds();
+    std::int64_t time = run.periodTime.value() / std::max<std::int64_t>(1, run.period);
+    if (!layout::goesBySteps(run) && !loops.outermost().empty()) {
+        const std::int32_t loop = loops.outermost().front();
+        const std::size_t count = loops.size(loop);
+        const trace::Rounds& rounds = run.trace->rounds();
+        const auto row = [&](std::size_t number) { return loops.row(loop, number).index(); };
+        time =
+            (rounds.end[row(count - 1)] - rounds.begin[row(0)]) / static_cast<std::int64_t>(count);
+    }
+    return Picoseconds(std::max<std::int64_t>(1, time));
+}
+
 } // namespace
 
 Viewpoint::Viewpoint(QObject* parent)
@@ -36,10 +53,17 @@ void Viewpoint::show(std::shared_ptr<const layout::RunView> run)
     const Picoseconds before = m_run ? trace().end() : Picoseconds(0);
     m_run = std::move(run);
     m_stops = std::make_unique<navigation::Stops>(m_run->trace);
-    m_playback.setRun(Picoseconds(std::max<std::int64_t>(
-                          1, m_run->periodTime.value() / std::max<std::int64_t>(1, m_run->period))),
-                      trace().end());
+    m_playback.setRun(steadyTime(*m_run), trace().end());
+    const std::vector<StepUnit> units = m_stops->units();
+    if (!m_isUnitChosen || std::find(units.begin(), units.end(), m_unit) == units.end()) {
+        m_unit = m_stops->ownUnit();
+        m_isUnitChosen = false;
+    }
     ViewState next = m_state;
+    next.loop = m_unit == StepUnit::Round && layout::goesBySteps(*m_run)
+                    ? m_run->index->rounds().outermost().front()
+                    : trace::kNone;
+    m_stops->mark(next.loop);
     next.stale = false;
     next.selection = next.hover = {};
     next.firstSourceLine = 0;
@@ -55,8 +79,37 @@ void Viewpoint::show(std::shared_ptr<const layout::RunView> run)
     }
     m_state = next;
     Q_EMIT runChanged();
+    Q_EMIT unitChanged();
     Q_EMIT nowChanged();
     Q_EMIT rangeChanged();
+}
+
+std::vector<StepUnit> Viewpoint::units() const
+{
+    return m_stops ? m_stops->units() : std::vector<StepUnit>{StepUnit::Step};
+}
+
+void Viewpoint::setUnit(StepUnit unit)
+{
+    m_unit = unit;
+    m_isUnitChosen = true;
+    if (unit == StepUnit::Step && m_run) { // of the grid, so no loop is marked any more
+        m_stops->mark(trace::kNone);
+        m_state.loop = trace::kNone;
+        Q_EMIT nowChanged();
+    }
+    Q_EMIT unitChanged();
+}
+
+void Viewpoint::markLoop(std::int32_t loop)
+{
+    if (!m_run) {
+        return;
+    }
+    m_stops->mark(loop);
+    m_state.loop = loop;
+    setUnit(StepUnit::Round);
+    Q_EMIT nowChanged(); // what is said of the moment names the round
 }
 
 void Viewpoint::look(ViewState state)

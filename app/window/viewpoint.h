@@ -40,6 +40,16 @@ public:
     void setNow(Picoseconds now);
     void step(StepUnit unit, int direction);
 
+    // What Back and Forward move by. It stays from run to run, as long as the run has such stops
+    // and the choice was not left to the run: every run has a unit of its own to begin with.
+    [[nodiscard]] StepUnit unit() const { return m_unit; }
+
+    [[nodiscard]] std::vector<StepUnit> units() const; // those that this run has
+    void setUnit(StepUnit unit);
+    // Chooses the loop to whose rounds one moves (row of Info::loops), and moves by rounds; kNone:
+    // the outermost loops.
+    void markLoop(std::int32_t loop);
+
     void home() { setNow(Picoseconds(0)); }
 
     void end();
@@ -74,6 +84,7 @@ Q_SIGNALS:
     void playingChanged();
     void sourceScrolled();
     void staleChanged();
+    void unitChanged(); // or the units of the run, or the marked loop
 
 private:
     enum class Follow
@@ -94,6 +105,8 @@ private:
     std::unique_ptr<navigation::Stops> m_stops;
     layout::ViewState m_state;
     Playback m_playback;
+    StepUnit m_unit = StepUnit::Step;
+    bool m_isUnitChosen = false;
 };
 
 } // namespace pallascope::app

@@ -52,12 +52,15 @@ std::string_view nameOfBody(const Program& program, const Operation& loop)
         return {};
     }
     for (const Operation& operation : loop.regions.back().operations) {
+        // The body may call other functions that stand beside it; it is the outermost one.
+        std::string_view name;
         for (const Location* at = locationOf(program, operation.location); at != nullptr;
              at = locationOf(program, at->caller)) {
-            if (const std::string_view name = functionWithin(place->function, at->function);
-                !name.empty()) {
-                return name;
-            }
+            const std::string_view found = functionWithin(place->function, at->function);
+            name = found.empty() ? name : found;
+        }
+        if (!name.empty()) {
+            return name;
         }
     }
     return {};

@@ -32,6 +32,10 @@ std::string nameOf(FactKind kind)
         return "the step";
     case FactKind::Steps:
         return "the steps of the pipeline";
+    case FactKind::Round:
+        return "the round";
+    case FactKind::Rounds:
+        return "the rounds of the loop";
     case FactKind::RunSteps:
         return "the steps of the run";
     case FactKind::BlocksWritten:

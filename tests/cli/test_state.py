@@ -41,6 +41,24 @@ class State(Case):
         early = self.state("--at", "0")
         self.assertLessEqual(early["time_ps"], 0)
 
+    def test_a_round_of_a_loop_is_a_moment(self):
+        kernel = ("add_by_hand", "-p", "rows=64", "-p", "block=8")
+        (loop,) = [line for line in self.output("describe", "add_by_hand").splitlines() if "loop that copies" in line]
+        name = loop.split(": ")[1].split(",")[0]
+        before = -1
+        for number in range(8):
+            state = strict_json(self.output("state", *kernel, "--round", number, "--json"))
+            self.assertEqual(state["rounds"], [{"loop": name, "round": number}])
+            self.assertGreater(state["time_ps"], before)
+            before = state["time_ps"]
+            self.assertEqual(state, strict_json(
+                self.output("state", *kernel, "--round", number, "--loop", name, "--json")))
+        self.assertIn(f"round 7 of {name}\n", self.output("state", *kernel, "--round", 7))
+        self.refused("state", *kernel, "--round", 8, says=[f"There is no round 8: {name} has 8 of them"])
+        self.refused("state", *kernel, "--round", 0, "--loop", "no", says=['There is no loop "no"', name])
+        self.refused("state", *KERNEL, "--round", 0, says=["matmul has no loop that copies or waits"])
+        self.refused("state", *kernel, "--step", 0, "--loop", name, says=["--round"])
+
     def test_text_shows_the_corner_of_a_ref(self):
         text = self.output("state", *KERNEL, "--at", "100%", "--ref", "out")
         self.assertEqual(len(text.splitlines()), 3 + 8 + 1)

@@ -128,7 +128,7 @@ private Q_SLOTS:
         auto* unit = window->transport().findChild<app::ChoiceField*>();
         QTest::keyClick(unit, Qt::Key_Down); // now by operation
         QTest::keyClick(unit, Qt::Key_Down); // now by copy
-        QCOMPARE(window->transport().unit(), StepUnit::Copy);
+        QCOMPARE(session().viewpoint().unit(), StepUnit::Copy);
         const auto buttons = window->transport().findChildren<app::TransportButton*>();
         QTest::mouseClick(buttons[3], Qt::LeftButton);
         QCOMPARE(now().value(), trace().copies().start[1]);

@@ -184,6 +184,8 @@ struct Partners::Gather
 
     void operator()(const target::Steps& steps) const { add(steps); }
 
+    void operator()(const target::Round& round) const { add(round); }
+
     void operator()(const target::Segment& segment) const { add(segment); }
 
     void operator()(const target::Alternative& other) const { add(other); }

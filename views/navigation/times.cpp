@@ -1,6 +1,7 @@
 #include "views/navigation/times.h"
 
 #include "core/trace/lookup.h"
+#include "core/trace/loop_rounds.h"
 #include "views/layout/run/finding_text.h"
 
 #include <algorithm>
@@ -103,6 +104,11 @@ struct TimeOf
     Time operator()(const target::Steps& steps) const
     {
         return at(trace.steps().begin, steps.first);
+    }
+
+    Time operator()(const target::Round& round) const
+    {
+        return at(trace.rounds().begin, round.row);
     }
 
     Time operator()(const target::Wait& wait) const { return at(trace.waits().begin, wait.row); }
@@ -244,12 +250,18 @@ layout::TimeRange stepRange(const Trace& trace, Picoseconds t)
 {
     constexpr std::int64_t kMargin = 20; // the margin is a twentieth of the step
     const trace::LeadingSteps leading(trace);
-    if (leading.size() == 0) {
-        return {Picoseconds(0), trace.end()};
+    std::int64_t begin = 0, end = trace.end().value();
+    if (leading.size() > 0) {
+        const std::size_t row = leading.row(leading.at(t)).index();
+        begin = trace.steps().begin[row];
+        end = trace.steps().end[row];
     }
-    const std::size_t row = leading.row(leading.at(t)).index();
-    const std::int64_t begin = trace.steps().begin[row];
-    const std::int64_t end = trace.steps().end[row];
+    if (leading.size() < 2) {
+        if (const auto round = trace::LoopRounds(trace).at(trace::kNone, t)) {
+            begin = trace.rounds().begin[round->row.index()];
+            end = trace.rounds().end[round->row.index()];
+        }
+    }
     const std::int64_t margin = (end - begin) / kMargin;
     return {std::max(Picoseconds(0), Picoseconds(begin - margin)),
             std::min(trace.end(), Picoseconds(end + margin))};

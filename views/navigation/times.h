@@ -20,7 +20,7 @@ namespace pallascope::navigation {
 // names; where it names none, when its source line first runs; else the beginning of the run.
 [[nodiscard]] std::vector<layout::FindingPlace> placesOfFindings(const trace::Trace& trace);
 
-// The range of the step at t, with a margin on both sides.
+// The range of the step, or without several steps of the round, at t, with a margin on both sides.
 [[nodiscard]] layout::TimeRange stepRange(const trace::Trace& trace, Picoseconds t);
 
 } // namespace pallascope::navigation

@@ -252,11 +252,8 @@ Scene layoutOverview(const RunView& run, const ViewState& state, Size size)
     canvas.fill(playhead, y - 3, 2, h + 6, Role::Playhead);
     canvas.polygon({{playhead - 4, y - 7}, {playhead + 6, y - 7}, {playhead + 1, y - 1}},
                    Role::Playhead);
-    if (const Position position = positionAt(run, state.now); position.step) {
-        canvas.state(factsOf(position));
-    }
-    return parts::finished(std::move(canvas), "Whole run", positionText(run, state.now), run,
-                           state);
+    canvas.state(positionFacts(run, state));
+    return parts::finished(std::move(canvas), "Whole run", positionText(run, state), run, state);
 }
 
 Scene layoutVerdictStrip(const RunView& run, const ViewState& state, Size size)

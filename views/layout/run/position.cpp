@@ -65,25 +65,73 @@ std::string stepText(const Position& position)
     return fmt::format("step |{}| of |{}|", countText(position.number), countText(position.steps));
 }
 
-std::string positionText(const RunView& run, Picoseconds now)
+std::string roundText(const trace::LoopRounds::Place& place)
 {
-    std::string text = fmt::format("|{}| of {}", timeText(now), timeText(run.trace->end()));
-    if (const Position position = positionAt(run, now); position.step) {
+    return fmt::format("round |{}| of |{}|", countText(static_cast<std::int64_t>(place.number)),
+                       countText(static_cast<std::int64_t>(place.of)));
+}
+
+bool goesBySteps(const RunView& run)
+{
+    return run.index->leading().size() > 1;
+}
+
+std::optional<trace::LoopRounds::Place> roundAt(const RunView& run, Picoseconds now,
+                                                std::int32_t loop)
+{
+    if (goesBySteps(run) && loop == trace::kNone) {
+        return std::nullopt;
+    }
+    return run.index->rounds().at(loop, now);
+}
+
+namespace {
+
+// A single step is not worth a word beside rounds.
+bool saysStep(const RunView& run, const Position& position, bool saysRound)
+{
+    return position.step && (goesBySteps(run) || !saysRound);
+}
+
+} // namespace
+
+std::string positionText(const RunView& run, const ViewState& state)
+{
+    std::string text = fmt::format("|{}| of {}", timeText(state.now), timeText(run.trace->end()));
+    const auto round = roundAt(run, state.now, state.loop);
+    if (const Position position = positionAt(run, state.now);
+        saysStep(run, position, round.has_value())) {
         text += fmt::format(" · step |{}| of {}", countText(position.number),
                             countText(position.steps));
+    }
+    if (round) {
+        text +=
+            fmt::format(" · round |{}| of {}", countText(static_cast<std::int64_t>(round->number)),
+                        countText(static_cast<std::int64_t>(round->of)));
     }
     return text;
 }
 
-std::string widestPositionText(const RunView& run)
+std::string widestPositionText(const RunView& run, std::int32_t loop)
 {
     const std::string end = timeText(run.trace->end());
-    std::int64_t most = 0;
+    std::int64_t steps = 0;
     for (const trace::Pipeline& pipeline : run.trace->info().pipelines) {
-        most = std::max(most, pipeline.steps);
+        steps = std::max(steps, pipeline.steps);
     }
-    const std::string steps = countText(most);
-    return fmt::format("|{}| of {} · step |{}| of {}", end, end, steps, steps);
+    std::size_t rounds = 0;
+    for (const std::int32_t one : run.index->rounds().chosen(loop)) {
+        rounds = std::max(rounds, run.index->rounds().size(one));
+    }
+    const bool saysRound = roundAt(run, Picoseconds(0), loop).has_value();
+    std::string text = fmt::format("|{}| of {}", end, end);
+    if (goesBySteps(run) || !saysRound) {
+        text += fmt::format(" · step |{0}| of {0}", countText(steps));
+    }
+    if (saysRound) {
+        text += fmt::format(" · round |{0}| of {0}", countText(static_cast<std::int64_t>(rounds)));
+    }
+    return text;
 }
 
 std::string stepsText(const RunView& run, const Position& position)
@@ -102,6 +150,29 @@ std::vector<Fact> factsOf(const Position& position)
 {
     return {{FactKind::Step, -1, static_cast<double>(position.number), countText(position.number)},
             {FactKind::Steps, -1, static_cast<double>(position.steps), countText(position.steps)}};
+}
+
+std::vector<Fact> factsOf(const trace::LoopRounds::Place& place)
+{
+    const auto number = static_cast<std::int64_t>(place.number);
+    const auto of = static_cast<std::int64_t>(place.of);
+    return {{FactKind::Round, -1, static_cast<double>(number), countText(number)},
+            {FactKind::Rounds, -1, static_cast<double>(of), countText(of)}};
+}
+
+std::vector<Fact> positionFacts(const RunView& run, const ViewState& state)
+{
+    std::vector<Fact> facts;
+    const auto round = roundAt(run, state.now, state.loop);
+    if (const Position position = positionAt(run, state.now);
+        saysStep(run, position, round.has_value())) {
+        facts = factsOf(position);
+    }
+    if (round) {
+        const std::vector<Fact> more = factsOf(*round);
+        facts.insert(facts.end(), more.begin(), more.end());
+    }
+    return facts;
 }
 
 Taken takenAt(const RunView& run, const Position& position)

@@ -2,6 +2,7 @@
 // under the playhead".
 #pragma once
 
+#include "core/trace/loop_rounds.h"
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/fact.h"
 
@@ -28,16 +29,30 @@ struct Position
 
 [[nodiscard]] Position positionAt(const RunView& run, Picoseconds now);
 
+// Whether the grid has several steps, so that a run is gone through by them. If not, it is gone
+// through by the rounds of its loops.
+[[nodiscard]] bool goesBySteps(const RunView& run);
+
+// The round that has begun last, of the marked loop (ViewState::loop) or of the outermost ones.
+// Absent where the run is gone through by other things: by grid steps unless a loop is marked.
+[[nodiscard]] std::optional<trace::LoopRounds::Place> roundAt(const RunView& run, Picoseconds now,
+                                                              std::int32_t loop);
+
 // "step |3| of |8|"
 [[nodiscard]] std::string stepText(const Position& position);
-// "|49.0 µs| of 81.6 µs · step |15| of 24": what the transport says.
-[[nodiscard]] std::string positionText(const RunView& run, Picoseconds now);
-// The longest that the transport says during a run.
-[[nodiscard]] std::string widestPositionText(const RunView& run);
+// "round |4| of |11|"
+[[nodiscard]] std::string roundText(const trace::LoopRounds::Place& place);
+// "|49.0 µs| of 81.6 µs · step |15| of 24 · round |4| of 11": what the transport says.
+[[nodiscard]] std::string positionText(const RunView& run, const ViewState& state);
+// The longest that the transport says during a run with this loop marked.
+[[nodiscard]] std::string widestPositionText(const RunView& run, std::int32_t loop);
 // "|24| steps", "|32| subcores × |2| steps"
 [[nodiscard]] std::string stepsText(const RunView& run, const Position& position);
 // The facts behind these texts.
 [[nodiscard]] std::vector<Fact> factsOf(const Position& position);
+[[nodiscard]] std::vector<Fact> factsOf(const trace::LoopRounds::Place& place);
+// Those behind positionText.
+[[nodiscard]] std::vector<Fact> positionFacts(const RunView& run, const ViewState& state);
 
 // How much of the on-chip memory that a pipeline's blocks are in is taken while it runs.
 struct Taken

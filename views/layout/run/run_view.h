@@ -62,6 +62,8 @@ struct ViewState
     bool stale = false; // whether a newer run is on its way
     // The first line that the source view shows; 0: it follows the playhead.
     std::int64_t firstSourceLine = 0;
+    // The loop by whose rounds one steps (row of Info::loops); kNone: the outermost ones.
+    std::int32_t loop = trace::kNone;
     bool operator==(const ViewState&) const = default;
 };
 

@@ -11,6 +11,8 @@ enum class FactKind : std::uint8_t
 {
     Step,          // the number of the step under the playhead
     Steps,         // how many its pipeline has
+    Round,         // the number of the round of the marked loop under the playhead
+    Rounds,        // how many that loop has in the run
     RunSteps,      // of the whole run, all pipelines and agents together
     BlocksWritten, // of an operand's array so far, by all that share it
     BlocksOfArray, // how many it has

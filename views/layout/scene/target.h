@@ -78,6 +78,12 @@ struct Steps // rows of Steps; `last` is included
     bool operator==(const Steps&) const = default;
 };
 
+struct Round // a row of Rounds
+{
+    std::int64_t row = 0;
+    bool operator==(const Round&) const = default;
+};
+
 struct Segment
 {
     std::int64_t row = 0;
@@ -161,8 +167,8 @@ struct Time
 } // namespace target
 
 using Target =
-    std::variant<std::monostate, target::Copy, target::Steps, target::Segment, target::Operation,
-                 target::Block, target::Buffer, target::Wait, target::SourceLine,
+    std::variant<std::monostate, target::Copy, target::Steps, target::Round, target::Segment,
+                 target::Operation, target::Block, target::Buffer, target::Wait, target::SourceLine,
                  target::ListingLine, target::Alternative, target::Finding, target::Print,
                  target::Lane, target::Moment, target::Time>;
 

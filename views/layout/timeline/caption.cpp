@@ -94,9 +94,15 @@ const std::vector<std::int32_t>& agentsOf(const RunView& run, std::int32_t unit)
     return run.index->agents().ofUnit[static_cast<std::size_t>(unit)];
 }
 
-std::string computeText(const RunView& run, std::size_t step, std::int32_t unit, Picoseconds now)
+// A part of the run: a step, or a round of a loop.
+struct Part
 {
-    const trace::Steps& steps = run.trace->steps();
+    std::int32_t agent = 0; // whose part it is
+    Picoseconds begin, end;
+};
+
+std::string computeText(const RunView& run, const Part& part, std::int32_t unit, Picoseconds now)
+{
     const std::string& name = run.trace->info().units[static_cast<std::size_t>(unit)].name;
     const std::vector<std::int32_t>& agents = agentsOf(run, unit);
     if (agents.size() > 1) {
@@ -107,19 +113,18 @@ std::string computeText(const RunView& run, std::size_t step, std::int32_t unit,
         return name + " busy on " + strong(countText(working)) + " of "
                + countText(static_cast<std::int64_t>(agents.size())) + " cores";
     }
-    const Picoseconds before = run.index->unitBusy(unit, Picoseconds(steps.begin[step]));
+    const Picoseconds before = run.index->unitBusy(unit, part.begin);
     const Picoseconds done = run.index->unitBusy(unit, now) - before;
-    const Picoseconds all = run.index->unitBusy(unit, Picoseconds(steps.end[step])) - before;
+    const Picoseconds all = run.index->unitBusy(unit, part.end) - before;
     return name + " busy " + strong(timeText(done)) + " of " + strong(timeText(all));
 }
 
-std::string stepText(const RunView& run, std::size_t step, Picoseconds now)
+// What the agent of a part does now.
+std::string workText(const RunView& run, const Part& part, Picoseconds now)
 {
     const trace::Trace& trace = *run.trace;
     const std::int32_t unit = mainUnit(run);
-    const std::int32_t agent =
-        trace.info().pipelines[static_cast<std::size_t>(trace.steps().pipeline[step])].agent;
-    if (const std::optional<trace::WaitRow> wait = trace::waitAt(trace, agent, now)) {
+    if (const std::optional<trace::WaitRow> wait = trace::waitAt(trace, part.agent, now)) {
         const std::size_t row = wait->index();
         const std::string left = timeText(Picoseconds(trace.waits().end[row]) - now);
         // The copy is named only if the part of the sentence about copies names another one.
@@ -136,7 +141,7 @@ std::string stepText(const RunView& run, std::size_t step, Picoseconds now)
                       ? ""
                       : " for " + trace::copyLabel(trace, trace::CopyRow{copy}));
     }
-    if (const std::optional<trace::SegmentRow> segment = trace::segmentAt(trace, agent, now)) {
+    if (const std::optional<trace::SegmentRow> segment = trace::segmentAt(trace, part.agent, now)) {
         const std::size_t row = segment->index();
         const auto id = static_cast<std::size_t>(trace.segments().templateId[row]);
         const trace::SegmentTemplate& of = trace.info().templates[id];
@@ -147,7 +152,14 @@ std::string stepText(const RunView& run, std::size_t step, Picoseconds now)
                    + strong(timeText(of.duration));
         }
     }
-    return unit == trace::kNone ? "nothing computes" : computeText(run, step, unit, now);
+    return unit == trace::kNone ? "nothing computes" : computeText(run, part, unit, now);
+}
+
+Part partOfStep(const trace::Trace& trace, std::size_t step)
+{
+    const auto pipeline = static_cast<std::size_t>(trace.steps().pipeline[step]);
+    return {trace.info().pipelines[pipeline].agent, Picoseconds(trace.steps().begin[step]),
+            Picoseconds(trace.steps().end[step])};
 }
 
 // "|512| steps", "|76| steps of 3 pipelines", "|64| steps of 32 agents": all that the run has.
@@ -164,12 +176,11 @@ std::string allStepsText(const RunView& run)
     return text;
 }
 
-std::string wholeRunText(Canvas& canvas, const RunView& run)
+// " in |14.8 µs| · MXU busy |39.7 %|"
+std::string lengthAndBusyText(const RunView& run)
 {
     const trace::Trace& trace = *run.trace;
-    const auto count = static_cast<std::int64_t>(trace.steps().size());
-    canvas.state({FactKind::RunSteps, -1, static_cast<double>(count), countText(count)});
-    std::string text = allStepsText(run) + " in " + strong(timeText(trace.end()));
+    std::string text = " in " + strong(timeText(trace.end()));
     if (const std::int32_t unit = mainUnit(run); unit != trace::kNone) {
         const auto agents =
             static_cast<double>(std::max<std::size_t>(1, agentsOf(run, unit).size()));
@@ -177,16 +188,53 @@ std::string wholeRunText(Canvas& canvas, const RunView& run)
         text += " · " + trace.info().units[static_cast<std::size_t>(unit)].name + " busy "
                 + strong(percentText(share, 1));
     }
-    const std::int64_t stalled = run.report.stalledSteps;
-    text += " · "
-            + (stalled == 0
-                   ? "no step waits"
-                   : strong(countText(stalled)) + (stalled == 1 ? " step waits" : " steps wait"));
-    const Picoseconds waited = run.index->waiting(trace.end());
-    if (waited.value() > 0) {
-        text += " · " + strong(timeText(waited)) + " waited in all";
-    }
     return text;
+}
+
+std::string waitedText(const RunView& run)
+{
+    const Picoseconds waited = run.index->waiting(run.trace->end());
+    return waited.value() > 0 ? " · " + strong(timeText(waited)) + " waited in all" : "";
+}
+
+std::string wholeRunText(Canvas& canvas, const RunView& run)
+{
+    const auto count = static_cast<std::int64_t>(run.trace->steps().size());
+    canvas.state({FactKind::RunSteps, -1, static_cast<double>(count), countText(count)});
+    const std::int64_t stalled = run.report.stalledSteps;
+    return allStepsText(run) + lengthAndBusyText(run) + " · "
+           + (stalled == 0
+                  ? "no step waits"
+                  : strong(countText(stalled)) + (stalled == 1 ? " step waits" : " steps wait"))
+           + waitedText(run);
+}
+
+// Of a run without several grid steps: where it is in its loops, if it has any.
+std::string withoutStepsText(Canvas& canvas, const RunView& run, const ViewState& state)
+{
+    const trace::Trace& trace = *run.trace;
+    const auto round = roundAt(run, state.now, state.loop);
+    if (state.now >= trace.end()) {
+        return "end: "
+               + (round ? strong(countText(static_cast<std::int64_t>(round->of))) + " rounds"
+                        : "no grid steps")
+               + lengthAndBusyText(run) + waitedText(run);
+    }
+    Part part{0, Picoseconds(0), trace.end()};
+    std::string text = "no grid steps";
+    if (round) {
+        canvas.state(factsOf(*round));
+        const std::size_t row = round->row.index();
+        const Picoseconds begin(trace.rounds().begin[row]);
+        text = (state.now < begin ? "before " : round->isOver ? "after " : "") + roundText(*round);
+        part.agent = trace.rounds().agent[row];
+        if (!round->isOver) {
+            part = {part.agent, begin, Picoseconds(trace.rounds().end[row])};
+        }
+    }
+    const std::string copies = copiesText(trace, state.now);
+    return text + ": " + workText(run, part, state.now) + ", "
+           + (copies.empty() ? "no copy under way" : copies);
 }
 
 } // namespace
@@ -199,8 +247,9 @@ std::string caption(Canvas& canvas, const RunView& run, const ViewState& state, 
     if (trace.end().value() == 0) {
         return "No steps: this run did nothing.";
     }
-    if (!position.step) {
-        return "no grid steps; manual DMA and operations, " + strong(timeText(trace.end()));
+    const auto round = roundAt(run, now, state.loop);
+    if (!position.step || (round && !goesBySteps(run))) {
+        return withoutStepsText(canvas, run, state);
     }
     if (zoom.level == Level::Run) {
         return wholeRunText(canvas, run)
@@ -222,7 +271,12 @@ std::string caption(Canvas& canvas, const RunView& run, const ViewState& state, 
                + (copies.empty() ? "nothing under way" : copies + ", nothing left to overlap");
     }
     canvas.state(factsOf(position).front()); // of how many the text does not say
-    return "step " + strong(countText(position.number)) + ": " + stepText(run, row, now) + ", "
+    std::string text = "step " + strong(countText(position.number));
+    if (round) {
+        canvas.state(factsOf(*round));
+        text += " · " + roundText(*round);
+    }
+    return text + ": " + workText(run, partOfStep(trace, row), now) + ", "
            + (copies.empty() ? "no copy under way" : copies);
 }
 

@@ -170,7 +170,7 @@ Lane waitLane(const RunView& run, std::vector<std::int32_t> agents)
     return lane;
 }
 
-void fit(std::vector<Lane>& lanes, const RunView& run, double room)
+void fit(std::vector<Lane>& lanes, const RunView& run, double top, double room)
 {
     const std::int32_t tallest = mainUnit(run);
     setHeights(lanes, run, tallest);
@@ -206,7 +206,7 @@ void fit(std::vector<Lane>& lanes, const RunView& run, double room)
         lane.h = lane.used ? std::floor(lane.h * scale) : lane.h;
     }
     growShares(lanes, room);
-    double y = kPlotTop;
+    double y = top;
     for (Lane& lane : lanes) {
         lane.y = y;
         y += lane.h + gapBelow(lane);

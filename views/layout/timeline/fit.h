@@ -17,6 +17,6 @@ inline constexpr std::size_t kMostWaits = 20'000;
 [[nodiscard]] Lane waitLane(const RunView& run, std::vector<std::int32_t> agents);
 
 // Makes lanes share, leaves some out and sets the heights; `room` is in px.
-void fit(std::vector<Lane>& lanes, const RunView& run, double room);
+void fit(std::vector<Lane>& lanes, const RunView& run, double top, double room);
 
 } // namespace pallascope::layout::timeline

@@ -1,6 +1,7 @@
 // Chooses the lanes of the time line and the level of detail.
 #include "views/layout/run/view_parts.h"
 #include "views/layout/timeline/fit.h"
+#include "views/layout/timeline/round_bands.h"
 
 #include <algorithm>
 #include <cmath>
@@ -212,7 +213,8 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
     if (!byDevice) {
         addWaits(lanes, run);
     }
-    fit(lanes, run, height - kPlotTop - 2);
+    const double top = plotTopOf(run, height);
+    fit(lanes, run, top, height - top - 2);
     return lanes;
 }
 

@@ -3,9 +3,11 @@
 // paint_shared.cpp (lanes of several agents).
 #pragma once
 
+#include "views/layout/timeline/round_bands.h"
 #include "views/layout/timeline/timeline.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pallascope::layout::timeline {
@@ -45,6 +47,10 @@ protected:
     void prints();
     void stepRuler();
 
+    // In round_bands.cpp:
+    void roundHeads(); // the names of the loops, left of the plot
+    void roundBands();
+
     const RunView& m_run;
     const trace::Trace& m_trace;
     const ViewState& m_state;
@@ -52,10 +58,15 @@ protected:
     TimeAxis m_axis;
     Zoom m_zoom;
     std::vector<Lane> m_lanes;
+    std::vector<RoundBand> m_roundBands;
     Canvas m_canvas;
     double m_bottom = 0;
 
 private:
+    // In round_bands.cpp: the rounds of one loop; one of them, or several that are narrow.
+    void roundsOf(const RoundBand& band, std::int32_t loop, bool outermost);
+    void roundCell(const RoundBand& band, const Rect& cell, const std::vector<std::string>& names,
+                   const std::pair<std::int64_t, std::int64_t>& times, bool outermost);
     void stepLine(double px);
     // Steps of leading agents alone are named: those of the others lie between them.
     [[nodiscard]] std::int64_t beginOf(std::size_t number) const;

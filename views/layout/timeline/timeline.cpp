@@ -25,9 +25,10 @@ FramePainter::FramePainter(const RunView& run, const ViewState& state, Size size
     , m_axis(timelineAxis(state, size))
     , m_zoom(zoomOf(*run.trace, m_axis))
     , m_lanes(lanesOf(run, m_zoom.level, size.height))
+    , m_roundBands(roundBandsOf(run, size.height))
     , m_canvas(size.width, size.height)
 {
-    m_bottom = m_lanes.empty() ? kPlotTop : m_lanes.back().y + m_lanes.back().h;
+    m_bottom = m_lanes.empty() ? plotTopOf(run, size.height) : m_lanes.back().y + m_lanes.back().h;
 }
 
 Painter::Painter(const RunView& run, const ViewState& state, Size size)
@@ -40,13 +41,18 @@ Scene Painter::paint() &&
     prints();
     m_canvas.pushClip(m_axis.left, kRuler, m_axis.width, m_size.height - kRuler);
     bands();
-    stepRuler();
+    if (hasStepRuler(m_run)) {
+        stepRuler();
+    }
+    roundBands();
     m_canvas.popClip();
+    roundHeads();
     for (const Lane& lane : m_lanes) {
         head(lane);
     }
     linkBracket();
-    m_canvas.pushClip(m_axis.left, kPlotTop, m_axis.width, m_size.height - kPlotTop);
+    const double top = plotTopOf(m_run, m_size.height);
+    m_canvas.pushClip(m_axis.left, top, m_axis.width, m_size.height - top);
     for (const Lane& lane : m_lanes) {
         if (m_zoom.level == Level::Run) {
             folded(lane);
@@ -272,6 +278,8 @@ struct Belongs
     bool operator()(const std::monostate&) const { return false; }
 
     bool operator()(const target::Steps&) const { return false; }
+
+    bool operator()(const target::Round&) const { return false; }
 
     bool operator()(const target::Segment&) const { return false; }
 

@@ -25,7 +25,7 @@ inline constexpr double kRight = 12;     // px right of it
 inline constexpr double kRuler = 18;     // the time ruler
 inline constexpr double kStepRuler = 18; // the band with the names of the steps
 inline constexpr double kLaneGap = 4;
-inline constexpr double kPlotTop = kRuler + kStepRuler;
+inline constexpr double kPlotTop = kRuler + kStepRuler; // without rounds; see round_bands.h
 
 // How much detail is drawn. It depends on the mean width of a step: over 400 px, 40 to 400 px,
 // 6 to 40 px, or less.

@@ -1,6 +1,7 @@
 // Writes what a tooltip says about things that happen at a time: copies, waits, steps, segments and
 // operations.
 #include "core/base/format.h"
+#include "core/trace/loop_rounds.h"
 #include "core/trace/mark_time.h"
 #include "views/layout/run/unit_state.h"
 #include "views/layout/run/view_parts.h"
@@ -191,6 +192,35 @@ Lines stepLines(const RunView& run, std::int64_t first, std::int64_t last)
             busyText(run, begin, end),
             waited.value() > 0 ? "waits " + timeText(waited) + " for copies" : "waits for no copy",
             exactSpan(begin, end)};
+}
+
+Lines roundLines(const RunView& run, std::size_t row)
+{
+    const trace::Trace& trace = *run.trace;
+    const trace::Rounds& rounds = trace.rounds();
+    const trace::Loop& loop = trace.info().loops[tips::row(rounds.loop[row])];
+    const std::int64_t begin = rounds.begin[row], end = rounds.end[row];
+    const Picoseconds waited =
+        run.index->waiting(Picoseconds(end)) - run.index->waiting(Picoseconds(begin));
+    const auto place = run.index->rounds().at(rounds.loop[row], Picoseconds(begin));
+    std::string name = loop.name + ", round " + countText(rounds.round[row]);
+    Lines lines;
+    if (place && place->row.index() == row) { // of the agent that leads
+        name += " of 0–" + countText(place->rounds - 1);
+        if (static_cast<std::size_t>(place->rounds) < place->of) {
+            lines.push_back("round " + countText(static_cast<std::int64_t>(place->number)) + " of "
+                            + countText(static_cast<std::int64_t>(place->of)) + " in the run");
+        }
+    }
+    lines.insert(lines.begin(), name);
+    lines.push_back(timeText(Picoseconds(end - begin)) + ", " + span(begin, end));
+    lines.push_back(busyText(run, begin, end));
+    lines.push_back(waited.value() > 0 ? "waits " + timeText(waited) : "waits for nothing");
+    if (const std::string source = sourceText(trace.info(), loop.source); !source.empty()) {
+        lines.push_back(source);
+    }
+    lines.push_back(exactSpan(begin, end));
+    return lines;
 }
 
 Lines segmentLines(const RunView& run, std::size_t segment)

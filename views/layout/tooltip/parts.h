@@ -28,6 +28,7 @@ using Lines = std::vector<std::string>;
 [[nodiscard]] Lines copyLines(const RunView& run, std::size_t copy);
 [[nodiscard]] Lines waitLines(const RunView& run, std::size_t wait);
 [[nodiscard]] Lines stepLines(const RunView& run, std::int64_t first, std::int64_t last);
+[[nodiscard]] Lines roundLines(const RunView& run, std::size_t row);
 [[nodiscard]] Lines segmentLines(const RunView& run, std::size_t segment);
 // Without a segment, the lines are about the operation wherever it runs.
 [[nodiscard]] Lines operationLines(const RunView& run, std::int64_t operation,

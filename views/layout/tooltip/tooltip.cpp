@@ -318,6 +318,11 @@ struct LinesOf
                          several ? std::max(steps.first, steps.last) : steps.first);
     }
 
+    Lines operator()(const target::Round& round) const
+    {
+        return isRow(round.row, trace.rounds().size()) ? roundLines(run, row(round.row)) : Lines{};
+    }
+
     Lines operator()(const target::Segment& segment) const
     {
         return isRow(segment.row, trace.segments().size()) ? segmentLines(run, row(segment.row))
