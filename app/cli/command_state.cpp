@@ -68,6 +68,13 @@ Json elementJson(const Replay::Contents& contents, std::size_t element)
 Json refJson(Replay& replay, std::size_t agent, ir::ValueId id, const RefChoice* asked)
 {
     const ir::Value& value = replay.program().value(id);
+    if (!replay.computes(id)) { // nothing that is not known is shown as a number
+        return {{"name", value.name},
+                {"memory", ir::memorySpaceName(*value.type.space)},
+                {"dtype", dtypeName(value.type.dtype)},
+                {"shape", value.type.shape.extents()},
+                {"known", false}};
+    }
     const Replay::Contents contents = replay.contents(agent, id);
     const Numbers numbers = numbersOf(contents);
     Json json = {{"name", value.name},
@@ -179,6 +186,13 @@ void printElements(const Json& ref)
 
 void printRef(const Json& ref)
 {
+    if (ref.contains("known")) {
+        fmt::print("    {:<12} {:<5} {}[{}]  not known: values are only needed ones\n",
+                   ref["name"].get<std::string>(), ref["memory"].get<std::string>(),
+                   ref["dtype"].get<std::string>(),
+                   join(ref["shape"].get<std::vector<std::int64_t>>(), ","));
+        return;
+    }
     const std::int64_t defined = ref["defined"], nan = ref["nan"];
     std::int64_t all = 1;
     for (const std::int64_t extent : ref["shape"]) {

@@ -1,5 +1,6 @@
 #include "app/cli/ref_choice.h"
 
+#include "app/run_job/values_source.h"
 #include "views/layout/scene/header.h"
 #include "views/layout/values/values.h"
 
@@ -87,22 +88,20 @@ Status checkElement(const Replay& replay, const FoundRef& ref, const RefChoice& 
 Status writeHeat(Replay& replay, const FoundRef& ref, const RefChoice& choice,
                  const StateCommand& command)
 {
-    const ir::Program& program = replay.program();
-    const ir::Value& value = program.value(ref.id);
-    const auto argument =
-        std::find_if(program.arguments.begin(), program.arguments.end(),
-                     [&](const ir::Argument& one) { return one.name == value.name; });
-    Replay::Contents contents = replay.contents(ref.agent, ref.id);
-    layout::ValuesView view{value.name, std::string(ir::memorySpaceName(*value.type.space)),
-                            std::move(contents.elements), std::move(contents.defined)};
-    std::transform(view.memory.begin(), view.memory.end(), view.memory.begin(),
-                   [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
-    if (argument != program.arguments.end()) {
-        view.color =
-            layout::hueRole(static_cast<std::int32_t>(argument - program.arguments.begin()));
+    const std::vector<ValuesRef> refs = valuesRefs(replay.program(), nullptr);
+    const auto one = std::find_if(refs.begin(), refs.end(), [&](const ValuesRef& listed) {
+        return std::find(listed.ids.begin(), listed.ids.end(), ref.id) != listed.ids.end();
+    });
+    if (one == refs.end()) {
+        return userError("The ref \"" + choice.name + "\" has no elements to draw.");
     }
-    const layout::ValuesChoice shown{choice.element, command.log ? layout::ValuesScale::Log
-                                                                 : layout::ValuesScale::Range};
+    layout::ValuesView view = viewOfRef(replay, *one, ref.agent, ref.id, replay.time());
+    if (!replay.computes(ref.id)) {
+        view.unknown = notComputed(choice.name);
+    }
+    const layout::ValuesChoice shown{.element = choice.element,
+                                     .scale = command.log ? layout::ValuesScale::Log
+                                                          : layout::ValuesScale::Range};
     layout::Size size =
         command.heat.size.empty() ? layout::Size{640, 560} : *parseSize(command.heat.size);
     size.height -= layout::headerHeight(size.width);

@@ -4,7 +4,6 @@
 #include "app/window/main_window.h"
 #include "app/window/session.h"
 #include "views/fonts.h"
-#include "views/layout/views.h"
 
 #include <QMenu>
 #include <QMenuBar>
@@ -105,12 +104,17 @@ void Maker::viewMenu()
     MainWindow& window = m_window;
     m_menu = m_bar.addMenu(tr("&View"));
     for (Dock* dock : docks.all()) {
-        const int key = layout::findView(dock->objectName().toStdString())->key;
+        const int key = Docks::keyOf(*dock);
         QAction* toggle = dock->toggleViewAction();
         m_menu->addAction(toggle);
         auto* focus = new QAction(tr("Go to %1").arg(dock->windowTitle()), &window);
         focus->setShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + key)));
-        QObject::connect(focus, &QAction::triggered, dock, &Dock::takeFocus);
+        QObject::connect(focus, &QAction::triggered, dock, [dock, &docks] {
+            const QString name = dock->objectName();
+            name == u"memory"_s   ? docks.showMemory()
+            : name == u"values"_s ? docks.showValues()
+                                  : dock->takeFocus();
+        });
         window.addAction(focus);
         m_actions.all.push_back(focus);
     }
@@ -167,6 +171,8 @@ void Maker::runMenu()
     m_menu->addSeparator();
     add(tr("&Run again"), {QKeySequence(Qt::Key_F5)},
         [&session] { session.runs().start(session.runs().request()); });
+    add(tr("Copy values as NumPy"), {}, [&docks = m_docks] { docks.values()->copy(); });
+    add(tr("Save values as .npy…"), {}, [&docks = m_docks] { docks.values()->save(); });
     add(tr("&Check values"), {QKeySequence(Qt::CTRL | Qt::Key_R)},
         [&session] { session.runs().checkValues(); });
     m_actions.cancel = add(tr("C&ancel"), {}, [&session] { session.runs().cancel(); });

@@ -47,6 +47,7 @@ Docks::Docks(Session& session, QMainWindow& window)
     for (const View& row : rows) {
         add(row);
     }
+    addValues();
     connectSource();
     connectTimeline();
     for (SceneView* each : m_views) {
@@ -55,7 +56,7 @@ Docks::Docks(Session& session, QMainWindow& window)
                 m_session.viewpoint().setHover(target);
             }
         });
-        if (!each->leads() && each != m_budget) {
+        if (!each->leads() && each != m_budget && each != m_values->picture()) {
             connect(each, &SceneView::clicked, &m_session, &Session::activate);
         }
         connect(each, &SceneView::doubleClicked, this, [this, each](const Target& target) {
@@ -119,6 +120,46 @@ void Docks::add(const View& row)
     caption(dock, view);
     connect(dock, &QDockWidget::topLevelChanged, this,
             [this] { m_movedByUser = m_movedByUser || !m_arranging; });
+}
+
+// The values are no row of the table: their picture needs a replay, not the run alone.
+void Docks::addValues()
+{
+    m_values = new ValuesPanel(m_session);
+    views::ValuesPicture* picture = m_values->picture();
+    m_views.push_back(picture);
+    auto* dock = new Dock(tr("Values"), u"values"_s, m_values, picture, &m_window);
+    m_all.push_back(dock);
+    caption(dock, picture);
+    connect(dock, &QDockWidget::topLevelChanged, this,
+            [this] { m_movedByUser = m_movedByUser || !m_arranging; });
+    for (Dock* each : {this->dock(u"memory"_s), dock}) {
+        each->head()->setSwitch({tr("Memory"), tr("Values")});
+        each->head()->setCurrent(each == dock ? 1 : 0);
+        connect(each->head(), &DockHead::switched, this, [this, each, dock](int index) {
+            each->head()->setCurrent(each == dock ? 1 : 0); // the other head has the other word
+            index == 1 ? showValues() : showMemory();
+        });
+    }
+}
+
+void Docks::showInstead(QStringView shown, QStringView hidden)
+{
+    Dock* here = dock(shown.toString());
+    Dock* other = dock(hidden.toString());
+    const bool both = !here->isHidden() && !other->isHidden();
+    here->show();
+    if (!both && !here->isFloating() && !other->isFloating()) {
+        other->hide();
+    }
+    here->takeFocus();
+}
+
+int Docks::keyOf(const Dock& dock)
+{
+    constexpr int kValuesKey = 8; // after those of the table
+    const View* row = findView(dock.objectName().toStdString());
+    return row == nullptr ? kValuesKey : row->key;
 }
 
 void Docks::caption(Dock* dock, SceneView* view)
@@ -308,6 +349,7 @@ void Docks::setTheme(Theme theme)
         each->setTheme(theme);
     }
     m_form->setTheme(theme);
+    m_values->setTheme(theme);
 }
 
 } // namespace pallascope::app

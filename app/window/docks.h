@@ -6,6 +6,7 @@
 #include "app/window/kernel_form.h"
 #include "app/window/scrolled_view.h"
 #include "app/window/session.h"
+#include "app/window/values_panel.h"
 #include "views/layout/views.h"
 #include "views/scene_view.h"
 #include "views/source_view.h"
@@ -38,6 +39,12 @@ public:
 
     [[nodiscard]] bool areMoved() const { return m_movedByUser; }
 
+    // Values stand where Memory stands: shows one of them instead of the other and gives it the
+    // keyboard. Where the user has opened both, both stay.
+    void showMemory() { showInstead(u"memory", u"values"); }
+
+    void showValues() { showInstead(u"values", u"memory"); }
+
     void focusNext(int direction);
     // Gives the keyboard to the time line, where the arrows are the transport's.
     void focusTimeline();
@@ -47,6 +54,8 @@ public:
     [[nodiscard]] const std::vector<Dock*>& all() const { return m_all; }
 
     [[nodiscard]] Dock* dock(const QString& name) const;
+    // The digit that, with Ctrl, goes to a dock.
+    [[nodiscard]] static int keyOf(const Dock& dock);
 
     [[nodiscard]] const std::vector<views::SceneView*>& views() const { return m_views; }
 
@@ -59,6 +68,8 @@ public:
     [[nodiscard]] views::TimelineView* timeline() const { return m_timeline; }
 
     [[nodiscard]] views::SourceView* source() const { return m_source; }
+
+    [[nodiscard]] ValuesPanel* values() const { return m_values; }
 
 private:
     enum class Table
@@ -77,6 +88,8 @@ private:
 
     [[nodiscard]] static Table tableFor(QSize window);
     void add(const layout::View& row);
+    void addValues();
+    void showInstead(QStringView shown, QStringView hidden);
     [[nodiscard]] bool isOfTheRun(const views::SceneView* view) const;
     void clickedBudget(const layout::Target& target);
     QWidget* makeKernelPanel(views::SceneView* budget);
@@ -104,6 +117,7 @@ private:
     views::SceneView* m_budget = nullptr;
     views::TimelineView* m_timeline = nullptr;
     views::SourceView* m_source = nullptr;
+    ValuesPanel* m_values = nullptr;
     views::SceneView* m_findings = nullptr; // a page of the source dock
     std::vector<ScrolledView*> m_scrolled;  // that page, and the dock of the findings
     QStackedWidget* m_sourcePages = nullptr;

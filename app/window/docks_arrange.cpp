@@ -27,7 +27,13 @@ Docks::Table Docks::tableFor(QSize window)
 void Docks::follow(QSize window)
 {
     if (!m_movedByUser && tableFor(window) != m_table) {
+        const bool values = dock(u"memory"_s)->isHidden() && !dock(u"values"_s)->isHidden();
+        const QPointer<QWidget> focused = m_window.focusWidget();
         arrange(window);
+        if (values) {
+            showValues();
+            focused != nullptr ? focused->setFocus(Qt::ActiveWindowFocusReason) : focusTimeline();
+        }
     }
 }
 
@@ -81,6 +87,9 @@ void Docks::arrange(QSize window)
     const std::vector<Placed> strip = placed(DockPlace::kStrip);
     split(columns, strip);
     shareRoom(columns, strip);
+    Dock* values = dock(u"values"_s);
+    m_window.tabifyDockWidget(dock(u"memory"_s), values);
+    values->hide(); // Memory is shown first
     const bool findingsApart = !dock(u"verdict"_s)->isHidden();
     offerFindings(!findingsApart);
     if (focused != nullptr && focused->isVisibleTo(&m_window)) {

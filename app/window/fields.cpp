@@ -104,6 +104,7 @@ NumberField::NumberField(std::int64_t minimum, std::int64_t maximum, QWidget* pa
     : QAbstractSpinBox(parent)
     , m_minimum(minimum)
     , m_maximum(maximum)
+    , m_byOne(maximum <= kSmallRange)
 {
     setFont(views::font(11));
     setFixedHeight(kFieldHeight);
@@ -180,7 +181,7 @@ void NumberField::stepBy(int steps)
     }
     value = std::clamp(value, m_minimum, m_maximum);
     for (int i = 0; i < std::abs(steps); ++i) {
-        if (m_maximum <= kSmallRange) {
+        if (m_byOne) {
             value += steps > 0 ? 1 : -1;
         } else {
             value = steps > 0 ? powerAbove(value) : (value > 1 ? powerBelow(value) : value);

@@ -52,6 +52,10 @@ public:
     [[nodiscard]] bool isBad() const { return m_look.bad; }
 
     void setValueText(const QString& text);
+
+    // For numbers that are not sizes, in large ranges too.
+    void setStepsByOne() { m_byOne = true; }
+
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
     void stepBy(int steps) override;
@@ -77,6 +81,7 @@ private:
 
     FieldLook m_look;
     std::int64_t m_minimum, m_maximum;
+    bool m_byOne;
     QString m_committed;
 };
 

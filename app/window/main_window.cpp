@@ -273,6 +273,9 @@ void MainWindow::savePictureOf(const QString& view, const QString& path)
     Status status = Done{};
     if (view == u"window"_s) {
         status = saveImage(grab().toImage(), path.toStdString());
+    } else if (view == u"values"_s) { // of what is known now
+        status = savePicture(layout::withHeader(m_docks->values()->picture()->scene()),
+                             m_session.theme(), path.toStdString());
     } else {
         const QWidget* content = m_docks->dock(view)->widget();
         const double width = content->width();

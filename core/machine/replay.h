@@ -115,6 +115,22 @@ public:
     // The contents of one of the refs that the agent's place lists.
     [[nodiscard]] Contents contents(std::size_t agent, ir::ValueId ref);
 
+    // The same without a copy where the memory is dense. Whoever keeps it while the replay moves on
+    // makes the next write to that memory copy it.
+    struct Held
+    {
+        Array elements;       // undefined elements are anything; without data none is defined
+        SharedBytes defined;  // for each element: 1 or 0; null: all that have data
+        SharedBytes arriving; // 1: a copy that was issued and has not landed writes it; null: none
+    };
+
+    // At `time`, which lies from the last event to the next one: the copies that end by then have
+    // landed.
+    [[nodiscard]] Held held(std::size_t agent, ir::ValueId ref, Picoseconds time);
+
+    // Whether the run computes what a ref holds: with values `needed`, only what decides its time.
+    [[nodiscard]] bool computes(ir::ValueId ref) const;
+
     struct InFlight
     {
         std::int64_t copy = -1; // row of trace::Copies

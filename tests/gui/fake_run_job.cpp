@@ -1,6 +1,7 @@
 // Answers the window's requests from synthetic traces, as fake_run_job.h describes.
 #include "tests/gui/fake_run_job.h"
 
+#include "app/run_job/values_source.h"
 #include "core/trace_file/trace_file.h"
 #include "tests/support/run_view_fixture.h"
 
@@ -162,6 +163,11 @@ Result<FinishedRun> openTrace(const std::string& path, const Progress& /*progres
 std::optional<FinishedRun> viewWithoutRun(const RunRequest& /*request*/, const Error& /*why*/)
 {
     return std::nullopt;
+}
+
+Result<std::unique_ptr<ValuesSource>> openValues(const RunRequest&, const layout::RunView&, bool)
+{
+    return userError("A made-up trace has no values.");
 }
 
 Result<FinishedRun> openFile(const std::string& path, const Progress&)

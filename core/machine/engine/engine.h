@@ -18,6 +18,7 @@
 #include "core/machine/parts/segments.h"
 #include "core/machine/parts/semaphores.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -76,14 +77,14 @@ public:
     // The time of what was done last. Agents take turns in the order of their times.
     [[nodiscard]] Picoseconds now() const;
 
-    // Calls look(state) with a state in which the copies that have ended by now have landed. The
-    // run itself does not change.
+    // Calls look(state) with a state in which the copies that have ended by `time` have landed, or
+    // by now if that is later. The run itself does not change.
     template<class F>
-    auto look(F look)
+    auto look(Picoseconds time, F look)
     {
         const std::size_t agent = turnOf();
         const State before = m_state;
-        m_copies.land(now());
+        m_copies.land(std::max(now(), time));
         auto seen = look(std::as_const(m_state));
         m_state = before;
         m_turn.give(m_state.agents[agent]);

@@ -3,6 +3,7 @@
 #include "core/machine/state/state_hash.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace pallascope::machine {
 
@@ -34,6 +35,119 @@ std::int32_t nextOperation(const Plan& plan, const Frame& frame)
     }
     const auto& operations = plan.templates[static_cast<std::size_t>(item.templateId)].operations;
     return operations.empty() ? -1 : operations[static_cast<std::size_t>(block->done)];
+}
+
+// Where a copy writes, in elements of the memory behind `buffer`; nothing if it writes elsewhere.
+std::vector<Reach> writtenBy(const Flight& flight, std::int32_t buffer, const Shape& memory)
+{
+    std::vector<Reach> written;
+    for (const auto& [from, to] : flight.rows) {
+        if (to.buffer == buffer) {
+            written.push_back(reachOf(to, memory));
+        }
+    }
+    if (flight.operand == nullptr) {
+        if (flight.rows.empty() && flight.target.buffer == buffer) {
+            written.push_back(reachOf(flight.target, memory));
+        }
+    } else if (!flight.out && flight.slotBuffer == buffer) {
+        written.push_back({Extents(memory.rank(), 0), memory.extents(), nullptr});
+    } else if (flight.out && flight.array.buffer == buffer) {
+        forEachPart(flight.operand->box(flight.block), [&](const Box& part) {
+            written.push_back(reachOf(boxOf(flight.array, memory, part), memory));
+        });
+    }
+    return written;
+}
+
+// Writes 1 to the elements that a reach without parts covers.
+void mark(const Reach& reach, const Shape& shape, std::byte* flags)
+{
+    const std::size_t rank = shape.rank();
+    const Extents strides = rowMajorStrides(shape);
+    const std::int64_t inRow = rank == 0 ? 1 : reach.stop[rank - 1] - reach.start[rank - 1];
+    Extents at = reach.start;
+    for (std::size_t axis = 0; axis < rank; ++axis) {
+        if (reach.start[axis] >= reach.stop[axis]) {
+            return;
+        }
+    }
+    while (true) {
+        std::int64_t first = 0;
+        for (std::size_t axis = 0; axis < rank; ++axis) {
+            first += at[axis] * strides[axis];
+        }
+        std::memset(flags + first, 1, static_cast<std::size_t>(inRow));
+        std::size_t axis = rank < 2 ? 0 : rank - 1;
+        while (axis > 0 && ++at[axis - 1] == reach.stop[axis - 1]) {
+            at[axis - 1] = reach.start[axis - 1];
+            --axis;
+        }
+        if (axis == 0) {
+            return;
+        }
+    }
+}
+
+// For each element of a ref, whether a copy that has not landed writes it; null if none does.
+SharedBytes arrivingIn(const State& state, const RefBinding& ref)
+{
+    const Shape& memory = state.memory[ref.buffer].contents.shape();
+    SharedBytes flags;
+    const auto add = [&](const Flight& flight) {
+        for (const Reach& reach : writtenBy(flight, ref.buffer, memory)) {
+            if (!flags) {
+                flags = allocateBytes(memory.elements());
+                std::memset(flags.get(), 0, static_cast<std::size_t>(memory.elements()));
+            }
+            const std::vector<Reach> alone{reach};
+            for (const Reach& part : reach.parts ? reach.parts->all : alone) {
+                mark(part, memory, flags.get());
+            }
+        }
+    };
+    for (const Queue<Flight>& link : state.copies.flights) {
+        std::for_each(link.begin(), link.end(), add);
+    }
+    std::for_each(state.copies.held.begin(), state.copies.held.end(), add);
+    if (!flags || (ref.whole && ref.recasts.empty())) {
+        return flags;
+    }
+    const std::int64_t count = shapeOf(ref, memory).elements();
+    if (!ref.recasts.empty()) { // which of its elements they are, strides cannot say
+        SharedBytes all = allocateBytes(count);
+        std::memset(all.get(), 1, static_cast<std::size_t>(count));
+        return all;
+    }
+    const RuntimeValue seen =
+        Buffer(DType::UInt8, memory, Fill::Zero, std::move(flags)).load(ref.view, ref.view.shape);
+    if (!seen.isScalar()) {
+        return seen.data;
+    }
+    SharedBytes one = allocateBytes(1);
+    *one.get() = static_cast<std::byte>(seen.scalar);
+    return one;
+}
+
+// What a ref holds, sharing the memory of the buffer if the ref is all of it.
+Replay::Held heldBy(const RefBinding& ref, const Buffer& memory)
+{
+    Replay::Held held;
+    if (ref.whole && ref.recasts.empty()) {
+        held.elements = {memory.dtype(), memory.shape(),
+                         memory.shadow().none() ? nullptr : memory.data()};
+        held.defined = memory.shadow().all() ? nullptr : memory.shadow().mask;
+        return held;
+    }
+    const RuntimeValue value = loadThrough(ref, memory);
+    held.elements = {value.dtype, value.shape, value.data};
+    if (value.isScalar()) {
+        held.elements = makeArray(value.dtype, value.shape);
+        writeElement(value.dtype, held.elements.data.get(), 0, value.scalar);
+    }
+    held.elements.data = value.shadow.none() ? nullptr : held.elements.data;
+    held.defined = value.shadow.all() ? nullptr : value.shadow.mask;
+    return held;
 }
 
 } // namespace
@@ -85,7 +199,7 @@ std::vector<Replay::AgentPlace> Replay::places() const
 
 Replay::Contents Replay::contents(std::size_t agent, ir::ValueId ref)
 {
-    return m_impl->engine.look([&](const State& state) {
+    return m_impl->engine.look({}, [&](const State& state) {
         const RefBinding& binding = state.agents[agent].refs[m_impl->prepared->slots.of(ref)];
         const RuntimeValue value = loadThrough(binding, state.memory[binding.buffer].contents);
         Contents contents{makeArray(value.dtype, value.shape), {}};
@@ -100,6 +214,21 @@ Replay::Contents Replay::contents(std::size_t agent, ir::ValueId ref)
         contents.defined.assign(bytes, bytes + count);
         return contents;
     });
+}
+
+Replay::Held Replay::held(std::size_t agent, ir::ValueId ref, Picoseconds time)
+{
+    return m_impl->engine.look(time, [&](const State& state) {
+        const RefBinding& binding = state.agents[agent].refs[m_impl->prepared->slots.of(ref)];
+        Held held = heldBy(binding, state.memory[binding.buffer].contents);
+        held.arriving = arrivingIn(state, binding);
+        return held;
+    });
+}
+
+bool Replay::computes(ir::ValueId ref) const
+{
+    return m_impl->prepared->needed.needsContents(ref);
 }
 
 std::vector<Replay::InFlight> Replay::inFlight() const

@@ -1,60 +1,81 @@
 #include "views/layout/values/plane.h"
 
+#include "core/base/format.h"
+#include "views/layout/scene/canvas.h"
+
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <tuple>
 
 namespace pallascope::layout::values {
 
 namespace {
 
 constexpr std::int64_t kRowOfVector = 128; // elements: the lanes of a register
+constexpr double kMapGap = 12;             // px between the map and what is beside and below it
+constexpr double kLegendWidth = 146;       // px
+constexpr double kLegendHigh = 212;        // px, with everything in it
+constexpr double kLeastCell = 2, kLargestCell = 20;
+constexpr double kReadableCell = 8; // px of a cell whose side was chosen
+constexpr double kLabelRoom = 10;   // px beside the row numbers
 
-class Counter
+// Rows of the table that the map leaves room for.
+std::int64_t leastNumberRows(double height)
 {
-public:
-    void add(Kind kind, double value)
-    {
-        switch (kind) {
-        case Kind::None:
-            return;
-        case Kind::Undefined:
-            ++m_counts.undefined;
-            return;
-        case Kind::Inf:
-            ++m_counts.inf;
-            return;
-        case Kind::Nan:
-            ++m_counts.nan;
-            return;
-        case Kind::Value:
-            break;
-        }
-        ++m_counts.values;
-        m_sum += value;
-        m_least = std::min(m_least, value);
-        m_largest = std::max(m_largest, value);
-        if (value != 0) {
-            m_leastMagnitude = std::min(m_leastMagnitude, std::fabs(value));
-        }
-    }
+    constexpr double kLow = 200, kUsual = 290; // px
+    return height < kLow ? 1 : height < kUsual ? 3 : 5;
+}
 
-    [[nodiscard]] Counts done()
-    {
-        if (m_counts.values > 0) {
-            m_counts.least = m_least;
-            m_counts.largest = m_largest;
-            m_counts.mean = m_sum / static_cast<double>(m_counts.values);
-            m_counts.leastMagnitude = std::isfinite(m_leastMagnitude) ? m_leastMagnitude : 0;
-        }
-        return m_counts;
-    }
+double tableHeight(std::int64_t rows)
+{
+    return static_cast<double>(rows) * kLine + kLine + 10;
+}
 
-private:
-    static constexpr double kInf = std::numeric_limits<double>::infinity();
-    Counts m_counts;
-    double m_sum = 0, m_least = kInf, m_largest = -kInf, m_leastMagnitude = kInf;
-};
+// `count` of `all` around the middle one.
+std::pair<std::int64_t, std::int64_t> around(std::int64_t middle, std::int64_t count,
+                                             std::int64_t all)
+{
+    count = std::min(count, all);
+    return {std::clamp<std::int64_t>(middle - count / 2, 0, all - count), count};
+}
+
+// The first of `shown` rows of `all`, a whole number of cells from the beginning.
+std::int64_t firstShown(std::int64_t wanted, std::int64_t shown, std::int64_t all,
+                        std::int64_t side)
+{
+    const std::int64_t last = std::max<std::int64_t>(0, (all - shown + side - 1) / side * side);
+    return std::clamp<std::int64_t>(wanted / side * side, 0, last);
+}
+
+// The side with which the whole plane fits.
+std::int64_t fittingSide(const Plane& plane, double width, double height)
+{
+    const auto cellsIn = [](double px) {
+        return std::max<std::int64_t>(1, static_cast<std::int64_t>(px / kLeastCell));
+    };
+    return std::max({std::int64_t{1}, ceilDiv(plane.columns, cellsIn(width)),
+                     ceilDiv(plane.rows, cellsIn(height))});
+}
+
+// The table stands below the map and the legend and takes what is left of the height.
+void placeNumbers(Frame& frame, const Plane& plane, const FrameChoice& choice, Size size)
+{
+    constexpr std::int64_t kMostRows = 25, kMostColumns = 9;
+    const double lowest = size.height - tableHeight(leastNumberRows(size.height));
+    frame.numbersY =
+        std::min(lowest, std::max(frame.map.bottom() + kMapGap, kMapTop + kLegendHigh));
+    const double room = size.height - frame.numbersY - tableHeight(0);
+    frame.numberWidth = choice.numberWidth;
+    const auto fitting =
+        static_cast<std::int64_t>((size.width - 2 * kNumbersLeft) / frame.numberWidth);
+    std::tie(frame.numbers.row, frame.numbers.rows) =
+        around(plane.rowOf(choice.element),
+               std::clamp<std::int64_t>(static_cast<std::int64_t>(room / kLine), 1, kMostRows),
+               plane.rows);
+    std::tie(frame.numbers.column, frame.numbers.columns) =
+        around(plane.columnOf(choice.element), std::clamp<std::int64_t>(fitting, 1, kMostColumns),
+               plane.columns);
+}
 
 } // namespace
 
@@ -70,70 +91,46 @@ Plane planeOf(const Shape& shape, std::int64_t element)
     return {count == 0 ? 0 : element / count * count, rows, columns, count};
 }
 
-Kind kindOf(const ValuesView& view, std::int64_t element)
+Frame frameOf(const Plane& plane, const FrameChoice& choice, Size size)
 {
-    if (element < 0) {
-        return Kind::None;
+    if (plane.elements == 0) {
+        return {};
     }
-    if (view.defined[static_cast<std::size_t>(element)] == 0) {
-        return Kind::Undefined;
-    }
-    const double value = view.elements.at(element);
-    return std::isnan(value) ? Kind::Nan : std::isinf(value) ? Kind::Inf : Kind::Value;
-}
-
-Counts countsOf(const ValuesView& view)
-{
-    return countsOf(view, {0, 1, view.elements.shape.elements(), view.elements.shape.elements()});
-}
-
-Counts countsOf(const ValuesView& view, const Plane& plane)
-{
-    Counter counter;
-    for (std::int64_t i = plane.first; i < plane.first + plane.elements; ++i) {
-        counter.add(kindOf(view, i), view.elements.at(i));
-    }
-    return counter.done();
-}
-
-Cells cellsOf(const ValuesView& view, const Plane& plane, std::int64_t side)
-{
-    Cells cells{side, (plane.rows + side - 1) / side, (plane.columns + side - 1) / side, {}};
-    cells.cells.resize(static_cast<std::size_t>(cells.rows * cells.columns));
-    for (std::int64_t row = 0; row < plane.rows; ++row) {
-        for (std::int64_t column = 0; column < plane.columns; ++column) {
-            const std::int64_t element = plane.at(row, column);
-            const Kind kind = kindOf(view, element);
-            const auto number =
-                static_cast<std::size_t>(row / side * cells.columns + column / side);
-            Cell& cell = cells.cells[number];
-            if (kind == Kind::Value && cell.kind <= Kind::Value) {
-                const double value = view.elements.at(element);
-                cell.value = cell.kind == Kind::None || std::fabs(value) > std::fabs(cell.value)
-                                 ? value
-                                 : cell.value;
-            } else if (kind == Kind::Inf && cell.kind < Kind::Inf) {
-                cell.value = view.elements.at(element) > 0 ? 1 : -1;
-            }
-            cell.kind = std::max(cell.kind, kind);
-        }
-    }
-    return cells;
-}
-
-std::int64_t notableElement(const ValuesView& view)
-{
-    std::int64_t inf = -1;
-    for (std::int64_t i = 0; i < view.elements.shape.elements(); ++i) {
-        const Kind kind = kindOf(view, i);
-        if (kind == Kind::Nan) {
-            return i;
-        }
-        if (kind == Kind::Inf && inf < 0) {
-            inf = i;
-        }
-    }
-    return std::max<std::int64_t>(inf, 0);
+    Frame frame;
+    const std::int64_t row = plane.rowOf(choice.element), column = plane.columnOf(choice.element);
+    frame.legendWidth = kLegendWidth;
+    frame.legendX = size.width - kLegendWidth;
+    const double left = textWidth(countText(plane.rows - 1), 10) + kLabelRoom;
+    const double width = std::max(1.0, frame.legendX - kMapGap - left);
+    const double height =
+        std::max(1.0, size.height - tableHeight(leastNumberRows(size.height)) - kMapGap - kMapTop);
+    const std::int64_t whole = fittingSide(plane, width, height);
+    frame.side = choice.side == 0 || choice.side > whole ? whole : choice.side;
+    const auto cells = [&](std::int64_t elements) {
+        return static_cast<double>(ceilDiv(elements, frame.side));
+    };
+    const double least = frame.side == whole ? 1 : kReadableCell;
+    frame.px =
+        std::clamp(std::floor(std::min(width / cells(plane.columns), height / cells(plane.rows))),
+                   least, kLargestCell);
+    const auto shown = [&](std::int64_t all, double px) {
+        return std::min(all, frame.side
+                                 * std::max<std::int64_t>(
+                                     1, static_cast<std::int64_t>(std::floor(px / frame.px))));
+    };
+    Region& region = frame.region;
+    region.rows = shown(plane.rows, height);
+    region.columns = shown(plane.columns, width);
+    const auto corner =
+        choice.corner.value_or(std::pair(row - region.rows / 2, column - region.columns / 2));
+    region.row = firstShown(corner.first, region.rows, plane.rows, frame.side);
+    region.column = firstShown(corner.second, region.columns, plane.columns, frame.side);
+    region.rows = std::min(region.rows, plane.rows - region.row);
+    region.columns = std::min(region.columns, plane.columns - region.column);
+    frame.map = {std::ceil(left), kMapTop, frame.px * cells(region.columns),
+                 frame.px * cells(region.rows)};
+    placeNumbers(frame, plane, choice, size);
+    return frame;
 }
 
 } // namespace pallascope::layout::values

@@ -1,32 +1,16 @@
-// The plane of a ref that its heat map shows, and the cells that it is cut into. Only for the
-// values picture.
+// The plane of a ref that its heat map shows, and where the map, its cells and the numbers lie in
+// the picture. Only for the values picture.
 #pragma once
 
-#include "views/layout/values/values.h"
+#include "core/base/shape.h"
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/scene.h"
 
 #include <cstdint>
-#include <vector>
+#include <optional>
+#include <utility>
 
 namespace pallascope::layout::values {
-
-// What a cell shows. A cell that stands for several elements shows the worst: the order is from
-// good to bad.
-enum class Kind : std::uint8_t
-{
-    None, // no element is there
-    Value,
-    Undefined,
-    Inf, // of either sign
-    Nan
-};
-
-struct Counts
-{
-    std::int64_t values = 0, undefined = 0, inf = 0, nan = 0; // `values` are finite
-    // Over the finite values; 0 if there is none.
-    double least = 0, largest = 0, mean = 0;
-    double leastMagnitude = 0; // of those that are not 0
-};
 
 // A rectangle of elements. A ref of rank 0 or 1 is wrapped into rows of at most 128 elements.
 struct Plane
@@ -42,33 +26,52 @@ struct Plane
         return row < 0 || column < 0 || column >= columns || number >= elements ? -1
                                                                                 : first + number;
     }
+
+    [[nodiscard]] std::int64_t rowOf(std::int64_t element) const
+    {
+        return (element - first) / columns;
+    }
+
+    [[nodiscard]] std::int64_t columnOf(std::int64_t element) const
+    {
+        return (element - first) % columns;
+    }
 };
 
 // The plane in which an element lies, by the element's number in the array.
 [[nodiscard]] Plane planeOf(const Shape& shape, std::int64_t element);
 
-[[nodiscard]] Kind kindOf(const ValuesView& view, std::int64_t element);
-
-// Over all elements, or over those of a plane.
-[[nodiscard]] Counts countsOf(const ValuesView& view);
-[[nodiscard]] Counts countsOf(const ValuesView& view, const Plane& plane);
-
-struct Cell
+// Rows and columns of a plane.
+struct Region
 {
-    Kind kind = Kind::None;
-    double value = 0; // the finite value that is farthest from 0; for Inf its sign
+    std::int64_t row = 0, column = 0, rows = 0, columns = 0;
+    bool operator==(const Region&) const = default;
 };
 
-// The plane in cells of `side` x `side` elements, row-major.
-struct Cells
+// Where things lie in the picture.
+struct Frame
 {
-    std::int64_t side = 1, rows = 0, columns = 0;
-    std::vector<Cell> cells;
+    std::int64_t side = 1; // elements on a side of a cell
+    double px = 1;         // of a cell
+    Rect map;              // of the heat map
+    Region region;         // its elements
+    double legendX = 0, legendWidth = 0;
+    double numbersY = 0, numberWidth = 0;
+    Region numbers; // those of the table
 };
 
-[[nodiscard]] Cells cellsOf(const ValuesView& view, const Plane& plane, std::int64_t side);
+struct FrameChoice
+{
+    std::int64_t element = 0;
+    std::int64_t side = 0; // 0: the whole plane
+    std::optional<std::pair<std::int64_t, std::int64_t>> corner;
+    double numberWidth = 92; // px
+};
 
-// The element to look at if nobody chose one: see ValuesChoice::element.
-[[nodiscard]] std::int64_t notableElement(const ValuesView& view);
+inline constexpr double kLine = 17;        // px of one line of text
+inline constexpr double kMapTop = 20;      // px above the map, for its axis
+inline constexpr double kNumbersLeft = 10; // px beside the table
+
+[[nodiscard]] Frame frameOf(const Plane& plane, const FrameChoice& choice, Size size);
 
 } // namespace pallascope::layout::values

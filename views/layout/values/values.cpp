@@ -1,11 +1,10 @@
+// The heat map of a picture of values, with its axes, the lines where blocks meet and the cursor.
 #include "views/layout/values/values.h"
 
 #include "core/base/format.h"
-#include "views/layout/scene/canvas.h"
-#include "views/layout/values/plane.h"
+#include "views/layout/values/painter.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -15,131 +14,50 @@ namespace values {
 
 namespace {
 
-constexpr double kLeft = 52, kTop = 20, kGap = 16; // px around the heat map
-constexpr double kLegend = 132, kRow = 17;         // px: the legend's width, and one line
-constexpr double kLargestCell = 20, kGlyphCell = 7;
-constexpr std::int64_t kAround = 2; // rows and columns of numbers on each side of the element
-constexpr double kNumberWidth = 92, kNumbers = 2 * kAround * kRow + 2 * kRow + 14; // px
-constexpr int kLevels = 32;                                                        // of one colour
+constexpr double kGlyphCell = 7;  // px from which a cell shows a shape
+constexpr int kLevels = 32;       // of one colour
+constexpr double kBlockLines = 8; // px that lines of blocks are apart at least
 
-std::string minus(std::string text)
+} // namespace
+
+Painter::Painter(const ValuesSight& sight, ValuesScale scale,
+                 const std::optional<ValuesRange>& held)
+    : m_sight(sight)
+    , m_frame(sight.frame)
+    , m_scale(scale)
+    , m_hasRange(rangeOf(sight, held).has_value())
+    , m_range(rangeOf(sight, held).value_or(ValuesRange{}))
+    , m_canvas(sight.size.width, sight.size.height)
+{}
+
+double Painter::xOf(std::int64_t column) const
 {
-    if (!text.empty() && text.front() == '-') {
-        text.replace(0, 1, "−");
-    }
-    return text;
+    return m_frame.map.x
+           + static_cast<double>(column - m_frame.region.column) * m_frame.px
+                 / static_cast<double>(m_frame.side);
 }
 
-int digitsOf(DType dtype)
+double Painter::yOf(std::int64_t row) const
 {
-    constexpr int kFewest = 3;
-    const int bits = dtypeEntry(dtype).format.mantissaBits + 1;
-    return std::max(kFewest, static_cast<int>(bits * std::log10(2.0)));
+    return m_frame.map.y
+           + static_cast<double>(row - m_frame.region.row) * m_frame.px
+                 / static_cast<double>(m_frame.side);
 }
-
-std::string numberText(double value, DType dtype, int most = 7)
-{
-    return isFloat(dtype) ? fmt::format("{:.{}g}", value, std::min(most, digitsOf(dtype)))
-                          : fmt::format("{:.0f}", value);
-}
-
-// The index of an element, as "2100, 2664".
-std::string indexText(const Shape& shape, std::int64_t element)
-{
-    std::string text;
-    for (std::size_t axis = shape.rank(); axis-- > 0;) {
-        text = std::to_string(element % shape[axis]) + (text.empty() ? "" : ", ") + text;
-        element /= shape[axis];
-    }
-    return text;
-}
-
-std::int64_t numberOf(const Shape& shape, const std::vector<std::int64_t>& index)
-{
-    std::int64_t number = 0;
-    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
-        const std::int64_t asked = axis < index.size() ? index[axis] : 0;
-        number = number * shape[axis]
-                 + std::clamp<std::int64_t>(asked, 0, std::max<std::int64_t>(shape[axis] - 1, 0));
-    }
-    return number;
-}
-
-class Painter
-{
-public:
-    Painter(const ValuesView& view, const ValuesChoice& choice, Size size)
-        : m_view(view)
-        , m_scale(choice.scale)
-        , m_canvas(size.width, size.height)
-        , m_element(choice.element ? numberOf(view.elements.shape, *choice.element)
-                                   : notableElement(view))
-        , m_plane(planeOf(view.elements.shape, m_element))
-        , m_all(countsOf(view))
-        , m_counts(countsOf(view, m_plane))
-    {
-        const double room = std::max(1.0, size.width - kLeft - kGap - kLegend);
-        const double height = std::max(1.0, size.height - kTop - kNumbers - kGap);
-        std::int64_t side = 1;
-        while (room / static_cast<double>((m_plane.columns + side - 1) / side) < 2
-               || height / static_cast<double>((m_plane.rows + side - 1) / side) < 2) {
-            ++side;
-        }
-        m_cells = cellsOf(view, m_plane, side);
-        m_px = std::min({std::floor(room / static_cast<double>(m_cells.columns)),
-                         std::floor(height / static_cast<double>(m_cells.rows)), kLargestCell});
-        m_map = {kLeft, kTop, m_px * static_cast<double>(m_cells.columns),
-                 m_px * static_cast<double>(m_cells.rows)};
-    }
-
-    Scene paint() &&;
-
-private:
-    void map();
-    void marks();
-    void axes();
-    void legend();
-    void scaleBar(double x, double y);
-    void count(double x, double y, Kind kind, const char* what, std::int64_t number);
-    void numbers();
-    void number(double right, double y, std::int64_t element);
-    void glyph(Rect cell, const Cell& what);
-    [[nodiscard]] std::string caption() const;
-
-    [[nodiscard]] bool diverges() const
-    {
-        return m_scale == ValuesScale::Range && m_counts.least < 0 && m_counts.largest > 0;
-    }
-
-    // Where a value is on the scale: 0 to 1, or -1 to 1 if the scale diverges.
-    [[nodiscard]] double level(double value) const;
-    [[nodiscard]] Color colorAt(double level) const;
-
-    const ValuesView& m_view;
-    ValuesScale m_scale;
-    Canvas m_canvas;
-    std::int64_t m_element;
-    Plane m_plane;
-    Counts m_all, m_counts;
-    Cells m_cells;
-    double m_px = 1;
-    Rect m_map;
-};
 
 double Painter::level(double value) const
 {
     if (m_scale == ValuesScale::Log) {
-        const double low = m_counts.leastMagnitude;
-        const double high = std::max(std::fabs(m_counts.least), std::fabs(m_counts.largest));
+        const double low = m_range.leastMagnitude;
+        const double high = std::max(std::fabs(m_range.least), std::fabs(m_range.largest));
         return value == 0 || low == 0 ? 0
                : high <= low          ? 1
                                       : std::log(std::fabs(value) / low) / std::log(high / low);
     }
     if (diverges()) {
-        return value / std::max(-m_counts.least, m_counts.largest);
+        return value / std::max(-m_range.least, m_range.largest);
     }
-    const double span = m_counts.largest - m_counts.least;
-    return span == 0 ? (value == 0 ? 0 : 1) : (value - m_counts.least) / span;
+    const double span = m_range.largest - m_range.least;
+    return span == 0 ? (value == 0 ? 0 : 1) : (value - m_range.least) / span;
 }
 
 Color Painter::colorAt(double level) const
@@ -148,61 +66,96 @@ Color Painter::colorAt(double level) const
     if (diverges()) {
         return mix(level < 0 ? Role::Operand1 : Role::Operand2, std::fabs(level));
     }
-    return mix(m_view.color.role, kFaintest + (1 - kFaintest) * level);
+    return mix(m_sight.color.role, kFaintest + (1 - kFaintest) * std::max(level, 0.0));
+}
+
+Scene Painter::nothing(std::string_view sentence) &&
+{
+    m_canvas.paragraph(12, 8, m_canvas.width() - 24, sentence, 11, 16, Role::Text2);
+    return std::move(m_canvas).finish("Values", caption());
 }
 
 Scene Painter::paint() &&
 {
-    if (m_view.elements.shape.elements() == 0) {
-        m_canvas.text(kLeft, kTop, m_canvas.width() - kLeft, kRow,
-                      m_view.name + " has no elements.", {11, Role::Text2});
-        return std::move(m_canvas).finish("Values", caption());
+    if (!m_sight.unknown.empty()) {
+        return std::move(*this).nothing(m_sight.unknown);
+    }
+    if (m_sight.shape.elements() == 0) {
+        return std::move(*this).nothing(m_sight.name + " has no elements.");
     }
     map();
     marks();
+    blocks();
+    cursor();
     axes();
     legend();
     numbers();
     return std::move(m_canvas).finish("Values", caption());
 }
 
-// One image for all cells. Cells of undefined elements are hatched by runs; other marks follow.
+std::uint8_t Painter::colorOf(const Cell& cell) const
+{
+    constexpr auto kSpecial = static_cast<std::uint8_t>(2 * kLevels + 1);
+    switch (cell.kind) {
+    case Kind::None:
+    case Kind::Arriving:
+        break;
+    case Kind::Undefined:
+        return kSpecial + 1;
+    case Kind::Inf:
+        return kSpecial + 2;
+    case Kind::Nan:
+        return kSpecial + 3;
+    case Kind::Value:
+        return static_cast<std::uint8_t>(
+            kLevels + std::lround(std::clamp(level(cell.value), -1.0, 1.0) * kLevels));
+    }
+    return kSpecial;
+}
+
+// One image for all cells; patterns and shapes follow.
 void Painter::map()
 {
     std::vector<Color> palette;
     for (int i = -kLevels; i <= kLevels; ++i) {
         palette.push_back(colorAt(static_cast<double>(i) / kLevels));
     }
-    const auto special = static_cast<std::uint8_t>(palette.size());
     palette.insert(palette.end(), {Color(Role::View), mix(Role::Poison, 0.08), Color(Role::Warning),
                                    Color(Role::Error)});
     std::vector<std::uint8_t> pixels;
-    for (const Cell& cell : m_cells.cells) {
-        switch (cell.kind) {
-        case Kind::None:
-            pixels.push_back(special);
-            break;
-        case Kind::Undefined:
-            pixels.push_back(static_cast<std::uint8_t>(special + 1));
-            break;
-        case Kind::Inf:
-            pixels.push_back(static_cast<std::uint8_t>(special + 2));
-            break;
-        case Kind::Nan:
-            pixels.push_back(static_cast<std::uint8_t>(special + 3));
-            break;
-        case Kind::Value:
-            pixels.push_back(static_cast<std::uint8_t>(
-                kLevels + std::lround(std::clamp(level(cell.value), -1.0, 1.0) * kLevels)));
-            break;
-        }
+    pixels.reserve(m_sight.cells.cells.size());
+    for (const Cell& cell : m_sight.cells.cells) {
+        pixels.push_back(colorOf(cell));
     }
-    m_canvas.image(m_map, static_cast<int>(m_cells.columns), static_cast<int>(m_cells.rows),
-                   std::move(palette), std::move(pixels));
-    m_canvas.frame(m_map.x - 1, m_map.y - 1, m_map.w + 2, m_map.h + 2, Role::Edge);
+    m_canvas.image(m_frame.map, static_cast<int>(m_sight.cells.columns),
+                   static_cast<int>(m_sight.cells.rows), std::move(palette), std::move(pixels));
+    const Rect& map = m_frame.map;
+    m_canvas.frame(map.x - 1, map.y - 1, map.w + 2, map.h + 2, Role::Edge);
 }
 
-void Painter::glyph(Rect cell, const Cell& what)
+// Undefined elements are hatched. Those on their way are dotted, a dot for each cell of a readable
+// size.
+void Painter::pattern(const Rect& rect, Kind kind)
+{
+    if (kind == Kind::Undefined) {
+        m_canvas.hatch(rect.x, rect.y, rect.w, rect.h, mix(Role::Poison, 0.75),
+                       mix(Role::Poison, 0.08), Hatch::Undefined);
+        return;
+    }
+    constexpr double kDots = 8, kDot = 2; // px
+    const double apart = m_frame.px >= kGlyphCell ? m_frame.px : kDots;
+    const auto firstIn = [apart](double from, double origin) {
+        return origin + std::ceil((from - origin) / apart - 0.5) * apart + apart / 2;
+    };
+    for (double y = firstIn(rect.y, m_frame.map.y); y < rect.bottom(); y += apart) {
+        for (double x = firstIn(rect.x, m_frame.map.x); x < rect.right(); x += apart) {
+            m_canvas.fill(std::floor(x - kDot / 2), std::floor(y - kDot / 2), kDot, kDot,
+                          m_sight.color);
+        }
+    }
+}
+
+void Painter::glyph(const Rect& cell, const Cell& what)
 {
     const double inset = std::max(2.0, cell.w * 0.25);
     const double x0 = cell.x + inset, x1 = cell.right() - inset;
@@ -216,212 +169,158 @@ void Painter::glyph(Rect cell, const Cell& what)
     }
 }
 
-void Painter::marks()
+// Cells without a number have a pattern, by runs of equal ones, or a shape.
+void Painter::markRow(std::int64_t row)
 {
-    for (std::int64_t row = 0; row < m_cells.rows; ++row) {
-        const double y = m_map.y + static_cast<double>(row) * m_px;
-        std::int64_t begin = -1; // of a run of undefined cells
-        for (std::int64_t column = 0; column <= m_cells.columns; ++column) {
-            const Cell cell =
-                column == m_cells.columns
-                    ? Cell()
-                    : m_cells.cells[static_cast<std::size_t>(row * m_cells.columns + column)];
-            const double x = m_map.x + static_cast<double>(column) * m_px;
-            if (cell.kind == Kind::Undefined) {
-                begin = begin < 0 ? column : begin;
-                continue;
+    const double y = m_frame.map.y + static_cast<double>(row) * m_frame.px;
+    const auto at = [&](std::int64_t column) {
+        return m_sight.cells.cells[static_cast<std::size_t>(row * m_sight.cells.columns + column)];
+    };
+    const auto isPattern = [](Kind kind) {
+        return kind == Kind::Undefined || kind == Kind::Arriving;
+    };
+    for (std::int64_t column = 0; column < m_sight.cells.columns; ++column) {
+        const Cell cell = at(column);
+        const double x = m_frame.map.x + static_cast<double>(column) * m_frame.px;
+        if (isPattern(cell.kind) && (column == 0 || at(column - 1).kind != cell.kind)) {
+            std::int64_t end = column + 1;
+            while (end < m_sight.cells.columns && at(end).kind == cell.kind) {
+                ++end;
             }
-            if (begin >= 0) {
-                const double from = m_map.x + static_cast<double>(begin) * m_px;
-                m_canvas.hatch(from, y, x - from, m_px, mix(Role::Poison, 0.75),
-                               mix(Role::Poison, 0.08), Hatch::Undefined);
-                begin = -1;
-            }
-            if (m_px >= kGlyphCell) {
-                glyph({x, y, m_px, m_px}, cell);
-            }
+            pattern({x, y, static_cast<double>(end - column) * m_frame.px, m_frame.px}, cell.kind);
+        } else if (m_frame.px >= kGlyphCell) {
+            glyph({x, y, m_frame.px, m_frame.px}, cell);
         }
     }
-    const std::int64_t at = m_element - m_plane.first;
-    const std::int64_t row = at / m_plane.columns / m_cells.side,
-                       column = at % m_plane.columns / m_cells.side;
-    m_canvas.frame(m_map.x + static_cast<double>(column) * m_px - 2,
-                   m_map.y + static_cast<double>(row) * m_px - 2, m_px + 4, m_px + 4, Role::Text,
-                   2);
 }
 
-// The first and the last index on both axes.
+void Painter::marks()
+{
+    for (std::int64_t row = 0; row < m_sight.cells.rows; ++row) {
+        markRow(row);
+    }
+}
+
+void Painter::blockName(std::int64_t row, std::int64_t column)
+{
+    std::vector<std::int64_t> index = indexOf(m_sight.shape, m_sight.plane.at(row, column));
+    for (std::size_t axis = 0; axis < index.size(); ++axis) {
+        index[axis] /= m_sight.block[axis];
+    }
+    const std::string name = fmt::format("{}({})", m_sight.name, fmt::join(index, ","));
+    const std::size_t rank = m_sight.shape.rank();
+    const auto end = [](std::int64_t at, std::int64_t block) { return (at / block + 1) * block; };
+    const double left = xOf(column), top = yOf(row);
+    const double right = std::min(xOf(end(column, m_sight.block[rank - 1])), m_frame.map.right());
+    const double bottom = std::min(yOf(end(row, m_sight.block[rank - 2])), m_frame.map.bottom());
+    constexpr double kHigh = 14;
+    const double width = textWidth(name, 10) + 8;
+    if (width + 4 > right - left || bottom - top < 3 * kHigh) {
+        return;
+    }
+    m_canvas.fill(left + 2, bottom - kHigh - 2, width, kHigh, Role::View);
+    m_canvas.text(left + 2, bottom - kHigh - 2, width, kHigh, name,
+                  {10, Role::Text, Weight::Regular, Align::Center});
+}
+
+void Painter::blocks()
+{
+    const std::size_t rank = m_sight.shape.rank();
+    if (m_sight.block.rank() != rank || rank < 2) {
+        return;
+    }
+    const Region& region = m_frame.region;
+    const std::int64_t high = m_sight.block[rank - 2], wide = m_sight.block[rank - 1];
+    const Rect& map = m_frame.map;
+    const auto drawn = [&](std::int64_t block) {
+        return static_cast<double>(block) * m_frame.px / static_cast<double>(m_frame.side)
+               >= kBlockLines;
+    };
+    if (!drawn(high) || !drawn(wide)) {
+        return;
+    }
+    const auto next = [](std::int64_t from, std::int64_t block) {
+        return (from / block + 1) * block;
+    };
+    for (auto row = next(region.row, high); row < region.row + region.rows; row += high) {
+        m_canvas.fill(map.x, std::round(yOf(row)), map.w, 1, Role::Text2);
+    }
+    for (auto column = next(region.column, wide); column < region.column + region.columns;
+         column += wide) {
+        m_canvas.fill(std::round(xOf(column)), map.y, 1, map.h, Role::Text2);
+    }
+    for (auto row = region.row; row < region.row + region.rows; row = next(row, high)) {
+        for (auto column = region.column; column < region.column + region.columns;
+             column = next(column, wide)) {
+            blockName(row, column);
+        }
+    }
+}
+
+void Painter::cursor()
+{
+    const std::int64_t row = m_sight.plane.rowOf(m_sight.element) - m_frame.region.row;
+    const std::int64_t column = m_sight.plane.columnOf(m_sight.element) - m_frame.region.column;
+    if (row < 0 || column < 0 || row >= m_frame.region.rows || column >= m_frame.region.columns) {
+        return; // scrolled away
+    }
+    const auto px = [&](std::int64_t elements) {
+        return static_cast<double>(elements / m_frame.side) * m_frame.px;
+    };
+    m_canvas.frame(m_frame.map.x + px(column) - 2, m_frame.map.y + px(row) - 2, m_frame.px + 4,
+                   m_frame.px + 4, Role::Text, 2);
+}
+
+// The first and the last index on both axes, and where blocks meet.
 void Painter::axes()
 {
     const TextStyle style{10, Role::Text2};
-    const std::string last = countText(m_plane.columns - 1);
-    m_canvas.text(m_map.x, 2, 60, 14, "0", style);
-    const double width = textWidth(last, 10);
-    if (m_plane.columns > 1 && m_map.w >= width + 14) {
-        m_canvas.text(m_map.right() - width - 1, 2, width + 1, 14, last,
-                      {10, Role::Text2, Weight::Regular, Align::Right});
-    }
     const TextStyle right{10, Role::Text2, Weight::Regular, Align::Right};
-    m_canvas.text(0, m_map.y - 3, kLeft - 8, 14, "0", right);
-    if (m_plane.rows > 1 && m_map.h >= 2 * kRow) {
-        m_canvas.text(0, m_map.bottom() - 12, kLeft - 8, 14, countText(m_plane.rows - 1), right);
+    const Region& region = m_frame.region;
+    const Rect& map = m_frame.map;
+    const std::string first = countText(region.column);
+    const std::string last = countText(region.column + region.columns - 1);
+    m_canvas.text(map.x, 2, textWidth(first, 10) + 1, 14, first, style);
+    const double width = textWidth(last, 10);
+    if (region.columns > 1 && map.w >= width + textWidth(first, 10) + 8) {
+        m_canvas.text(map.right() - width - 1, 2, width + 1, 14, last, right);
     }
-}
-
-void Painter::scaleBar(double x, double y)
-{
-    constexpr double kHeight = 8;
-    const double from = diverges() ? -1 : 0;
-    const double width = kLegend - 12;
-    for (int i = 0; i < static_cast<int>(width); ++i) {
-        m_canvas.fill(x + i, y, 1, kHeight, colorAt(from + (1 - from) * i / width));
-    }
-    const double most = std::max(-m_counts.least, m_counts.largest);
-    const bool log = m_scale == ValuesScale::Log;
-    const double high = diverges() || log ? most : m_counts.largest;
-    const double low = diverges() ? -most : log ? m_counts.leastMagnitude : m_counts.least;
-    const auto text = [&](double value) { return minus(fmt::format("{:.4g}", value)); };
-    m_canvas.text(x, y + kHeight + 1, width / 2, 14, text(low), {10, Role::Text2});
-    m_canvas.text(x + width / 2, y + kHeight + 1, width / 2, 14, text(high),
-                  {10, Role::Text2, Weight::Regular, Align::Right});
-    if (diverges()) {
-        m_canvas.text(x + width / 2 - 8, y + kHeight + 1, 16, 14, "0",
-                      {10, Role::Text2, Weight::Regular, Align::Center});
-    }
-}
-
-void Painter::count(double x, double y, Kind kind, const char* what, std::int64_t number)
-{
-    constexpr double kSwatch = 11;
-    const Rect swatch{x, y + 3, kSwatch, kSwatch};
-    if (kind == Kind::Undefined) {
-        m_canvas.hatch(swatch.x, swatch.y, kSwatch, kSwatch, mix(Role::Poison, 0.75),
-                       mix(Role::Poison, 0.08), Hatch::Undefined);
-    } else {
-        m_canvas.fill(swatch.x, swatch.y, kSwatch, kSwatch,
-                      kind == Kind::Nan ? Role::Error : Role::Warning);
-        glyph(swatch, {kind, 1});
-    }
-    m_canvas.text(x + kSwatch + 6, y, 60, kRow, what);
-    m_canvas.text(x, y, kLegend - 12, kRow, countText(number),
-                  {11, Role::Text, Weight::Medium, Align::Right});
-}
-
-// What the plane in sight holds.
-void Painter::legend()
-{
-    const double x = m_canvas.width() - kLegend + 4;
-    double y = m_map.y - 4;
-    const DType dtype = m_view.elements.dtype;
-    const std::array<std::pair<const char*, double>, 3> figures{
-        {{"min", m_counts.least}, {"max", m_counts.largest}, {"mean", m_counts.mean}}};
-    for (const auto& [name, value] : figures) {
-        m_canvas.text(x, y, 40, kRow, name, {11, Role::Text2});
-        const bool isMean = value == m_counts.mean && std::string_view(name) == "mean";
-        m_canvas.text(x + 40, y, kLegend - 52, kRow,
-                      m_counts.values == 0 ? "none"
-                      : isMean             ? minus(fmt::format("{:.4g}", value))
-                                           : minus(numberText(value, dtype, 5)),
-                      {11, Role::Text, Weight::Medium, Align::Right});
-        y += kRow;
-    }
-    y += 6;
-    if (m_counts.values > 0) {
-        scaleBar(x, y);
-        y += 30;
-    }
-    count(x, y, Kind::Nan, "NaN", m_counts.nan);
-    count(x, y + kRow, Kind::Inf, "Inf", m_counts.inf);
-    count(x, y + 2 * kRow, Kind::Undefined, "undefined", m_counts.undefined);
-    if (m_cells.side > 1) {
-        y = m_canvas.paragraph(x, y + 3 * kRow + 6, kLegend - 12,
-                               fmt::format("A cell stands for {0} × {0} elements. It shows the "
-                                           "worst of them, else the value farthest from 0.",
-                                           m_cells.side),
-                               10, 13, Role::Text3);
-    }
-}
-
-void Painter::number(double right, double y, std::int64_t element)
-{
-    const Kind kind = kindOf(m_view, element);
-    if (kind == Kind::None) {
-        return;
-    }
-    const double left = right - kNumberWidth;
-    if (element == m_element) {
-        m_canvas.frame(left + 2, y, kNumberWidth, kRow, Role::Text, 2);
-    }
-    const double value = m_view.elements.at(element);
-    const Color color = kind == Kind::Nan         ? Color(Role::Error)
-                        : kind == Kind::Inf       ? Color(Role::Warning)
-                        : kind == Kind::Undefined ? Color(Role::Text3)
-                                                  : Color(Role::Text);
-    const std::string text = kind == Kind::Nan         ? "NaN"
-                             : kind == Kind::Inf       ? (value > 0 ? "Inf" : "-Inf")
-                             : kind == Kind::Undefined ? "undefined"
-                                                       : numberText(value, m_view.elements.dtype);
-    m_canvas.text(left, y, kNumberWidth - 4, kRow, text,
-                  {11, color, kind == Kind::Nan ? Weight::MonoBold : Weight::Mono, Align::Right});
-}
-
-// Numbers around the element.
-void Painter::numbers()
-{
-    const double top = m_canvas.height() - kNumbers;
-    const std::int64_t at = m_element - m_plane.first;
-    const std::int64_t row = at / m_plane.columns, column = at % m_plane.columns;
-    const auto range = [](std::int64_t middle, std::int64_t count) {
-        const std::int64_t first = std::clamp<std::int64_t>(
-            middle - kAround, 0, std::max<std::int64_t>(0, count - 2 * kAround - 1));
-        return std::pair(first, std::min(count, first + 2 * kAround + 1));
-    };
-    const auto [firstRow, endRow] = range(row, m_plane.rows);
-    auto [firstColumn, endColumn] = range(column, m_plane.columns);
-    const auto fitting = static_cast<std::int64_t>((m_canvas.width() - 16) / kNumberWidth);
-    while (endColumn - firstColumn > std::max<std::int64_t>(1, fitting)) {
-        (column - firstColumn > endColumn - 1 - column ? ++firstColumn : --endColumn);
-    }
-    const std::string index = indexText(m_view.elements.shape, m_element);
-    m_canvas.text(12, top, m_canvas.width() - 24, kRow,
-                  m_view.name + (index.empty() ? "" : "[" + index + "]"),
-                  {11, Role::Text, Weight::SemiBold});
-    if (m_view.elements.shape.rank() > 1) {
-        m_canvas.text(12, top, m_canvas.width() - 24, kRow,
-                      fmt::format("rows {}–{}, columns {}–{}", firstRow, endRow - 1, firstColumn,
-                                  endColumn - 1),
-                      {10, Role::Text2, Weight::Regular, Align::Right});
-    }
-    for (std::int64_t r = firstRow; r < endRow; ++r) {
-        for (std::int64_t c = firstColumn; c < endColumn; ++c) {
-            number(12 + static_cast<double>(c - firstColumn + 1) * kNumberWidth,
-                   top + kRow + 4 + static_cast<double>(r - firstRow) * kRow, m_plane.at(r, c));
-        }
+    m_canvas.text(0, map.y - 3, map.x - 6, 14, countText(region.row), right);
+    if (region.rows > 1 && map.h >= 2 * kLine) {
+        m_canvas.text(0, map.bottom() - 12, map.x - 6, 14, countText(region.row + region.rows - 1),
+                      right);
     }
 }
 
 std::string Painter::caption() const
 {
-    const Array& elements = m_view.elements;
     std::string text =
-        fmt::format("{} |{}{}|", m_view.name, dtypeName(elements.dtype), toString(elements.shape));
-    text += m_view.memory.empty() ? "" : " in " + m_view.memory;
-    if (m_all.values > 0) {
-        text += fmt::format(" · {} to {}", minus(numberText(m_all.least, elements.dtype, 4)),
-                            minus(numberText(m_all.largest, elements.dtype, 4)));
+        fmt::format("{} |{}{}|", m_sight.name, dtypeName(m_sight.dtype), toString(m_sight.shape));
+    text += m_sight.memory.empty() ? "" : " in " + m_sight.memory;
+    if (!m_sight.unknown.empty()) {
+        return text + " · not known";
     }
-    return text
-           + fmt::format(" · |{}| NaN · |{}| Inf · |{}| undefined", countText(m_all.nan),
-                         countText(m_all.inf), countText(m_all.undefined));
+    const Counts& all = m_sight.all;
+    text += fmt::format(" · |{}| NaN", countText(all.nan));
+    const auto add = [&](std::int64_t number, const char* what) {
+        text += number > 0 ? fmt::format(" · |{}| {}", countText(number), what) : "";
+    };
+    add(all.inf, "Inf");
+    add(all.arriving, "on their way");
+    add(all.undefined, "undefined");
+    if (all.values > 0) {
+        text += fmt::format(" · {} to {}", minus(fmt::format("{:.4g}", all.least)),
+                            minus(fmt::format("{:.4g}", all.largest)));
+    }
+    return text;
 }
-
-} // namespace
 
 } // namespace values
 
-Scene layoutValues(const ValuesView& view, const ValuesChoice& choice, Size size)
+Scene layoutSight(const ValuesSight& sight, ValuesScale scale,
+                  const std::optional<ValuesRange>& held)
 {
-    return values::Painter(view, choice, size).paint();
+    return values::Painter(sight, scale, held).paint();
 }
 
 } // namespace pallascope::layout

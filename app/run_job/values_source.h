@@ -1,0 +1,63 @@
+// Says what refs hold at any moment of a run. The numbers come from a replay of the run, which
+// keeps snapshots of its state, so that going back and forth takes milliseconds where it has been
+// before. One thread at a time may use it.
+#pragma once
+
+#include "app/run_job/run_job.h"
+#include "app/run_job/values_refs.h"
+#include "core/machine/replay.h"
+#include "views/layout/values/values.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pallascope::app {
+
+// What is to be looked at, and how.
+struct ValuesAsk
+{
+    Picoseconds time;
+    std::size_t ref = 0;              // of ValuesSource::refs()
+    std::optional<std::size_t> minus; // of refs() too, of the same shape: their difference
+    std::string agent;                // empty: the first one that has the ref
+    layout::ValuesChoice choice;
+    layout::Size size;
+    bool operator==(const ValuesAsk&) const = default;
+};
+
+class ValuesSource
+{
+public:
+    ValuesSource() = default;
+    virtual ~ValuesSource() = default;
+    ValuesSource(const ValuesSource&) = delete;
+    ValuesSource& operator=(const ValuesSource&) = delete;
+
+    [[nodiscard]] virtual const std::vector<ValuesRef>& refs() const = 0;
+    // What is to be said of all values: which are known where not all are, or that they were
+    // computed again for a trace from a file. Empty: nothing.
+    [[nodiscard]] virtual const std::string& note() const = 0;
+
+    // Nothing if it was cancelled. Where the ref does not exist at that moment, or what it holds is
+    // not computed, the sight says so. `ask.ref` is one of refs().
+    [[nodiscard]] virtual Result<std::optional<layout::ValuesSight>>
+    look(const ValuesAsk& ask, const Progress& proceed) = 0;
+    // What the last look showed, for Python: the elements of the map if they are few enough to
+    // read, else those of the table.
+    [[nodiscard]] virtual std::string numpyText() = 0;
+    // All of that ref, or difference, as the bytes of a .npy file.
+    [[nodiscard]] virtual Result<std::string> npy() = 0;
+};
+
+// `isReopened`: the run is a trace from a file, which holds no values. The error says why nothing
+// is known.
+[[nodiscard]] Result<std::unique_ptr<ValuesSource>>
+openValues(const RunRequest& request, const layout::RunView& run, bool isReopened);
+
+// What a ref of a replay holds. `agent` is an index into its places.
+[[nodiscard]] layout::ValuesView viewOfRef(machine::Replay& replay, const ValuesRef& ref,
+                                           std::size_t agent, ir::ValueId id, Picoseconds time);
+
+} // namespace pallascope::app

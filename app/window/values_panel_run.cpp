@@ -1,0 +1,252 @@
+// Which refs the Values dock offers for a run, and what of it is not known.
+#include "app/window/values_panel.h"
+#include "core/base/format.h"
+#include "views/fonts.h"
+
+#include <QAbstractItemView>
+#include <QHBoxLayout>
+
+#include <algorithm>
+
+namespace pallascope::app {
+
+using namespace layout;
+using namespace Qt::StringLiterals;
+using views::text;
+
+void ValuesPanel::followRun()
+{
+    m_opened.reset();
+    m_refs.clear();
+    m_failure.clear();
+    m_known.clear();
+    m_held.reset();
+    m_jobs.close();
+    m_picture->show(nullptr, m_choice.scale, {});
+    openIfSeen();
+}
+
+// A replay takes time and memory, so nothing is replayed before somebody looks.
+void ValuesPanel::openIfSeen()
+{
+    const auto& run = m_session.viewpoint().run();
+    if (!isVisible() || !run || run == m_opened) {
+        return;
+    }
+    m_opened = run;
+    const auto& shown = m_session.runs().shown();
+    if (!run->notRun.empty() || !shown || shown->view != run) {
+        fail("Nothing ran, so there are no values.");
+        return;
+    }
+    m_jobs.open(shown->request, run, shown->walls.empty());
+    m_awaitedDelay.start();
+}
+
+void ValuesPanel::takeRefs(std::vector<ValuesRef> refs, const std::string& note)
+{
+    m_refs = std::move(refs);
+    m_known = note;
+    fillRefs();
+    fillAgents();
+    showNote();
+    if (m_refs.empty()) {
+        fail("This program has no refs that hold values.");
+        return;
+    }
+    if (!choose(m_wanted, m_wantedMemory)) {
+        chooseFirst();
+    }
+    followSelection();
+}
+
+// A block that is selected in any view is looked at in its array, a slot as the ref that bodies
+// have of it.
+void ValuesPanel::followSelection()
+{
+    const layout::Target& selection = m_session.viewpoint().state().selection;
+    const auto* block = std::get_if<target::Block>(&selection);
+    const auto* slot = std::get_if<target::Buffer>(&selection);
+    if (m_refs.empty() || (block == nullptr && slot == nullptr)) {
+        return;
+    }
+    const trace::Info& info = m_opened->trace->info();
+    const std::vector<std::int32_t>& arrays = m_opened->index->arrays().ofOperand;
+    const auto row = [](std::int64_t number) { return static_cast<std::size_t>(number); };
+    const std::int64_t operand =
+        block != nullptr ? block->operand : info.buffers[row(slot->buffer)].operand;
+    const auto found = std::find_if(m_refs.begin(), m_refs.end(), [&](const ValuesRef& ref) {
+        if (operand < 0) {
+            return ref.name == info.buffers[row(slot->buffer)].name;
+        }
+        return ref.operand >= 0 && ref.isBlock == (slot != nullptr)
+               && arrays[row(ref.operand)] == arrays[row(operand)];
+    });
+    if (found == m_refs.end()) {
+        return;
+    }
+    chooseRef(static_cast<int>(found - m_refs.begin()));
+    const trace::Operand* cut = block == nullptr ? nullptr : &info.operands[row(operand)];
+    if (cut == nullptr || found->block.rank() == 0 || found->shape != cut->array) {
+        return;
+    }
+    std::vector<std::int64_t> first = indexOf(Shape(Extents(cut->blockCounts)), block->block);
+    for (std::size_t axis = 0; axis < first.size(); ++axis) {
+        first[axis] *= cut->block[axis];
+    }
+    chooseElement(first);
+}
+
+void ValuesPanel::fillRefs()
+{
+    m_ref->clear();
+    const bool someKnown =
+        std::any_of(m_refs.begin(), m_refs.end(), [](const ValuesRef& ref) { return ref.isKnown; });
+    for (const ValuesRef& ref : m_refs) {
+        const auto alike = std::count_if(m_refs.begin(), m_refs.end(), [&](const ValuesRef& one) {
+            return one.name == ref.name && one.memory == ref.memory;
+        });
+        std::string item = ref.name + " · " + ref.memory;
+        if (alike > 1) {
+            item += " " + std::string(dtypeName(ref.dtype)) + toString(ref.shape);
+        }
+        m_ref->addItem(text(item + (ref.isKnown || !someKnown ? "" : " · not known")));
+    }
+    m_ref->view()->setMinimumWidth(m_ref->sizeHint().width());
+}
+
+void ValuesPanel::fillAgents()
+{
+    const std::vector<std::string>& agents = m_opened->trace->info().agents;
+    const QString before = m_agent->currentData().toString();
+    m_agent->clear();
+    m_agent->addItem(tr("first that has it"), QString());
+    for (const std::string& agent : agents) {
+        m_agent->addItem(text(agent), text(agent));
+    }
+    m_agent->setCurrentIndex(std::max(0, m_agent->findData(before)));
+    m_agent->setVisible(agents.size() > 1);
+}
+
+// What the run writes is looked at most.
+void ValuesPanel::chooseFirst()
+{
+    const auto& operands = m_opened->trace->info().operands;
+    const auto first = std::find_if(m_refs.begin(), m_refs.end(), [&](const ValuesRef& ref) {
+        if (ref.operand < 0 || ref.isBlock) {
+            return false;
+        }
+        const trace::Operand& operand = operands[static_cast<std::size_t>(ref.operand)];
+        return operand.direction == trace::Direction::Out && !operand.isAround;
+    });
+    chooseRef(first == m_refs.end() ? 0 : static_cast<int>(first - m_refs.begin()));
+    m_wanted.clear(); // nobody has asked for it
+}
+
+bool ValuesPanel::choose(const std::string& name, const std::string& memory)
+{
+    const auto found = std::find_if(m_refs.begin(), m_refs.end(), [&](const ValuesRef& ref) {
+        return ref.name == name && (memory.empty() || ref.memory == memory);
+    });
+    if (found == m_refs.end()) {
+        return false;
+    }
+    chooseRef(static_cast<int>(found - m_refs.begin()));
+    return true;
+}
+
+const ValuesRef* ValuesPanel::ref() const
+{
+    const int index = m_ref->currentIndex();
+    return index < 0 || index >= static_cast<int>(m_refs.size())
+               ? nullptr
+               : &m_refs[static_cast<std::size_t>(index)];
+}
+
+void ValuesPanel::chooseRef(int index)
+{
+    m_ref->setCurrentIndex(index);
+    m_wanted = ref()->name;
+    m_wantedMemory = ref()->memory;
+    m_choice.element.reset();
+    m_choice.corner.reset();
+    m_minus.reset();
+    m_held.reset();
+    makeAxes();
+    showNote();
+    ask();
+}
+
+// A field for every axis but the last two that has more than one element.
+void ValuesPanel::makeAxes()
+{
+    for (QWidget* each : m_axisWidgets) {
+        each->hide();
+        each->deleteLater();
+    }
+    m_axisWidgets.clear();
+    m_axes.clear();
+    const Shape& shape = ref()->shape;
+    auto* line = static_cast<QHBoxLayout*>(m_second->layout());
+    for (std::size_t axis = 0; axis + 2 < shape.rank(); ++axis) {
+        if (shape[axis] < 2) {
+            continue;
+        }
+        auto* field = new NumberField(0, shape[axis] - 1, m_second);
+        field->setStepsByOne();
+        field->setLook({m_theme, false});
+        field->setValueText(u"0"_s);
+        field->setToolTip(tr("Axis %1: 0 to %2").arg(axis).arg(shape[axis] - 1));
+        field->setAccessibleName(tr("Axis %1").arg(axis));
+        field->setFixedWidth(64);
+        connect(field, &NumberField::committed, this, [this, axis = axis](const QString& number) {
+            chooseAxis(axis, number.toLongLong());
+        });
+        auto* name = new QLabel(tr("axis %1").arg(axis), m_second);
+        name->setObjectName(u"hint"_s);
+        name->setFont(views::font(11));
+        line->insertWidget(line->count() - 1, name);
+        line->insertWidget(line->count() - 1, field);
+        m_axisWidgets.insert(m_axisWidgets.end(), {name, field});
+        m_axes.emplace_back(axis, field);
+    }
+    m_second->setVisible(!m_axes.empty() || m_agent->count() > 2);
+}
+
+void ValuesPanel::chooseAxis(std::size_t axis, std::int64_t number)
+{
+    const Shape& shape = ref()->shape;
+    auto index = m_choice.element.value_or(std::vector<std::int64_t>(shape.rank(), 0));
+    index[axis] = std::clamp<std::int64_t>(number, 0, shape[axis] - 1);
+    chooseElement(index);
+}
+
+// What computing all values takes: the operations of the kernel, done on this machine, and its
+// arrays.
+std::string ValuesPanel::cost() const
+{
+    Bytes arrays;
+    for (const ValuesRef& each : m_refs) {
+        const bool isArray = each.memory == "HBM" || each.memory == "ANY";
+        arrays += isArray ? packedBytes(each.dtype, each.shape.elements()) : Bytes();
+    }
+    constexpr double kGiga = 1e9;
+    const double flops = static_cast<double>(m_opened->report.flops.value());
+    return (flops >= kGiga ? significant(flops / kGiga, 3) + " GFLOP" : "less than 1 GFLOP")
+           + " and " + bytesText(arrays) + " of arrays";
+}
+
+void ValuesPanel::showNote()
+{
+    const auto& shown = m_session.runs().shown();
+    const bool isPartly = shown && !shown->request.fullValues && m_failure.empty();
+    QString note = text(m_known);
+    if (isPartly) {
+        note += (note.isEmpty() ? u""_s : u" "_s) + tr("All of them take %1.").arg(text(cost()));
+    }
+    m_note->setText(note);
+    m_note->setVisible(!note.isEmpty() && m_failure.empty());
+    m_computeAll->setVisible(isPartly);
+}
+
+} // namespace pallascope::app

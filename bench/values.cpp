@@ -1,0 +1,80 @@
+// Measures how long the picture of a ref takes: 100 random moments of a long run with every number
+// computed, after the replay has been at its end; and pictures of other parts at one moment.
+#include "app/run_job/values_source.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <random>
+#include <vector>
+
+namespace {
+
+using namespace pallascope;
+using Clock = std::chrono::steady_clock;
+
+double milliseconds(Clock::time_point begin)
+{
+    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
+
+void print(const char* what, std::vector<double> times)
+{
+    std::sort(times.begin(), times.end());
+    std::printf("  %s: median %.1f ms, p99 %.1f ms, largest %.1f ms\n", what,
+                times[times.size() / 2], times[times.size() * 99 / 100], times.back());
+}
+
+bool report(const app::RunRequest& request, const char* name)
+{
+    app::RunRequest quick = request;
+    quick.fullValues = false; // the trace is the same
+    const auto run = app::runKernel(quick);
+    auto values = run ? app::openValues(request, *run->view, false)
+                      : Result<std::unique_ptr<app::ValuesSource>>(run.error());
+    if (!values) {
+        std::fprintf(stderr, "%s\n", values.error().message.c_str());
+        return false;
+    }
+    const Picoseconds end = run->view->trace->end();
+    const auto& refs = (*values)->refs();
+    const auto out = std::find_if(refs.begin(), refs.end(),
+                                  [](const app::ValuesRef& ref) { return ref.name == "out"; });
+    app::ValuesAsk ask{
+        .time = end, .ref = static_cast<std::size_t>(out - refs.begin()), .size = {347, 390}};
+    Clock::time_point begin = Clock::now();
+    (void)(*values)->look(ask, {});
+    std::printf("%s: first look, at the end, %.0f ms\n", name, milliseconds(begin));
+    std::mt19937_64 random(1);
+    std::vector<double> jumps, looks;
+    for (int i = 0; i < 100; ++i) {
+        ask.time = Picoseconds(
+            static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end.value())));
+        begin = Clock::now();
+        (void)(*values)->look(ask, {});
+        jumps.push_back(milliseconds(begin));
+    }
+    for (int i = 0; i < 100; ++i) {
+        ask.choice.side = 1 << random() % 5;
+        ask.choice.corner = {static_cast<std::int64_t>(random() % 4096),
+                             static_cast<std::int64_t>(random() % 4096)};
+        begin = Clock::now();
+        (void)(*values)->look(ask, {});
+        looks.push_back(milliseconds(begin));
+    }
+    print("a jump with its picture", jumps);
+    print("another part at the same moment", looks);
+    return true;
+}
+
+} // namespace
+
+int main()
+{
+    app::RunRequest request{.chip = "tpu_v5e", .check = false};
+    const bool large = report(request, "matmul 4096\u00b3 in 512-blocks");
+    for (const char* block : {"bm", "bn", "bk"}) {
+        request.parameters[block] = "128";
+    }
+    return report(request, "matmul 4096\u00b3 in 128-blocks") && large ? 0 : 1;
+}

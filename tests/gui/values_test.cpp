@@ -1,0 +1,304 @@
+// The Values dock of a live window with the real machine behind it: a ref is chosen, the playhead
+// moves, NaN is shown, and what is not known is said.
+#include "app/run_job/values_source.h"
+#include "app/window/docks.h"
+#include "app/window/main_window.h"
+#include "app/window/values_panel.h"
+#include "core/kernel_file/kernel_file.h"
+#include "core/trace_file/trace_file.h"
+#include "kernels/kernel.h"
+#include "views/style.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QWheelEvent>
+
+#include <limits>
+#include <memory>
+
+namespace pallascope::test {
+
+class ValuesTest : public QObject
+{
+    Q_OBJECT
+
+private:
+    static app::RunRequest request(bool fullValues)
+    {
+        app::RunRequest request;
+        request.chip = "tpu_v5e";
+        request.fullValues = fullValues;
+        request.check = false;
+        for (const char* size : {"m", "n", "k"}) {
+            request.parameters[size] = "256";
+        }
+        for (const char* name : {"bm", "bn", "bk"}) {
+            request.parameters[name] = "128";
+        }
+        return request;
+    }
+
+    // A matmul of which row 3 of x has an Inf that meets a zero of y.
+    static void saveWithNan(const std::string& path)
+    {
+        const kernels::Kernel& kernel = *kernels::find("matmul");
+        auto program = kernel.build(kernels::arguments(kernel, request(true).parameters).value());
+        QVERIFY(program.has_value());
+        kernel_file::KernelFile file;
+        file.program = std::move(*program);
+        for (const std::uint64_t seed : {1U, 2U}) {
+            Array array = normalArray(DType::BF16, {256, 256}, seed);
+            array.as<std::uint16_t>()[seed == 1 ? 3 * 256 + 7 : 7 * 256 + 5] =
+                floatToBf16(seed == 1 ? std::numeric_limits<float>::infinity() : 0);
+            file.inputs.emplace_back(array);
+        }
+        QVERIFY(kernel_file::save(file, path).has_value());
+    }
+
+    void open()
+    {
+        m_window = std::make_unique<app::MainWindow>();
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+    }
+
+    void run(const app::RunRequest& asked)
+    {
+        runs().start(asked);
+        finish();
+    }
+
+    void finish()
+    {
+        QTRY_VERIFY_WITH_TIMEOUT(!runs().job().running, 60000);
+        QVERIFY2(runs().job().error.isEmpty(), qPrintable(runs().job().error));
+    }
+
+    void showValues()
+    {
+        QTest::mouseClick(dock("memory").head()->button(1), Qt::LeftButton);
+        QVERIFY(dock("values").isVisible());
+        QTRY_VERIFY_WITH_TIMEOUT(picture().sight() || caption().contains(u"no values"), 30000);
+    }
+
+    [[nodiscard]] app::Runs& runs() const { return m_window->session().runs(); }
+
+    [[nodiscard]] app::Dock& dock(const char* name) const
+    {
+        return *m_window->docks().dock(QString::fromLatin1(name));
+    }
+
+    [[nodiscard]] app::ValuesPanel& panel() const { return *m_window->docks().values(); }
+
+    [[nodiscard]] views::ValuesPicture& picture() const { return *panel().picture(); }
+
+    [[nodiscard]] QString caption() const { return dock("values").head()->caption(); }
+
+    [[nodiscard]] const trace::Trace& trace() const { return *runs().shown()->view->trace; }
+
+    // The picture of a ref has come, whichever moment it is of.
+    [[nodiscard]] bool shows(const char* name, const char* memory) const
+    {
+        const auto& sight = picture().sight();
+        return sight && sight->name == name && sight->memory == memory;
+    }
+
+    [[nodiscard]] bool says(const char* words) const
+    {
+        const auto& sight = picture().sight();
+        return sight && sight->unknown.find(words) != std::string::npos;
+    }
+
+    std::unique_ptr<app::MainWindow> m_window;
+
+private Q_SLOTS:
+
+    void cleanup() { m_window.reset(); }
+
+    void theNumbersAreThoseOfAReplayAtThePlayhead()
+    {
+        open();
+        run(request(true));
+        showValues();
+        QVERIFY(shows("out", "HBM"));
+        const Picoseconds now(trace().steps().bodyBegin[3]);
+        m_window->session().viewpoint().setNow(now);
+        QVERIFY(panel().choose("x", "VMEM"));
+        QTRY_VERIFY_WITH_TIMEOUT(shows("x", "VMEM") && picture().sight()->unknown.empty(), 30000);
+        QVERIFY2(caption().contains(QStringLiteral("x |bf16[128,128]| in VMEM")),
+                 qPrintable(caption()));
+
+        auto replay = app::startReplay(request(true));
+        QVERIFY(replay.has_value() && *(*replay)->seekTime(now));
+        const std::vector<machine::Replay::AgentPlace> places = (*replay)->places();
+        for (const ir::ValueId id : places[0].refs) {
+            const ir::Value& value = (*replay)->program().value(id);
+            if (value.name == "x" && value.type.space == ir::MemorySpace::Vmem) {
+                const auto contents = (*replay)->contents(0, id);
+                const auto& sight = *picture().sight();
+                QCOMPARE(sight.numbers.front().value, contents.elements.at(0));
+                QCOMPARE(sight.all.values, std::int64_t{128 * 128});
+                return;
+            }
+        }
+        QFAIL("the replay has no x in VMEM");
+    }
+
+    void theArrowsMoveTheChosenElementAndTheClipboardGetsNumbersForPython()
+    {
+        open();
+        run(request(true));
+        showValues();
+        QVERIFY(panel().choose("x", "HBM"));
+        QTRY_VERIFY_WITH_TIMEOUT(shows("x", "HBM"), 30000);
+        const auto& map = picture().sight()->frame.map;
+        QTest::mouseClick(
+            &picture(), Qt::LeftButton, {},
+            QPoint(static_cast<int>(map.x + map.w / 2), static_cast<int>(map.y + map.h / 2)));
+        QTRY_VERIFY(picture().sight()->element > 100 * 256);
+        const std::int64_t chosen = picture().sight()->element;
+        const Picoseconds now = m_window->session().viewpoint().state().now;
+        QTest::keyClick(m_window->focusWidget(), Qt::Key_Right);
+        QTRY_COMPARE(picture().sight()->element, chosen + 1);
+        QTest::keyClick(m_window->focusWidget(), Qt::Key_Down);
+        QTRY_COMPARE(picture().sight()->element, chosen + 1 + 256);
+        QCOMPARE(m_window->session().viewpoint().state().now,
+                 now); // the arrows are not the playhead's
+        QApplication::clipboard()->clear();
+        QTest::keyClick(m_window->focusWidget(), Qt::Key_C, Qt::ControlModifier);
+        QTRY_VERIFY(QApplication::clipboard()->text().contains(
+            QStringLiteral("dtype=ml_dtypes.bfloat16)")));
+    }
+
+    void theWheelZoomsAndKeepsWhatIsUnderThePointer()
+    {
+        open();
+        run(request(true));
+        showValues();
+        QVERIFY(panel().choose("x", "HBM"));
+        QTRY_VERIFY_WITH_TIMEOUT(shows("x", "HBM"), 30000);
+        const std::int64_t before = picture().sight()->frame.side;
+        QVERIFY(before > 1);
+        const auto& map = picture().sight()->frame.map;
+        const QPointF at(map.x + map.w * 0.7, map.y + map.h * 0.4);
+        QWheelEvent notch(at, picture().mapToGlobal(at), {}, QPoint(0, 120), Qt::NoButton,
+                          Qt::NoModifier, Qt::NoScrollPhase, false);
+        QApplication::sendEvent(&picture(), &notch);
+        QTRY_VERIFY(picture().sight()->frame.side < before);
+        const auto& region = picture().sight()->frame.region;
+        QVERIFY(region.rows < 256 || region.columns < 256);
+        QVERIFY(region.row <= 102 && 102 <= region.row + region.rows);
+    }
+
+    void nanIsShownAndFound()
+    {
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath(QStringLiteral("nan.pallascope")).toStdString();
+        saveWithNan(path);
+        open();
+        run({.kernel = path, .chip = "tpu_v5e", .check = false});
+        m_window->session().viewpoint().end();
+        showValues();
+        QVERIFY(shows("out", "HBM"));
+        QTRY_COMPARE(picture().sight()->all.nan, std::int64_t{1});
+        QCOMPARE(picture().sight()->all.inf, std::int64_t{255});
+        QCOMPARE(picture().sight()->element, std::int64_t{3 * 256 + 5}); // goes there by itself
+        QTRY_VERIFY2(caption().contains(QStringLiteral("|1| NaN")), qPrintable(caption()));
+    }
+
+    void aRefThatDoesNotExistYetIsNotShownAsZeros()
+    {
+        open();
+        run(request(true));
+        m_window->session().viewpoint().home();
+        showValues();
+        QVERIFY(shows("out", "HBM"));
+        QCOMPARE(picture().sight()->all.undefined, std::int64_t{256 * 256});
+        QCOMPARE(picture().sight()->all.values, std::int64_t{0});
+        QVERIFY(panel().choose("out", "VMEM"));
+        QTRY_VERIFY(shows("out", "VMEM"));
+        QVERIFY(says("does not exist") || picture().sight()->all.values == 0);
+    }
+
+    void aBlockOrSlotThatIsSelectedElsewhereIsLookedAt()
+    {
+        open();
+        run(request(true));
+        showValues();
+        const auto& operands = trace().info().operands;
+        const auto x = std::find_if(operands.begin(), operands.end(),
+                                    [](const trace::Operand& one) { return one.name == "x"; });
+        layout::target::Block block{x - operands.begin(), 3};
+        m_window->session().activate(block);
+        QTRY_VERIFY_WITH_TIMEOUT(shows("x", "HBM"), 30000);
+        QTRY_COMPARE(picture().sight()->element, std::int64_t{128 * 256 + 128});
+        m_window->session().viewpoint().setNow(Picoseconds(trace().steps().bodyBegin[3]));
+        m_window->session().activate(layout::target::Buffer{x->firstBuffer});
+        QTRY_VERIFY_WITH_TIMEOUT(shows("x", "VMEM"), 30000);
+    }
+
+    void whatNeededValuesLeaveOutIsSaidAndOffered()
+    {
+        open();
+        run(request(false));
+        showValues();
+        QVERIFY(says("is not known"));
+        QVERIFY2(caption().contains(QStringLiteral("not known")), qPrintable(caption()));
+        QVERIFY2(panel().noteText().contains(QStringLiteral("of arrays")),
+                 qPrintable(panel().noteText()));
+        QVERIFY(panel().computeAll()->isVisible());
+        QTest::mouseClick(panel().computeAll(), Qt::LeftButton);
+        finish();
+        QVERIFY(runs().shown()->request.fullValues);
+        m_window->session().viewpoint().end();
+        QTRY_VERIFY_WITH_TIMEOUT(shows("out", "HBM") && picture().sight()->all.values == 256 * 256,
+                                 30000);
+        QVERIFY(!panel().computeAll()->isVisible());
+    }
+
+    void aTraceFromAFileSaysThatItsValuesAreComputedAgain()
+    {
+        const QTemporaryDir folder;
+        const QString path = folder.filePath(QStringLiteral("a.trace.json"));
+        open();
+        run(request(true));
+        QVERIFY(trace_file::save(trace(), path.toStdString(), {}).has_value());
+        runs().openTrace(path);
+        finish();
+        showValues();
+        QVERIFY(shows("out", "HBM"));
+        QVERIFY2(panel().noteText().contains(QStringLiteral("computed again")),
+                 qPrintable(panel().noteText()));
+    }
+
+    void aTraceWhoseKernelIsGoneSaysThatNothingIsKnown()
+    {
+        const QTemporaryDir folder;
+        const std::string kernel = folder.filePath(QStringLiteral("k.pallascope")).toStdString();
+        const QString path = folder.filePath(QStringLiteral("a.trace.json"));
+        saveWithNan(kernel);
+        open();
+        run({.kernel = kernel, .chip = "tpu_v5e", .check = false});
+        QVERIFY(trace_file::save(trace(), path.toStdString(), {}).has_value());
+        QVERIFY(QFile::remove(QString::fromStdString(kernel)));
+        runs().openTrace(path);
+        finish();
+        showValues();
+        QVERIFY2(caption().contains(QStringLiteral("no values")), qPrintable(caption()));
+        QVERIFY(!picture().sight());
+    }
+};
+
+} // namespace pallascope::test
+
+int main(int argc, char** argv)
+{
+    QApplication application(argc, argv);
+    pallascope::views::dressApplication();
+    pallascope::test::ValuesTest test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+#include "values_test.moc"

@@ -1,0 +1,247 @@
+#include "views/layout/values/scan.h"
+
+#include "core/base/element.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace pallascope::layout::values {
+
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+struct Tally
+{
+    std::int64_t values = 0, arriving = 0, undefined = 0, inf = 0, nan = 0;
+    double least = kInfinite, largest = -kInfinite, sum = 0, leastMagnitude = kInfinite;
+    bool isPositive = false; // the first Inf
+
+    void add(double value)
+    {
+        const double magnitude = std::fabs(value);
+        if (!(magnitude < kInfinite)) {
+            isPositive = inf == 0 ? value > 0 : isPositive;
+            (std::isnan(value) ? nan : inf) += 1;
+            return;
+        }
+        ++values;
+        sum += value;
+        least = std::min(least, value);
+        largest = std::max(largest, value);
+        leastMagnitude = magnitude < leastMagnitude && magnitude > 0 ? magnitude : leastMagnitude;
+    }
+
+    void add(const Tally& other)
+    {
+        values += other.values;
+        arriving += other.arriving;
+        undefined += other.undefined;
+        inf += other.inf;
+        nan += other.nan;
+        sum += other.sum;
+        least = std::min(least, other.least);
+        largest = std::max(largest, other.largest);
+        leastMagnitude = std::min(leastMagnitude, other.leastMagnitude);
+    }
+
+    [[nodiscard]] Cell cell() const
+    {
+        return nan > 0         ? Cell{Kind::Nan, 0}
+               : inf > 0       ? Cell{Kind::Inf, isPositive ? 1.0 : -1.0}
+               : undefined > 0 ? Cell{Kind::Undefined, 0}
+               : arriving > 0  ? Cell{Kind::Arriving, 0}
+               : values > 0    ? Cell{Kind::Value, -least > largest ? least : largest}
+                               : Cell{};
+    }
+
+    [[nodiscard]] Counts counts() const
+    {
+        Counts counts{
+            .values = values, .arriving = arriving, .undefined = undefined, .inf = inf, .nan = nan};
+        if (values > 0) {
+            counts.least = least;
+            counts.largest = largest;
+            counts.mean = sum / static_cast<double>(values);
+            counts.leastMagnitude = leastMagnitude < kInfinite ? leastMagnitude : 0;
+        }
+        return counts;
+    }
+};
+
+const std::uint8_t* bytesOf(const SharedBytes& bytes)
+{
+    return reinterpret_cast<const std::uint8_t*>(bytes.get());
+}
+
+// Adds elements one after the other. `read` gives the number of one.
+template<class Read>
+void addRun(const ValuesView& view, std::int64_t first, std::int64_t count, Tally& tally, Read read)
+{
+    const std::uint8_t* defined = bytesOf(view.defined);
+    const std::uint8_t* arriving = bytesOf(view.arriving);
+    for (std::int64_t i = first; i < first + count; ++i) {
+        if (arriving != nullptr && arriving[i] != 0) {
+            ++tally.arriving;
+        } else if (defined != nullptr && defined[i] == 0) {
+            ++tally.undefined;
+        } else {
+            tally.add(read(i));
+        }
+    }
+}
+
+// Calls visit(read) with a function that reads an element of the array as a number: the frequent
+// dtypes have loops of their own.
+template<class Visit>
+void withReader(const Array& array, Visit visit)
+{
+    const std::byte* data = array.data.get();
+    switch (array.dtype) {
+    case DType::F32:
+        return visit([at = array.as<float>()](std::int64_t i) -> double { return at[i]; });
+    case DType::BF16:
+        return visit([at = array.as<std::uint16_t>()](std::int64_t i) -> double {
+            return bf16ToFloat(at[i]);
+        });
+    case DType::Int32:
+        return visit([at = array.as<std::int32_t>()](std::int64_t i) -> double { return at[i]; });
+    case DType::F16:
+    case DType::F8E4M3FN:
+    case DType::F8E5M2:
+    case DType::F8E4M3B11FNUZ:
+    case DType::F4E2M1FN:
+    case DType::Int2:
+    case DType::UInt2:
+    case DType::Int4:
+    case DType::UInt4:
+    case DType::Int8:
+    case DType::UInt8:
+    case DType::Int16:
+    case DType::UInt16:
+    case DType::UInt32:
+    case DType::Bool:
+        break;
+    }
+    if (dtypeBytes(array.dtype) == 1) {
+        std::array<double, 256> numbers{};
+        for (std::size_t code = 0; code < numbers.size(); ++code) {
+            const std::array<std::byte, 4> bytes{static_cast<std::byte>(code)};
+            numbers[code] = readElement(array.dtype, bytes.data(), 0);
+        }
+        return visit([&numbers, data](std::int64_t i) {
+            return numbers[static_cast<std::size_t>(data[i])];
+        });
+    }
+    visit([&](std::int64_t i) { return readElement(array.dtype, data, i); });
+}
+
+// Elements of a ref of which none is defined.
+void addUndefined(const ValuesView& view, std::int64_t first, std::int64_t count, Tally& tally)
+{
+    const std::uint8_t* arriving = bytesOf(view.arriving);
+    const std::int64_t here =
+        arriving == nullptr ? 0 : count - std::count(arriving + first, arriving + first + count, 0);
+    tally.arriving += here;
+    tally.undefined += count - here;
+}
+
+// Calls visit(add), where add(first, count, tally) adds elements to a tally.
+template<class Visit>
+void withAdder(const ValuesView& view, Visit visit)
+{
+    if (!view.elements.data) {
+        return visit([&](std::int64_t first, std::int64_t count, Tally& tally) {
+            addUndefined(view, first, count, tally);
+        });
+    }
+    withReader(view.elements, [&](auto read) {
+        visit([&](std::int64_t first, std::int64_t count, Tally& tally) {
+            addRun(view, first, count, tally, read);
+        });
+    });
+}
+
+} // namespace
+
+Kind kindOf(const ValuesView& view, std::int64_t element)
+{
+    if (element < 0) {
+        return Kind::None;
+    }
+    if (view.arriving && bytesOf(view.arriving)[element] != 0) {
+        return Kind::Arriving;
+    }
+    if (!view.elements.data || (view.defined && bytesOf(view.defined)[element] == 0)) {
+        return Kind::Undefined;
+    }
+    const double value = view.elements.at(element);
+    return std::isnan(value) ? Kind::Nan : std::isinf(value) ? Kind::Inf : Kind::Value;
+}
+
+double valueOf(const ValuesView& view, std::int64_t element)
+{
+    const Kind kind = kindOf(view, element);
+    return kind == Kind::Value || kind == Kind::Inf ? view.elements.at(element) : 0;
+}
+
+Counts countsOf(const ValuesView& view)
+{
+    Tally tally;
+    withAdder(view, [&](auto add) { add(0, view.elements.shape.elements(), tally); });
+    return tally.counts();
+}
+
+Scanned scan(const ValuesView& view, const Plane& plane, const Region& region, std::int64_t side)
+{
+    Scanned scanned{{side, ceilDiv(region.rows, side), ceilDiv(region.columns, side), {}}, {}};
+    Cells& cells = scanned.cells;
+    Tally all;
+    std::vector<Tally> inRow(static_cast<std::size_t>(cells.columns));
+    withAdder(view, [&](auto add) {
+        for (std::int64_t row = 0; row < cells.rows; ++row) {
+            std::fill(inRow.begin(), inRow.end(), Tally());
+            for (std::int64_t r = row * side; r < std::min((row + 1) * side, region.rows); ++r) {
+                const std::int64_t before = (region.row + r) * plane.columns;
+                for (std::int64_t column = 0; column < cells.columns; ++column) {
+                    const std::int64_t first = before + region.column + column * side;
+                    const std::int64_t end =
+                        std::min({before + region.column + region.columns, first + side,
+                                  before + plane.columns, plane.elements});
+                    if (end > first) {
+                        add(plane.first + first, end - first,
+                            inRow[static_cast<std::size_t>(column)]);
+                    }
+                }
+            }
+            for (const Tally& tally : inRow) {
+                all.add(tally);
+                cells.cells.push_back(tally.cell());
+            }
+        }
+    });
+    scanned.counts = all.counts();
+    return scanned;
+}
+
+std::int64_t notableElement(const ValuesView& view)
+{
+    std::int64_t inf = -1;
+    if (!view.elements.data || !isFloat(view.elements.dtype)) {
+        return 0;
+    }
+    for (std::int64_t i = 0; i < view.elements.shape.elements(); ++i) {
+        const Kind kind = kindOf(view, i);
+        if (kind == Kind::Nan) {
+            return i;
+        }
+        if (kind == Kind::Inf && inf < 0) {
+            inf = i;
+        }
+    }
+    return std::max<std::int64_t>(inf, 0);
+}
+
+} // namespace pallascope::layout::values
