@@ -87,6 +87,9 @@ int execute(CommandLine& line, int argc, char** argv)
     if (*line.stateApp) {
         return stateCommand(line.state);
     }
+    if (*line.historyApp) {
+        return historyCommand(line.history);
+    }
     if (*line.reportApp) {
         line.report.picture = wanted;
         return reportCommand(line.report);

@@ -96,6 +96,7 @@ CommandLine::CommandLine()
                        "the time of each, the rest is of the last");
     addPictureOptions(runApp, picture);
     addState();
+    addHistory();
     reportApp = app.add_subcommand("report", "report on a saved trace");
     reportApp->add_option("trace-file", report.file, "a .trace.json or .trace.json.gz")->required();
     reportApp->add_flag("--json", report.json, "print the report as JSON");
@@ -139,6 +140,20 @@ void CommandLine::addState()
     stateApp->add_option("--size", state.heat.size, "WIDTHxHEIGHT in pixels")->needs(heat);
     stateApp->add_option("--theme", state.heat.theme, "light or dark")->needs(heat);
     stateApp->add_flag("--json", state.json, "as JSON");
+}
+
+void CommandLine::addHistory()
+{
+    historyApp = app.add_subcommand(
+        "history", "what reads and writes an element of a ref, and where its NaN comes from");
+    addRunOptions(historyApp, history.run);
+    historyApp->add_option("element", history.element, "of a ref or an array, such as out[3,5]")
+        ->required();
+    historyApp->add_option("--in", history.space, "the ref in this memory: hbm, vmem, smem, ...");
+    historyApp->add_flag("--nan", history.nan,
+                         "follow the last NaN that it held back to the operation that made it");
+    historyApp->add_option("--most", history.most, "rows to print, 40 unless given; 0: all");
+    historyApp->add_flag("--json", history.json, "as JSON");
 }
 
 void CommandLine::addStudies()

@@ -22,6 +22,7 @@ struct CommandLine
     bool describeJson = false;
     RunCommand run;
     StateCommand state;
+    HistoryCommand history;
     SaveCommand save;
     CaptureRequest capture;
     std::map<std::string, std::string> captureOptions;
@@ -33,8 +34,9 @@ struct CommandLine
     PictureRequest picture;
     CLI::App *open = nullptr, *list = nullptr, *describe = nullptr, *print = nullptr,
              *saveApp = nullptr, *captureApp = nullptr, *runApp = nullptr, *stateApp = nullptr,
-             *reportApp = nullptr, *sweepApp = nullptr, *compareApp = nullptr,
-             *validateApp = nullptr, *completion = nullptr, *manual = nullptr;
+             *historyApp = nullptr, *reportApp = nullptr, *sweepApp = nullptr,
+             *compareApp = nullptr, *validateApp = nullptr, *completion = nullptr,
+             *manual = nullptr;
     std::string shell; // the shell to write completions for
 
     CommandLine();
@@ -42,6 +44,7 @@ struct CommandLine
     void addStudies();
     void addValidate();
     void addState();
+    void addHistory();
     void addCapture();
     // "pallascope run", or "pallascope" if no command was recognized.
     [[nodiscard]] std::string commandName() const;

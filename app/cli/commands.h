@@ -67,6 +67,16 @@ struct StateCommand
     bool json = false;
 };
 
+struct HistoryCommand
+{
+    RunCommand run;         // the kernel, and how it runs
+    std::string element;    // "out[3,5]"
+    std::string space;      // the memory that the ref is in; empty for any
+    bool nan = false;       // where its NaN comes from, instead of all that touches it
+    std::int64_t most = 40; // rows that are printed; 0: all
+    bool json = false;
+};
+
 struct SaveCommand
 {
     std::string kernel;
@@ -119,6 +129,7 @@ struct CompareCommand
 
 [[nodiscard]] int runCommand(const RunCommand& command);
 [[nodiscard]] int stateCommand(const StateCommand& command);
+[[nodiscard]] int historyCommand(const HistoryCommand& command);
 [[nodiscard]] int reportCommand(const ReportCommand& command);
 [[nodiscard]] int sweepCommand(const SweepCommand& command);
 [[nodiscard]] int compareCommand(const CompareCommand& command);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/machine/run.h"
+#include "core/machine/touch.h"
 
 #include <functional>
 #include <memory>
@@ -130,6 +131,11 @@ public:
 
     // Whether the run computes what a ref holds: with values `needed`, only what decides its time.
     [[nodiscard]] bool computes(ir::ValueId ref) const;
+
+    // Runs all over again, from the start to the end, and tells what happens to what is watched.
+    // Returns nothing if it is cancelled. All values must be computed.
+    [[nodiscard]] Result<std::optional<Touches>> watch(Watched watched,
+                                                       const Proceed& proceed = {});
 
     struct InFlight
     {

@@ -20,7 +20,7 @@ class Commands(Case):
 
     def test_help_names_every_command_and_option(self):
         text = self.output("--help")
-        for command in ("open", "list", "describe", "run", "state", "report"):
+        for command in ("open", "list", "describe", "run", "state", "history", "report"):
             self.assertIn(command, text)
             self.assertIn("Usage: pallascope " + command, self.output(command, "--help"))
         for option in ("--parameter", "--chip", "--values", "--set", "--no-check", "--trace", "--json"):

@@ -29,6 +29,7 @@ READS = (
     ("run", *MATMUL, "--inputs", "{}"),
     ("state", "{}", "--step", "0"),
     ("state", *MATMUL, "--step", "0", "--chip", "{}"),
+    ("history", "{}", "out[0,0]"),
     ("report", "{}"),
     ("sweep", "{}"),
     (*SWEEP, "--chip", "{}"),
@@ -73,6 +74,9 @@ PRINTS = (
     ("run", *MATMUL, "--fail-if", "vmem>90%"),
     ("state", *MATMUL, "--step", "0"),
     ("state", *MATMUL, "--step", "0", "--json"),
+    ("history", *MATMUL, "out[0,0]"),
+    ("history", *MATMUL, "out[0,0]", "--json"),
+    ("history", *MATMUL, "out[0,0]", "--nan"),
     ("report", "sound.trace.json"),
     SWEEP,
     (*SWEEP, "--csv"),
@@ -158,7 +162,7 @@ class ExitCodes(Case):
         codes = re.findall(r"^\| (\d+) \|", page, re.MULTILINE)
         self.assertEqual(codes, ["0", "1", "2", "3", "130"])
         for command in ("open", "list", "describe", "print", "save", "capture", "run", "state",
-                        "report", "sweep", "compare", "validate"):
+                        "history", "report", "sweep", "compare", "validate"):
             self.assertIn(f"`{command}`", page)
 
 

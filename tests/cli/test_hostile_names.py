@@ -48,7 +48,10 @@ class HostileNames(Case):
         self.safe("describe", self.kernel)
         self.safe("print", self.kernel)
         self.safe("state", self.kernel, "--step", "1")
-        strict_json(self.safe("state", self.kernel, "--step", "1", "--json"))
+        state = strict_json(self.safe("state", self.kernel, "--step", "1", "--json"))
+        argument = state["agents"][0]["refs"][0]["name"] + "[0,0]"
+        self.safe("history", self.kernel, argument)
+        strict_json(self.safe("history", self.kernel, argument, "--json"))
         self.safe("sweep", self.kernel, "--chip", "v5e,v6e")
         self.safe("compare", self.kernel, "matmul")
         self.assertIn("\\x1b[31m\\x07\\x0d\\x0afine\\x9b", self.safe("describe", self.kernel))

@@ -12,6 +12,7 @@ Engine::Engine(const Prepared& prepared, const Options& options, Keeps keeps)
     , m_recorder(prepared.description, keeps)
     , m_ending(m_state.stopped)
     , m_turn(prepared, options.settings.uninitializedMemory, m_recorder, m_ending, m_state.memory)
+    , m_watch(prepared, m_recorder, m_turn, m_state)
     , m_context{prepared,
                 options.settings,
                 m_recorder,
@@ -20,7 +21,8 @@ Engine::Engine(const Prepared& prepared, const Options& options, Keeps keeps)
                 m_state.memory,
                 m_state.races,
                 options.settings.detectRaces == DetectRaces::Everywhere
-                    || (options.settings.detectRaces == DetectRaces::Yes && prepared.uses.mayRace)}
+                    || (options.settings.detectRaces == DetectRaces::Yes && prepared.uses.mayRace),
+                m_watch}
     , m_limits(prepared.program.name, options, m_recorder, m_ending)
     , m_findings(m_context)
     , m_agents(m_context, m_state.agents, m_findings)

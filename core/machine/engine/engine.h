@@ -51,6 +51,8 @@ public:
 
     [[nodiscard]] Arguments& arguments() { return m_arguments; }
 
+    [[nodiscard]] Watch& watch() { return m_watch; }
+
     [[nodiscard]] Findings& findings() { return m_findings; }
 
     [[nodiscard]] Pipelines& pipelines() { return m_pipelines; }
@@ -128,6 +130,7 @@ private:
     State m_state;
     Ending m_ending;
     Turn m_turn;
+    Watch m_watch;
     Context m_context;
     Limits m_limits;
     Findings m_findings;

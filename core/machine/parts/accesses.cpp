@@ -277,9 +277,12 @@ void Accesses::access(const Evaluation& evaluation, bool asRows)
         !stores || m_prepared.plan.uses[static_cast<std::size_t>(operation.results[0].index)] > 0;
     if (!evaluation.partial && ref.whole && memory.shape().rank() > 0) { // the usual case
         if (loads) {
+            m_watch.read(m_watch.in(ref));
             m_turn.value(operation.results[0]) = asRows ? memory.loadRows() : memory.loadAll();
+            noteLoad(ref, operation);
         }
         if (stores) {
+            const Watch::Writing writing(m_watch, m_watch.in(ref));
             m_copies.noteStored(ref, m_turn.value(operation.operands[1]), operation.location);
             memory.storeAll(m_turn.value(operation.operands[1]));
         }
@@ -290,7 +293,9 @@ void Accesses::access(const Evaluation& evaluation, bool asRows)
     if (!mayRace && !stores) {
         if (const std::optional<std::int64_t> element = elementOf(operation)) {
             if (!evaluation.touches) {
+                m_watch.read(m_watch.in(ref.buffer, *element));
                 m_turn.value(operation.results[0]) = memory.loadElement(*element);
+                noteLoad({ref.buffer, false, {*element, Shape(), {}}, {}, nullptr}, operation);
             }
             return;
         }
@@ -306,10 +311,16 @@ void Accesses::access(const Evaluation& evaluation, bool asRows)
     if (evaluation.touches) { // it matters only which elements it accesses
         return;
     }
+    const Watch::Hits hits = isAllOutside ? Watch::Hits() : m_watch.in(reached->where);
     if (loads) {
+        m_watch.read(hits);
         m_turn.value(operation.results[0]) = loadAt(*reached, memory);
+        if (!reached->clipped) {
+            noteLoad(reached->where, operation);
+        }
     }
     if (stores) {
+        const Watch::Writing writing(m_watch, hits);
         m_copies.noteStored(ref, m_turn.value(operation.operands[1]), operation.location);
         storeAt(*reached, memory, m_turn.value(operation.operands[1]));
     }
@@ -318,17 +329,20 @@ void Accesses::access(const Evaluation& evaluation, bool asRows)
 void Accesses::maskedLoad(const ir::Operation& operation)
 {
     const RefBinding& ref = m_turn.binding(operation.operands[0]);
+    m_watch.read(m_watch.in(ref));
     RuntimeValue loaded = loadThrough(ref, m_turn.buffer(ref.buffer));
     if (operation.operands.size() > 2) {
         loaded = selected(m_turn.value(operation.operands[1]), m_turn.value(operation.operands[2]),
                           loaded);
     }
     m_turn.value(operation.results[0]) = std::move(loaded);
+    noteLoad(ref, operation);
 }
 
 void Accesses::maskedSwap(const ir::Operation& operation)
 {
     const RefBinding& ref = m_turn.binding(operation.operands[0]);
+    const Watch::Writing writing(m_watch, m_watch.in(ref));
     RuntimeValue old = loadThrough(ref, m_turn.buffer(ref.buffer));
     m_copies.noteStored(ref, m_turn.value(operation.operands[1]), operation.location);
     storeThrough(
@@ -359,7 +373,11 @@ RuntimeValue Accesses::loadIndex(const ir::Operation& get, std::span<const std::
         m_turn.value(get.operands[i]).becomeScalar(DType::Int32, static_cast<double>(indices[i]));
     }
     m_copies.land(m_turn.agent().time); // a manual DMA that has ended may have written the element
+    if (m_watch.isOn()) {
+        m_watch.byOperation(get);
+    }
     if (const std::optional<std::int64_t> element = elementOf(get)) {
+        m_watch.read(m_watch.in(m_turn.binding(get.operands[0]).buffer, *element));
         RuntimeValue loaded =
             m_turn.buffer(m_turn.binding(get.operands[0]).buffer).loadElement(*element);
         m_findings.reportUndefinedUse(loaded, trace::FindingKind::UndefinedIndex, "An index map",
@@ -371,6 +389,7 @@ RuntimeValue Accesses::loadIndex(const ir::Operation& get, std::span<const std::
         const ir::Type& type = m_prepared.program.type(get.results[0]);
         return RuntimeValue::zeros(type.dtype, type.shape);
     }
+    m_watch.read(m_watch.in(reached->where));
     RuntimeValue loaded = loadAt(*reached, m_turn.buffer(reached->where.buffer));
     m_findings.reportUndefinedUse(loaded, trace::FindingKind::UndefinedIndex, "An index map",
                                   get.location);

@@ -71,6 +71,15 @@ private:
     [[nodiscard]] std::optional<RefBinding> listedElement(const ir::Operation& operation,
                                                           std::size_t first, std::int64_t lane);
     [[nodiscard]] bool isCut(const ir::Operation& view, const RefBinding& ref, const Shape& memory);
+
+    // Notes the NaNs in what an operation has loaded, if somebody looks for them.
+    void noteLoad(const RefBinding& ref, const ir::Operation& operation)
+    {
+        if (m_watch.seeksNans()) {
+            m_watch.noteLoad(ref, m_turn.value(operation.results[0]));
+        }
+    }
+
     void checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
                    const RefBinding& where);
 

@@ -67,8 +67,10 @@ void Accesses::accessListed(const Evaluation& evaluation)
             continue;
         }
         if (stores) {
+            const Watch::Writing writing(m_watch, m_watch.in(*where));
             m_copies.put(*where, moved.load(laneView(lane), Shape()), adds);
         } else {
+            m_watch.read(m_watch.in(*where));
             moved.store(laneView(lane), loadThrough(*where, memory));
         }
     }

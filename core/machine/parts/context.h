@@ -3,6 +3,7 @@
 
 #include "core/machine/parts/ending.h"
 #include "core/machine/parts/turn.h"
+#include "core/machine/parts/watch.h"
 #include "core/machine/prepare/prepared.h"
 #include "core/machine/record/recorder.h"
 
@@ -19,6 +20,7 @@ struct Context
     Slab<Memory>& memory;
     Races& races;
     bool detects = false; // whether to look for races
+    Watch& watch;
 };
 
 // Base of a part that uses the whole context. Other parts name what they need of it.
@@ -34,6 +36,7 @@ protected:
         , m_memory(context.memory)
         , m_races(context.races)
         , m_detects(context.detects)
+        , m_watch(context.watch)
     {}
 
     const Prepared& m_prepared;
@@ -44,6 +47,7 @@ protected:
     Slab<Memory>& m_memory;
     Races& m_races;
     const bool m_detects;
+    Watch& m_watch;
 };
 
 } // namespace pallascope::machine

@@ -17,6 +17,7 @@ Copies::Copies(const Context& context, CopyState& state, Findings& findings)
     , m_races(context.races)
     , m_state(state)
     , m_findings(findings)
+    , m_watch(context.watch)
 {}
 
 void Copies::addLinks()
@@ -65,6 +66,10 @@ void Copies::land(Picoseconds until)
 void Copies::read(Flight& flight)
 {
     flight.started = true;
+    if (m_watch.isOn()) {
+        m_watch.byCopy(flight, flight.start);
+        m_watch.read(m_watch.in(flight, false));
+    }
     for (const auto& [from, to] : flight.rows) {
         flight.ofRows.push_back(loadThrough(from, buffer(from.buffer)));
     }
@@ -83,6 +88,10 @@ void Copies::read(Flight& flight)
 
 void Copies::write(Flight& flight)
 {
+    if (m_watch.isOn()) {
+        m_watch.byCopy(flight, flight.end);
+    }
+    const Watch::Writing writing(m_watch, m_watch.in(flight, true));
     if (!flight.rows.empty()) {
         writeRows(flight);
     } else if (flight.operand == nullptr) {

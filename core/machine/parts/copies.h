@@ -89,6 +89,7 @@ private:
     Races& m_races;
     CopyState& m_state;
     Findings& m_findings;
+    Watch& m_watch;
     Flight m_flight; // used for a copy that is completed at once
 };
 

@@ -117,7 +117,7 @@ bool HandCopies::locate(HandCopy& copy)
         return false;
     }
     if (source.asked || target.asked) {
-        dropPadding(from, to, source, target);
+        dropPadding(operation, source, target);
     }
     return true;
 }
@@ -300,15 +300,19 @@ void HandCopies::signalEnds(const HandCopy& copy)
 }
 
 // Copies only what exists at both ends; padding at the source reads as undefined.
-void HandCopies::dropPadding(ir::ValueId from, ir::ValueId to, RefBinding& source,
-                             RefBinding& target)
+void HandCopies::dropPadding(const ir::Operation& dmaStart, RefBinding& source, RefBinding& target)
 {
+    const ir::ValueId from = dmaStart.operands[0], to = dmaStart.operands[1];
     const Shape there = viewOf(source, m_turn.memoryShape(from)).shape;
     const Shape room = viewOf(target, m_turn.memoryShape(to)).shape;
     if (source.asked && m_prepared.needed.needsContents(to)) {
         m_copies.land(m_turn.agent().time); // copies that have ended come before this one
         Buffer& memory = m_turn.buffer(target.buffer);
         const Buffer nothing(m_prepared.program.type(to).dtype, room, memory.fill());
+        if (m_watch.isOn()) {
+            m_watch.byOperation(dmaStart);
+        }
+        const Watch::Writing writing(m_watch, m_watch.in(target), Touch::Kind::Cleared);
         storeThrough(target, memory, nothing.loadAll());
     }
     std::vector<Window> windows(there.rank());

@@ -37,7 +37,7 @@ private:
     // Empty if the run ends with a finding.
     [[nodiscard]] std::optional<Rows>
     listedRows(const ir::Operation& operation, const RefBinding& source, const RefBinding& target);
-    void dropPadding(ir::ValueId from, ir::ValueId to, RefBinding& source, RefBinding& target);
+    void dropPadding(const ir::Operation& dmaStart, RefBinding& source, RefBinding& target);
 
     Agents& m_agents;
     Copies& m_copies;

@@ -34,6 +34,10 @@ std::optional<HandCopies::Rows> HandCopies::listedRows(const ir::Operation& oper
     RuntimeValue read;
     if (m_prepared.program.type(list).isRef()) {
         m_copies.land(m_turn.agent().time);
+        if (m_watch.isOn()) {
+            m_watch.byOperation(operation);
+        }
+        m_watch.read(m_watch.in(m_turn.binding(list)));
         read = loadThrough(m_turn.binding(list), m_turn.buffer(m_turn.binding(list).buffer));
     }
     const RuntimeValue& numbers = m_prepared.program.type(list).isRef() ? read : m_turn.value(list);

@@ -33,7 +33,16 @@ MatrixUnit::MatrixUnit(const Context& context, Agents& agents, Findings& finding
     , m_memory(context.memory)
     , m_agents(agents)
     , m_findings(findings)
+    , m_watch(context.watch)
 {}
+
+Watch::Hits MatrixUnit::watched(const ir::Operation& operation, ir::ValueId ref)
+{
+    if (m_watch.isOn()) {
+        m_watch.byOperation(operation);
+    }
+    return m_watch.in(m_turn.binding(ref));
+}
 
 Memory& MatrixUnit::accumulator(ir::ValueId ref)
 {
@@ -43,6 +52,7 @@ Memory& MatrixUnit::accumulator(ir::ValueId ref)
 void MatrixUnit::pushRhs(const ir::Operation& operation)
 {
     if (m_prepared.needed.needs(operation)) {
+        const Watch::Writing writing(m_watch, watched(operation, operation.operands[0]));
         Buffer& staged = accumulator(operation.operands[0]).contents;
         staged.storeAll(m_turn.value(operation.operands[1]));
     }
@@ -72,6 +82,8 @@ void MatrixUnit::accumulate(const PlanItem& item)
     Buffer& weights = accumulator(operation.operands[2]).contents;
     const StridedView allWeights = StridedView::whole(weights.shape());
     if (operation.operands.size() > 3 && m_prepared.needed.needsContents(operation.operands[2])) {
+        m_watch.read(watched(operation, operation.operands[3]));
+        const Watch::Writing writing(m_watch, watched(operation, operation.operands[2]));
         weights.store(
             allWeights,
             accumulator(operation.operands[3]).contents.load(allWeights, weights.shape()));
@@ -81,6 +93,7 @@ void MatrixUnit::accumulate(const PlanItem& item)
     const bool isNeeded = m_prepared.needed.needsContents(operation.operands[0]);
     RuntimeValue product;
     if (isNeeded) {
+        m_watch.read(watched(operation, operation.operands[2]));
         product = productOf(m_turn.value(operation.operands[1]),
                             weights.load(allWeights, weights.shape()), sum.contents.dtype());
     }
@@ -90,6 +103,7 @@ void MatrixUnit::accumulate(const PlanItem& item)
     }
     sum.ready = std::max(sum.ready, unit.time);
     if (isNeeded) {
+        const Watch::Writing writing(m_watch, watched(operation, operation.operands[0]));
         sum.contents.store(all, sumOf(sum.contents.load(all, all.shape), std::move(product)));
     }
 }
@@ -99,6 +113,8 @@ void MatrixUnit::pop(const ir::Operation& operation)
     Memory& sum = accumulator(operation.operands[0]);
     m_turn.agent().time = m_agents.awaitEnd(sum.ready);
     if (m_prepared.needed.needs(operation)) {
+        m_watch.read(watched(operation, operation.operands[0]));
+        const Watch::Writing writing(m_watch, watched(operation, operation.operands[0]));
         const StridedView all = StridedView::whole(sum.contents.shape());
         if (m_prepared.needed.needs(operation.results[0])) {
             m_turn.value(operation.results[0]) = sum.contents.load(all, all.shape);

@@ -26,6 +26,8 @@ public:
 
 private:
     [[nodiscard]] Memory& accumulator(ir::ValueId ref);
+    // What somebody watches in a ref that the operation uses.
+    [[nodiscard]] Watch::Hits watched(const ir::Operation& operation, ir::ValueId ref);
 
     const Prepared& m_prepared;
     Recorder& m_recorder;
@@ -34,6 +36,7 @@ private:
     Slab<Memory>& m_memory;
     Agents& m_agents;
     Findings& m_findings;
+    Watch& m_watch;
 };
 
 } // namespace pallascope::machine

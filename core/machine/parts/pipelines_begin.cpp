@@ -193,6 +193,7 @@ bool Pipelines::takeOperand(PipelineFrame& frame, const ir::Operation& operation
             m_memory[operand.firstSlot + slot] = {
                 m_turn.undefined(operand.plan->dtype, operand.plan->blockShape), false, true};
         }
+        m_watch.created(operand.plan->blockRef, {operand.firstSlot, facts.slots});
         operand.inCopyOfSlot.resize(static_cast<std::size_t>(facts.slots));
         operand.outCopyOfSlot.resize(static_cast<std::size_t>(facts.slots));
         operand.lastVisitOfBlock.assign(static_cast<std::size_t>(operand.plan->blocks), -1);

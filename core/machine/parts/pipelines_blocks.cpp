@@ -125,6 +125,7 @@ void Pipelines::bindBlock(PipelineFrame& frame, std::size_t index)
         }
         m_turn.binding(operand.plan->blockRef) =
             narrowed(operand.array, m_turn.buffer(operand.array.buffer).shape(), windows);
+        m_watch.bound(operand.plan->blockRef, m_turn.binding(operand.plan->blockRef));
         return;
     }
     const bool out = facts.outCount > 0;
@@ -159,6 +160,11 @@ void Pipelines::visit(PipelineFrame& frame, std::size_t index, std::int64_t bloc
     }
     if (operand.plan->facts.outCount > 0 && !in) {
         Memory& memory = m_memory[operand.firstSlot + slot];
+        if (m_watch.isOn()) {
+            m_watch.byPipeline(*frame.item->control);
+        }
+        const Watch::Writing writing(m_watch, m_watch.in(SlabRange{operand.firstSlot + slot, 1}),
+                                     Touch::Kind::Cleared);
         memory.contents.makeUndefined();
         memory.written = memory.explained = false;
         memory.undefinedBy = {};

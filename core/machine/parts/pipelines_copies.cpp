@@ -90,6 +90,13 @@ void Pipelines::fillSlot(PipelineFrame& frame, std::size_t index, std::int64_t b
     if (operand.contents) {
         m_copies.land(
             m_turn.agent().time); // copies to its array that have ended by now are in the block
+        if (m_watch.isOn()) {
+            m_watch.byPipeline(*frame.item->control);
+            m_watch.read(m_watch.inBlock(*operand.plan, operand.array, block,
+                                         operand.firstSlot + slot, false));
+        }
+        const Watch::Writing writing(m_watch, m_watch.inBlock(*operand.plan, operand.array, block,
+                                                              operand.firstSlot + slot, true));
         m_turn.buffer(operand.firstSlot + slot) =
             m_copies.cutBlock(*operand.plan, operand.array, block);
     }

@@ -10,6 +10,7 @@ Scopes::Scopes(const Context& context, Copies& copies, Semaphores& semaphores, F
     , m_copies(copies)
     , m_semaphores(semaphores)
     , m_findings(findings)
+    , m_watch(context.watch)
 {}
 
 void Scopes::enter(const PlanItem& item)
@@ -39,6 +40,7 @@ void Scopes::allocate(const std::vector<ir::ValueId>& refs, Owned& owned)
         if (*type.space == ir::MemorySpace::Accumulator) {
             memory.contents.storeAll(RuntimeValue::zeros(type.dtype, type.shape));
         }
+        m_watch.created(ref, owned.buffers.back().second);
     }
 }
 
@@ -51,6 +53,7 @@ void Scopes::release(const Owned& owned)
     }
     m_copies.land(m_turn.agent().time);
     for (const auto& [ref, range] : owned.buffers) {
+        m_watch.released(ref, range);
         m_findings.reportCutOff(ref, range, owned.location);
         m_copies.dropFlights(range);
         forgetBindings(range);

@@ -31,6 +31,7 @@ private:
     Copies& m_copies;
     Semaphores& m_semaphores;
     Findings& m_findings;
+    Watch& m_watch;
 };
 
 } // namespace pallascope::machine

@@ -45,6 +45,7 @@ Segments::Segments(const Context& context, const Options& options, const std::in
     , m_accesses(accesses)
     , m_limits(limits)
     , m_findings(findings)
+    , m_watch(context.watch)
 {}
 
 // How many of the segment's operations retire before the run pauses.
@@ -75,6 +76,7 @@ bool Segments::run(const PlanItem& item, std::int32_t& done)
         }
     }
     m_template = item.templateId;
+    m_done = done;
     const std::int32_t to = reachable(item, done);
     if (to - done == item.operationCount) {
         runOperations(item.evaluate, item.accesses);
@@ -110,6 +112,9 @@ void Segments::runOperations(std::span<const Evaluation> evaluate,
         if (evaluation.isLong && !m_limits.mayGoOn(m_turns)) {
             return;
         }
+        if (m_watch.isOn()) {
+            tellWatch(evaluation);
+        }
         execute(evaluation);
         if (m_ending.hasStopped()) {
             return;
@@ -118,6 +123,16 @@ void Segments::runOperations(std::span<const Evaluation> evaluate,
     for (; access != accesses.end(); ++access) {
         m_accesses.note(*access);
     }
+}
+
+void Segments::tellWatch(const Evaluation& evaluation)
+{
+    const trace::SegmentTemplate& segment =
+        m_prepared.plan.templates[static_cast<std::size_t>(m_template)];
+    const Cycles retires = segment.retire[static_cast<std::size_t>(evaluation.number)];
+    m_watch.byOperation(*evaluation.operation,
+                        m_recorder.position().events + evaluation.number - m_done + 1,
+                        m_turn.agent().time + Picoseconds(trace::markTime(segment, retires)));
 }
 
 void Segments::execute(const Evaluation& evaluation)
@@ -257,6 +272,9 @@ void Segments::evaluateNow(const Evaluation& evaluation)
         if (m_findings.watchesBirths()) {
             const NonFinite after = nonFiniteIn(result);
             if (after.nan && !before.nan) {
+                if (m_watch.seeksNans()) {
+                    m_watch.noteBirth(operation, before.inf);
+                }
                 m_findings.noteBirth(operation, result, {.nan = true, .inf = before.inf});
             }
             if (after.inf && !before.inf) {

@@ -29,6 +29,7 @@ private:
     void runOperations(std::span<const Evaluation> evaluate, std::span<const PlanAccess> accesses);
     [[nodiscard]] std::int32_t reachable(const PlanItem& item, std::int32_t done) const;
     void execute(const Evaluation& evaluation);
+    void tellWatch(const Evaluation& evaluation);
     void debug(const Evaluation& evaluation);
     void placeInGrid(const ir::Operation& operation);
     void evaluateNow(const Evaluation& evaluation);
@@ -47,7 +48,9 @@ private:
     Accesses& m_accesses;
     Limits& m_limits;
     Findings& m_findings;
+    Watch& m_watch;
     std::int32_t m_template = 0; // of the segment under way
+    std::int32_t m_done = 0;     // of its operations, before those that run now
 };
 
 } // namespace pallascope::machine

@@ -154,6 +154,9 @@ Result<bool> Replay::Impl::forward(Until until, const Proceed& proceed)
             && sequence() > checkpoints.back().position.events) {
             keepCheckpoint();
         }
+        if (engine.hasEnded()) {
+            end = sequence();
+        }
         if (sequence() < to) { // `until` was a time, or the run has ended
             break;
         }
@@ -203,6 +206,23 @@ Result<bool> Replay::seekTime(Picoseconds time, const Proceed& proceed)
         moved = step(Unit::Operation, false, proceed);
     }
     return moved;
+}
+
+Result<std::optional<Touches>> Replay::watch(Watched watched, const Proceed& proceed)
+{
+    m_impl->engine.restore(m_impl->checkpoints.front());
+    m_impl->cost = 0;
+    if (watched.nans) {
+        m_impl->engine.findings().watchBirths();
+    }
+    m_impl->engine.watch().begin(std::move(watched));
+    const Result<bool> ran = m_impl->forward(
+        {.events = m_impl->end.value_or(std::numeric_limits<std::int64_t>::max())}, proceed);
+    Touches found = m_impl->engine.watch().end();
+    if (!ran) {
+        return ran.error();
+    }
+    return *ran ? std::optional(std::move(found)) : std::nullopt;
 }
 
 const std::vector<std::int64_t>& Replay::Impl::marks(Unit unit) const

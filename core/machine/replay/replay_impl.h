@@ -4,6 +4,7 @@
 #include "core/machine/engine/engine.h"
 #include "core/machine/replay.h"
 
+#include <optional>
 #include <vector>
 
 namespace pallascope::machine {
@@ -47,6 +48,7 @@ struct Replay::Impl
     Bytes held;                                  // by the checkpoints, approximately
     double cost = 0;                             // seconds of replay since the last checkpoint
     std::int64_t slice = 16;                     // events in one slice
+    std::optional<std::int64_t> end;             // the sequence number of the end, once it is known
 };
 
 } // namespace pallascope::machine

@@ -80,6 +80,7 @@ public:
 
 private:
     machine::Turn m_turn;
+    machine::Watch m_watch;
     machine::Context m_context;
 
 public:
