@@ -31,7 +31,7 @@ bool isThing(const Target& target)
 bool isLink(const Target& target)
 {
     return is<target::Alternative>(target) || is<target::Finding>(target)
-           || is<target::Print>(target);
+           || is<target::Print>(target) || is<target::Piece>(target) || is<target::Device>(target);
 }
 
 } // namespace

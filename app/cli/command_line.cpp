@@ -24,6 +24,10 @@ void addPictureOptions(CLI::App* command, PictureRequest& picture)
         ->needs(screenshot);
     command->add_option("--size", picture.size, "WIDTHxHEIGHT in pixels")->needs(screenshot);
     command->add_option("--theme", picture.theme, "light or dark")->needs(screenshot);
+    command
+        ->add_option("--device", picture.device,
+                     "which device the views show of a run of several, from 0")
+        ->needs(screenshot);
 }
 
 // The option for settings, which every command that runs kernels has.

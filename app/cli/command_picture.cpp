@@ -73,7 +73,15 @@ Status writePicture(const FinishedRun& run, const PictureRequest& request)
     const layout::Size size =
         request.size.empty() ? defaultSize(request.view) : *parseSize(request.size);
     const trace::Trace& trace = *run.view->trace;
+    const std::int32_t devices = trace.info().deviceCount();
+    if (request.device < 0 || request.device >= devices) {
+        return userError(
+            "There is no device " + std::to_string(request.device)
+            + (devices > 1 ? "; the run has the devices 0 to " + std::to_string(devices - 1) + "."
+                           : "; the run has one, device 0."));
+    }
     layout::ViewState state;
+    state.device = request.device;
     state.now = *parseTime(request.at, trace.end());
     state.visible = state.now == Picoseconds(0) ? layout::firstFrame(trace)
                                                 : layout::frameAround(trace, state.now);

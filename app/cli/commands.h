@@ -25,6 +25,7 @@ struct PictureRequest
     std::string at = "0"; // the playhead: "60%", "5.32us", "1.2ms"
     std::string size;     // "1280x800"; empty: the view's own size
     std::string theme = "light";
+    std::int32_t device = 0; // that the views show of a run of several
 };
 
 struct RunCommand

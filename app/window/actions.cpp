@@ -94,6 +94,8 @@ void Maker::exportMenu()
         add(tr("Export picture of %1…").arg(dock->windowTitle()), {},
             [&window, name = dock->objectName()] { window.askPicture(name); });
     }
+    add(tr("Export picture of %1…").arg(tr("Program")), {},
+        [&window] { window.askPicture(u"program"_s); });
     m_menu = file;
 }
 
@@ -118,6 +120,13 @@ void Maker::viewMenu()
         window.addAction(focus);
         m_actions.all.push_back(focus);
     }
+    QAction* program = new QAction(tr("Go to Program"), &window);
+    program->setShortcut(QKeySequence(
+        Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + layout::findView("program")->key)));
+    QObject::connect(program, &QAction::triggered, &window,
+                     [&window] { window.program().setFocus(Qt::ShortcutFocusReason); });
+    window.addAction(program);
+    m_actions.all.push_back(program);
     m_menu->addSeparator();
     add(tr("Next dock"), {QKeySequence(Qt::Key_F6)}, [&docks] { docks.focusNext(1); });
     add(tr("Previous dock"), {QKeySequence(Qt::SHIFT | Qt::Key_F6)},

@@ -45,7 +45,9 @@ Docks::Docks(Session& session, QMainWindow& window)
     std::vector<View> rows(allViews().begin(), allViews().end());
     std::sort(rows.begin(), rows.end(), [](const View& a, const View& b) { return a.key < b.key; });
     for (const View& row : rows) {
-        add(row);
+        if (row.dock.column != DockPlace::kAbove) {
+            add(row);
+        }
     }
     addValues();
     connectSource();
@@ -69,6 +71,7 @@ Docks::Docks(Session& session, QMainWindow& window)
         for (ScrolledView* each : m_scrolled) {
             each->setRun(m_session.viewpoint().run());
         }
+        followDevices();
     });
     connect(&m_session.viewpoint(), &Viewpoint::selectionChanged, this, [this] {
         for (ScrolledView* each : m_scrolled) {

@@ -103,10 +103,14 @@ private:
     void showZoom();
     void caption(Dock* dock, views::SceneView* view);
     void captions();
+    // The devices open by themselves where there are several, beside the grid.
+    void followDevices();
+    void showDevices();
     [[nodiscard]] std::vector<Placed> placed(int column) const; // from top to bottom
     void split(const std::vector<std::vector<Placed>>& columns, const std::vector<Placed>& strip);
     void shareRoom(const std::vector<std::vector<Placed>>& columns,
                    const std::vector<Placed>& strip);
+    void placeHidden(const std::vector<std::vector<Placed>>& columns);
 
     Session& m_session;
     QMainWindow& m_window;
@@ -124,6 +128,7 @@ private:
     Table m_table = Table::None;
     bool m_arranging = false;
     bool m_movedByUser = false;
+    bool m_severalDevices = false; // in the run that is shown
 };
 
 } // namespace pallascope::app

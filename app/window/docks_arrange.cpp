@@ -90,6 +90,10 @@ void Docks::arrange(QSize window)
     Dock* values = dock(u"values"_s);
     m_window.tabifyDockWidget(dock(u"memory"_s), values);
     values->hide(); // Memory is shown first
+    placeHidden(columns);
+    if (m_severalDevices) {
+        showDevices();
+    }
     const bool findingsApart = !dock(u"verdict"_s)->isHidden();
     offerFindings(!findingsApart);
     if (focused != nullptr && focused->isVisibleTo(&m_window)) {
@@ -160,6 +164,40 @@ void Docks::shareRoom(const std::vector<std::vector<Placed>>& columns,
             resize(column, Qt::Vertical);
         }
     }
+}
+
+// Docks that are hidden at first become tabs of the first dock of their column when they are shown.
+void Docks::placeHidden(const std::vector<std::vector<Placed>>& columns)
+{
+    for (const View& row : allViews()) {
+        Dock* hidden = dock(views::text(row.name));
+        if (hidden != nullptr && row.dock.column >= 0 && hidden->isHidden()) {
+            const auto column = static_cast<std::size_t>(row.dock.column);
+            m_window.tabifyDockWidget(columns[column].front().dock, hidden);
+            hidden->hide();
+        }
+    }
+}
+
+void Docks::followDevices()
+{
+    const bool several = m_session.viewpoint().run()->trace->info().deviceCount() > 1;
+    if (several == m_severalDevices) {
+        return; // whoever closed the dock wants it closed
+    }
+    m_severalDevices = several;
+    if (several) {
+        showDevices();
+    } else {
+        dock(u"devices"_s)->hide();
+    }
+}
+
+void Docks::showDevices()
+{
+    Dock* devices = dock(u"devices"_s);
+    devices->show();
+    devices->raise();
 }
 
 } // namespace pallascope::app

@@ -11,6 +11,7 @@
 #include "app/window/window_app.h"
 #include "core/base/format.h"
 #include "views/fonts.h"
+#include "views/layout/program/program.h"
 #include "views/layout/scene/header.h"
 #include "views/layout/views.h"
 #include "views/style.h"
@@ -76,6 +77,11 @@ void MainWindow::buildBars()
     m_title = new RunTitle(block);
     m_transport = new TransportBar(m_session, block);
     m_strip = new VerdictStrip(m_session, block);
+    m_program =
+        new views::SceneView(layout::layoutProgramStrip, views::SceneView::Use::Fixed, block);
+    m_program->setCursorKeys(true);
+    m_program->setObjectName(u"program"_s);
+    m_program->setVisible(false);
     auto* first = new QHBoxLayout;
     first->setContentsMargins(0, 0, 0, 0);
     first->setSpacing(0);
@@ -87,6 +93,7 @@ void MainWindow::buildBars()
     column->addLayout(first);
     column->addWidget(m_transport);
     column->addWidget(m_strip);
+    column->addWidget(m_program);
     setMenuWidget(block);
     m_actions = makeActions(*this, m_session, *m_docks, *bar);
 }
@@ -96,6 +103,7 @@ std::vector<views::SceneView*> MainWindow::allViews() const
     std::vector<views::SceneView*> all = m_docks->views();
     all.push_back(m_transport->overview());
     all.push_back(m_strip->view());
+    all.push_back(m_program);
     return all;
 }
 
@@ -103,8 +111,8 @@ void MainWindow::connectSession()
 {
     for (const auto signal :
          {&Viewpoint::nowChanged, &Viewpoint::rangeChanged, &Viewpoint::hoverChanged,
-          &Viewpoint::selectionChanged, &Viewpoint::playingChanged, &Viewpoint::sourceScrolled,
-          &Viewpoint::staleChanged}) {
+          &Viewpoint::selectionChanged, &Viewpoint::deviceChanged, &Viewpoint::playingChanged,
+          &Viewpoint::sourceScrolled, &Viewpoint::staleChanged}) {
         connect(&m_session.viewpoint(), signal, this, &MainWindow::pushState);
     }
     connect(&m_session.viewpoint(), &Viewpoint::runChanged, this, &MainWindow::pushRun);
@@ -134,9 +142,10 @@ void MainWindow::connectSession()
             [this](const QString& file, const QString& chip) {
                 m_session.runs().start({.kernel = file.toStdString(), .chip = chip.toStdString()});
             });
-    connect(m_strip->view(), &views::SceneView::clicked, &m_session, &Session::activate);
-    connect(m_strip->view(), &views::SceneView::hovered, &m_session.viewpoint(),
-            &Viewpoint::setHover);
+    for (views::SceneView* view : {m_strip->view(), m_program}) {
+        connect(view, &views::SceneView::clicked, &m_session, &Session::activate);
+        connect(view, &views::SceneView::hovered, &m_session.viewpoint(), &Viewpoint::setHover);
+    }
 }
 
 // Arrows belong to the transport unless a field or a view was given the keyboard: at first, after
@@ -170,6 +179,10 @@ void MainWindow::pushRun()
         view->setRun(m_session.viewpoint().run());
     }
     pushState();
+    const layout::RunView& run = *m_session.viewpoint().run();
+    m_program->setFixedHeight(
+        static_cast<int>(layout::headerHeight(width()) + layout::program::kHeight));
+    m_program->setVisible(run.notRun.empty() && layout::isProgram(run));
     m_title->setText(views::text(layout::runTitle(*m_session.viewpoint().run())));
     showFile();
 }
@@ -212,6 +225,7 @@ void MainWindow::applyTheme()
     m_transport->overview()->setTheme(theme);
     m_strip->setTheme(theme);
     m_strip->view()->setTheme(theme);
+    m_program->setTheme(theme);
     m_title->setTheme(theme);
     m_capture->setTheme(theme);
     m_actions.dark->setChecked(theme == layout::Theme::Dark);
@@ -277,9 +291,11 @@ void MainWindow::savePictureOf(const QString& view, const QString& path)
         status = savePicture(layout::withHeader(m_docks->values()->picture()->scene()),
                              m_session.theme(), path.toStdString());
     } else {
-        const QWidget* content = m_docks->dock(view)->widget();
+        const bool isStrip = view == m_program->objectName(); // which may be hidden
+        const QWidget* content = isStrip ? this : m_docks->dock(view)->widget();
         const double width = content->width();
-        const layout::Size size{width, content->height() + layout::headerHeight(width)};
+        const double height = isStrip ? layout::program::kHeight : content->height();
+        const layout::Size size{width, height + layout::headerHeight(width)};
         const auto scene = layout::picture(view.toStdString(), *m_session.viewpoint().run(),
                                            m_session.viewpoint().state(), size);
         status = scene ? savePicture(*scene, m_session.theme(), path.toStdString())

@@ -36,6 +36,8 @@ public:
 
     [[nodiscard]] VerdictStrip& strip() { return *m_strip; }
 
+    [[nodiscard]] views::SceneView& program() { return *m_program; }
+
     [[nodiscard]] CommandPalette& palette() { return *m_palette; }
 
     [[nodiscard]] CaptureDialog& captureDialog() { return *m_capture; }
@@ -81,6 +83,7 @@ private:
     RunTitle* m_title = nullptr;
     TransportBar* m_transport = nullptr;
     VerdictStrip* m_strip = nullptr;
+    views::SceneView* m_program = nullptr; // the strip of kernels; hidden where there is only one
     CommandPalette* m_palette = nullptr;
     CaptureDialog* m_capture = nullptr; // kept, so that it still has what was typed
     Actions m_actions;

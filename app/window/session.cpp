@@ -29,6 +29,10 @@ void Session::activate(const Target& target)
         if (at->time) {
             m_viewpoint.setNow(*at->time);
         }
+    } else if (const auto* piece = std::get_if<target::Piece>(&target)) {
+        m_viewpoint.goTo(*piece);
+    } else if (const auto* device = std::get_if<target::Device>(&target)) {
+        m_viewpoint.setDevice(device->device);
     } else if (layout::is<target::Finding>(target) || layout::is<target::Print>(target)) {
         m_viewpoint.selectAndGoTo(target);
     } else if (layout::is<target::Lane>(target) || target == m_viewpoint.state().selection) {

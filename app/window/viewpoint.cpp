@@ -67,6 +67,7 @@ void Viewpoint::show(std::shared_ptr<const layout::RunView> run)
     next.stale = false;
     next.selection = next.hover = {};
     next.firstSourceLine = 0;
+    next.device = next.device < trace().info().deviceCount() ? next.device : 0;
     if (!m_run->notRun.empty()) {
         next.now = {};
         next.visible = {Picoseconds(0), kShownOfNothing};
@@ -121,6 +122,7 @@ void Viewpoint::look(ViewState state)
     if (state.visible.begin >= state.visible.end) {
         state.visible = layout::frameAround(trace(), state.now);
     }
+    state.device = std::clamp(state.device, 0, trace().info().deviceCount() - 1);
     state.playing = m_state.playing;
     state.stale = m_state.stale;
     change(state);
@@ -225,6 +227,9 @@ void Viewpoint::change(const ViewState& next)
     }
     if (!(before.selection == next.selection)) {
         Q_EMIT selectionChanged();
+    }
+    if (before.device != next.device) {
+        Q_EMIT deviceChanged();
     }
     if (before.playing != next.playing) {
         Q_EMIT playingChanged();
@@ -365,6 +370,16 @@ void Viewpoint::setFirstSourceLine(std::int64_t line)
 {
     ViewState next = m_state;
     next.firstSourceLine = line;
+    change(next);
+}
+
+void Viewpoint::setDevice(std::int32_t device)
+{
+    if (!m_run) {
+        return;
+    }
+    ViewState next = m_state;
+    next.device = std::clamp(device, 0, trace().info().deviceCount() - 1);
     change(next);
 }
 

@@ -74,6 +74,7 @@ public:
     void showLine(const layout::target::SourceLine& line); // in the source view
     void nextFinding(int direction);
     void setFirstSourceLine(std::int64_t line);
+    void setDevice(std::int32_t device); // of a run of several; clamped
 
 Q_SIGNALS:
     void runChanged();
@@ -81,6 +82,7 @@ Q_SIGNALS:
     void rangeChanged();
     void hoverChanged();
     void selectionChanged();
+    void deviceChanged();
     void playingChanged();
     void sourceScrolled();
     void staleChanged();

@@ -93,6 +93,17 @@ const ManualArrays& Index::manualArrays() const
     return m_sums->manual;
 }
 
+const Pieces& Index::pieces(std::int32_t device) const
+{
+    const bool exists = device >= 0 && at(device) < m_sums->pieces.size();
+    return m_sums->pieces[exists ? at(device) : 0];
+}
+
+const DeviceTimes& Index::devices() const
+{
+    return m_sums->devices;
+}
+
 std::span<const std::int32_t> Index::sharing(std::int32_t operand) const
 {
     PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_sums->firstSharing.size());

@@ -120,6 +120,8 @@ Index::Sums::Sums(const Trace& trace)
     , leading(trace, pipelines)
     , manual(trace, arrays)
     , rounds(trace)
+    , pieces(piecesOf(trace))
+    , devices(trace)
     , segments(trace.info().units.size() + 1)
     , waits(1)
 {

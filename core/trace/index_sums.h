@@ -89,6 +89,8 @@ struct Index::Sums
     LeadingSteps leading;
     ManualArrays manual;
     LoopRounds rounds;
+    std::vector<Pieces> pieces; // for each device
+    DeviceTimes devices;
     std::vector<std::vector<std::int32_t>> sharing; // per operand that is the first of several
                                                     // which share an array: all of them
     std::vector<std::int32_t> firstSharing;         // per operand: that first one

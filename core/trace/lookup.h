@@ -3,6 +3,8 @@
 #pragma once
 
 #include "core/trace/agents.h"
+#include "core/trace/device_times.h"
+#include "core/trace/pieces.h"
 #include "core/trace/pipelines.h"
 #include "core/trace/row.h"
 #include "core/trace/trace.h"
@@ -178,6 +180,11 @@ public:
     [[nodiscard]] const ManualArrays& manualArrays() const;
 
     [[nodiscard]] const LoopRounds& rounds() const;
+
+    // What a device runs one after the other; of a device that does not exist, what the first does.
+    [[nodiscard]] const Pieces& pieces(std::int32_t device = 0) const;
+
+    [[nodiscard]] const DeviceTimes& devices() const;
 
     // The operands of agents of one device that share an array in a pipeline, ascending; itself
     // among them, and alone where no other agent runs it.

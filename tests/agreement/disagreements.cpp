@@ -56,6 +56,16 @@ std::string nameOf(FactKind kind)
         return "FLOP/s";
     case FactKind::Intensity:
         return "FLOP/B";
+    case FactKind::Kernel:
+        return "the kernel";
+    case FactKind::Kernels:
+        return "the kernels";
+    case FactKind::Device:
+        return "the device";
+    case FactKind::LinksMoving:
+        return "links that move something";
+    case FactKind::Waited:
+        return "the time waited";
     case FactKind::Swatch:
         break;
     }

@@ -1,5 +1,6 @@
 #include "tests/agreement/programs.h"
 
+#include "tests/ir/wholes.h"
 #include "tests/machine/support.h"
 
 namespace pallascope::test {
@@ -83,6 +84,74 @@ ir::Program onDevices()
         }));
 }
 
+void pipelineOver(Extent rows, const pl::Ref& from, const pl::Ref& to)
+{
+    pl::emitPipeline({.grid = {kRows / rows}, .in = {rowsOf(rows)}, .out = {rowsOf(rows)}},
+                     kAddOne)(from, to);
+}
+
+// Three kernels, of which one runs in each round of a loop, with fusions between them.
+ir::Program kernelsAndFusions()
+{
+    return mustTrace(
+        pl::kernel("block", arguments({"x", "y"}), [](pl::Ref x, pl::Ref y, pl::Ref out) {
+            ir_test::kernel("first", [&] { pipelineOver(8, x, out); });
+            ir_test::fusion({"doubled"}, [&] { out[pl::all] = y[pl::all] + y[pl::all]; });
+            pl::foriLoop(3, {}, [&](pl::Value, const auto&) {
+                ir_test::kernel("again", [&] { pipelineOver(16, x, out); });
+                return std::vector<pl::Value>{};
+            });
+            ir_test::fusion({"halved"}, [&] { out[pl::all] = x[pl::all] * 0.5F; });
+            ir_test::kernel("last", [&] { pipelineOver(32, y, out); });
+        }));
+}
+
+// A kernel on each of eight devices, twice on device 3; then all pass their parts on to the right
+// and to the left, and run another kernel.
+ir::Program ringOfDevices()
+{
+    constexpr std::int32_t kDevices = 8;
+    constexpr Extent kPart = kRows / kDevices;
+    const auto sharded = [](pl::detail::ArgumentSpec spec) {
+        return pl::sharded(std::move(spec), {{"d"}, {}});
+    };
+    return mustTrace(pl::kernel(
+        "ring",
+        {sharded(pl::in("x", kF32, {kRows, kColumns})),
+         sharded(pl::out("right", kF32, {kRows, kColumns})),
+         sharded(pl::out("left", kF32, {kRows, kColumns}))},
+        [&](pl::Ref x, pl::Ref right, pl::Ref left) {
+            pl::onMesh({{"d", kDevices}});
+            const auto over = [](pl::Ref from, pl::Ref to) {
+                pl::emitPipeline({.grid = {kPart}, .in = {rowsOf(1)}, .out = {rowsOf(1)}},
+                                 kAddOne)(from, to);
+            };
+            ir_test::kernel("before", [&] { over(x, right); });
+            pl::when(pl::axisIndex("d") == 3,
+                     [&] { ir_test::kernel("more", [&] { over(x, left); }); });
+            pl::runScoped({pl::dmaSemaphores("sent"), pl::dmaSemaphores("received"),
+                           pl::dmaSemaphores("sent_left"), pl::dmaSemaphores("received_left")},
+                          [&](const std::vector<pl::Ref>& refs) {
+                              const pl::Value me = pl::axisIndex("d");
+                              const pl::Value next = (me + 1) % kDevices;
+                              const pl::Value before = (me + (kDevices - 1)) % kDevices;
+                              const pl::Ref barrier = pl::getBarrierSemaphore(7);
+                              pl::semaphoreSignalDevice(barrier, 1, next);
+                              pl::semaphoreSignalDevice(barrier, 1, before);
+                              pl::semaphoreWait(barrier, 2);
+                              pl::remoteDmaStart(x, right, refs[0], refs[1], next);
+                              pl::remoteDmaStart(x, left, refs[2], refs[3], before);
+                              for (const std::size_t semaphore : {0U, 2U}) {
+                                  pl::dmaWait(x, refs[semaphore]);
+                              }
+                              pl::dmaWait(right, refs[1]);
+                              pl::dmaWait(left, refs[3]);
+                              return std::vector<pl::Value>{};
+                          });
+            ir_test::kernel("after", [&] { over(right, left); });
+        }));
+}
+
 } // namespace
 
 std::vector<NamedProgram> programsOfSeveral()
@@ -90,7 +159,9 @@ std::vector<NamedProgram> programsOfSeveral()
     return {{"a pipeline that cores share", "tpu_v5p", sharedByCores()},
             {"pipelines one after the other", "tpu_v5e", oneAfterTheOther()},
             {"a pipeline in another one", "tpu_v5e", oneInTheOther()},
-            {"a pipeline on each device", "tpu_v5e", onDevices()}};
+            {"a pipeline on each device", "tpu_v5e", onDevices()},
+            {"kernels and fusions", "tpu_v5e", kernelsAndFusions()},
+            {"a ring of devices", "tpu_v5e", ringOfDevices()}};
 }
 
 } // namespace pallascope::test

@@ -267,3 +267,5 @@ class Pictures(Case):
         for size in ("1x1", "9000x9000", "800", "800x", "x600", "800x600x2", "axb", "-8x600"):
             picture("a.svg", "--view", "grid", "--size", size, says=(f'"{size}"', "1280x800"))
         picture("a.svg", "--view", "grid", "--theme", "blue", says=('"blue"', "light", "dark"))
+        for device in ("1", "-1"):
+            picture("a.svg", "--view", "grid", "--device", device, says=(device, "one, device 0"))

@@ -6,8 +6,9 @@
 
 The run is a small matrix product, 60 % into it; values are not needed, so nothing here depends on
 the arithmetic of the machine. The grid is also of a kernel with manual DMA, and of one whose arrays
-are of rank 4; the memory too is also of a kernel with manual DMA. The scatter plot is of small
-kernels and made-up timings.
+are of rank 4; the memory too is also of a kernel with manual DMA. layer.kernel.json was captured from
+the source that it holds: two kernels on each of eight devices, and a sum over all devices. The
+scatter plot is of small kernels and made-up timings.
 """
 
 import difflib
@@ -32,6 +33,12 @@ ATTENTION = FOLDER.parents[1] / "resources/validation/kernels/attention_v5p_4_40
 GRIDS = {
     "grid_manual_dma": ("add_by_hand",),
     "grid_rank_4": (ATTENTION,),
+}
+# Of the layer on eight devices: the view, its size, and the options.
+OF_LAYER = {
+    "program": ("program", "1000x100", "--at", "60%"),
+    "devices": ("devices", "500x660", "--at", "12.7us", "--device", "5"),
+    "timeline_devices": ("timeline", "1280x300", "--at", "12.7us", "--device", "5"),
 }
 # Predictions are compared with these: one family is near, one far off, one is both.
 TIMINGS = """family,kernel,parameters,chip,measured
@@ -65,6 +72,12 @@ def drawn(program):
         options = ("--view", "memory", "--at", "55%", "--size", "640x520", "--theme", "light")
         call(program, "report", trace, "--screenshot", picture, *options)
         pictures["memory_by_hand.svg"] = picture.read_text(encoding="utf-8")
+        layer = FOLDER / "layer.kernel.json"
+        call(program, "run", layer, "--values", "needed", "--trace", trace)
+        for name, (view, size, *options) in OF_LAYER.items():
+            options = ("--view", view, "--size", size, "--theme", "light", *options)
+            call(program, "report", trace, "--screenshot", picture, *options)
+            pictures[name + ".svg"] = picture.read_text(encoding="utf-8")
         timings = pathlib.Path(scratch) / "timings.csv"
         timings.write_text(TIMINGS, encoding="utf-8")
         call(program, "validate", "--measured", timings, "--scatter", picture, "--size", "640x520")

@@ -91,8 +91,8 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("view");
         QTest::addColumn<QString>("ending");
-        for (const char* view :
-             {"window", "kernel", "grid", "memory", "timeline", "roofline", "source", "verdict"}) {
+        for (const char* view : {"window", "kernel", "grid", "memory", "timeline", "roofline",
+                                 "source", "verdict", "devices", "program"}) {
             QTest::newRow(view) << QString::fromLatin1(view) << QStringLiteral(".png");
         }
         QTest::newRow("svg") << QStringLiteral("timeline") << QStringLiteral(".svg");

@@ -182,9 +182,12 @@ TEST(TimelineOfDevices, countsWhatItsLinksDoAtOnceOnce)
     EXPECT_EQ(deviceBusyBy(run, copiesOf(0), {Picoseconds(5 * kUs / 2), Picoseconds(4 * kUs)}),
               (std::vector<Picoseconds>{Picoseconds(3 * kUs / 2), Picoseconds(3 * kUs)}));
     for (const Lane& lane : lanesOf(run, Level::Steps, 400)) {
-        if (lane.kind == LaneKind::DeviceWait) {
-            EXPECT_EQ(busy(run, lane, trace->end()), Picoseconds(lane.device * 4 * kUs));
-        }
+        EXPECT_TRUE(lane.kind != LaneKind::DeviceWait
+                    || busy(run, lane, trace->end()) == Picoseconds(0));
+    }
+    for (const Lane& lane : lanesOf(run, Level::Steps, 400, 1)) {
+        EXPECT_TRUE(lane.kind != LaneKind::DeviceWait
+                    || busy(run, lane, trace->end()) == Picoseconds(4 * kUs));
     }
 }
 
@@ -266,6 +269,9 @@ TEST(TimelineOfDevices, everyBarsOwnCentreHitsItsCopy)
             const Zoom zoom = zoomOf(*run.trace, axis);
             const layout::Scene scene = layout::layoutTimeline(run, state, size);
             for (const Lane& lane : lanesOf(run, zoom.level, size.height)) {
+                if (lane.kind != LaneKind::DeviceCopy) {
+                    continue;
+                }
                 for (const LinkTrack& track : linkTracksOf(lane)) {
                     for (const Bar& bar : copyBars(run, lane, track.links, axis, zoom.level)) {
                         const double x0 = std::max(bar.x0, axis.left);
@@ -283,31 +289,27 @@ TEST(TimelineOfDevices, everyBarsOwnCentreHitsItsCopy)
     }
 }
 
-// Every link of a lane is in one of its tracks, in order, whatever the height.
-TEST(TimelineOfDevices, haveATrackForEachLink)
+// Of the chosen device each link has a lane, its own first, then those from its neighbours.
+TEST(TimelineOfDevices, haveALaneForEachLinkOfTheChosenOne)
 {
     const layout::RunView run = viewOfDevices(busyDevices(1));
-    for (const double height : {219.0, 300.0, 600.0}) {
-        SCOPED_TRACE(height);
-        std::size_t devices = 0;
-        for (const Lane& lane : lanesOf(run, Level::Steps, height)) {
-            if (lane.kind != LaneKind::DeviceCopy) {
-                continue;
+    for (const std::int32_t chosen : {0, 5}) {
+        std::vector<std::vector<std::int32_t>> links;
+        std::vector<std::string> names;
+        std::int32_t strips = 0;
+        for (const Lane& lane : lanesOf(run, Level::Steps, 600, chosen)) {
+            EXPECT_EQ(lane.isOpen, lane.kind == LaneKind::Device && lane.device == chosen);
+            strips += lane.kind == LaneKind::Device ? 1 : 0;
+            if (lane.kind == LaneKind::DeviceCopy) {
+                EXPECT_EQ(lane.device, chosen);
+                links.push_back(lane.links);
+                names.push_back(lane.name);
             }
-            ++devices;
-            const std::vector<LinkTrack> tracks = linkTracksOf(lane);
-            ASSERT_EQ(tracks.size(), 3U);
-            double y = lane.y;
-            for (std::size_t i = 0; i < tracks.size(); ++i) {
-                EXPECT_EQ(tracks[i].links,
-                          std::vector{3 * lane.device + static_cast<std::int32_t>(i)});
-                EXPECT_GE(tracks[i].y, y);
-                EXPECT_GE(tracks[i].h, 2);
-                y = tracks[i].y + tracks[i].h;
-            }
-            EXPECT_LE(y, lane.y + lane.h);
         }
-        EXPECT_EQ(devices, 8U);
+        EXPECT_EQ(strips, 8);
+        EXPECT_EQ(links, (std::vector<std::vector<std::int32_t>>{
+                             {3 * chosen}, {3 * chosen + 1}, {3 * chosen + 2}}));
+        EXPECT_EQ(names[0], "HBM");
     }
     Lane low = copiesOf(0);
     low.h = 5;
@@ -317,6 +319,23 @@ TEST(TimelineOfDevices, haveATrackForEachLink)
         all.insert(all.end(), track.links.begin(), track.links.end());
     }
     EXPECT_EQ(all, low.links);
+}
+
+// Every lane of any device is found again by its name in a target.
+TEST(TimelineOfDevices, haveLanesThatTargetsName)
+{
+    const layout::RunView run = viewOfDevices(busyDevices(1));
+    for (std::int32_t device = 0; device < 8; ++device) {
+        for (const Lane& lane : deviceLanes(run, device)) {
+            const auto found = laneOf(run, idOf(lane));
+            ASSERT_TRUE(found);
+            EXPECT_EQ(found->name, lane.name);
+            EXPECT_EQ(found->links, lane.links);
+            EXPECT_EQ(found->device, lane.device);
+        }
+    }
+    EXPECT_FALSE(laneOf(run, layout::lane::DeviceWaits{8}));
+    EXPECT_FALSE(laneOf(run, layout::lane::Device{-1}));
 }
 
 TEST(TimelineOfDevices, showsAllThatIsNeededInTheHeightThereIs)
@@ -340,18 +359,33 @@ TEST(TimelineOfDevices, showsAllThatIsNeededInTheHeightThereIs)
     }
 }
 
-// In a window of 1280x800 the time line is 183 px high: eight devices fit, each with one head.
-TEST(TimelineOfDevices, foldWhereTheyWouldNotFit)
+// In a window of 1280x800 the time line is 183 px high: eight devices fit, the chosen one open.
+TEST(TimelineOfDevices, foldButForTheChosenOne)
 {
     const layout::RunView run = manyDevices(8);
-    const std::vector<Lane> lanes = lanesOf(run, Level::Steps, 183);
-    ASSERT_GE(lanes.size(), 16U);
-    EXPECT_EQ(lanes[14].name, "device 7");
-    EXPECT_EQ(lanes[15].name, "");
-    EXPECT_EQ(lanes[15].y, lanes[14].y + lanes[14].h + 1);
-    const std::vector<Lane> apart = lanesOf(run, Level::Steps, 600);
-    EXPECT_EQ(apart[14].name, "copies 7");
-    EXPECT_EQ(apart[15].name, "wait 7");
+    for (const std::int32_t chosen : {0, 3, 7}) {
+        std::vector<std::string> names;
+        for (const Lane& lane : lanesOf(run, Level::Steps, 183, chosen)) {
+            names.push_back(lane.name);
+        }
+        std::vector<std::string> wanted;
+        for (std::int32_t device = 0; device < 8; ++device) {
+            wanted.push_back("device " + std::to_string(device));
+            if (device == chosen) {
+                wanted.emplace_back("wait");
+            }
+        }
+        EXPECT_EQ(names, wanted);
+    }
+}
+
+TEST(TimelineOfDevices, keepTheChosenOneWhereNotAllFit)
+{
+    const layout::RunView run = manyDevices(32);
+    const std::vector<Lane> lanes = lanesOf(run, Level::Steps, 183, 30);
+    EXPECT_TRUE(std::any_of(lanes.begin(), lanes.end(),
+                            [](const Lane& lane) { return lane.isOpen && lane.device == 30; }));
+    EXPECT_LT(lanes.size(), 32U);
 }
 
 TEST(TimelineOfDevices, saysWhichOnesAreShownWhereNotAllFit)

@@ -58,6 +58,8 @@ std::vector<Bar> barsOf(const RunView& run, const Lane& lane, const TimeAxis& ax
     case LaneKind::DeviceCopy:
         return copyBars(run, lane, lane.links, axis, level);
     case LaneKind::Unit:
+    case LaneKind::Device:
+    case LaneKind::DeviceUnit:
         return unitBars(run, lane.unit, axis, level);
     case LaneKind::Wait:
     case LaneKind::DeviceWait:

@@ -1,8 +1,10 @@
 #include "views/layout/views.h"
 
+#include "views/layout/devices/devices.h"
 #include "views/layout/grid/grid.h"
 #include "views/layout/kernel/kernel.h"
 #include "views/layout/memory/memory.h"
+#include "views/layout/program/program.h"
 #include "views/layout/roofline/roofline.h"
 #include "views/layout/scene/header.h"
 #include "views/layout/source/source.h"
@@ -38,6 +40,8 @@ constexpr View kViews[] = {
     {"roofline", "Roofline", 4, layoutRoofline, {800, 640}, !kWalked, {3, {365, 258}, {669, 360}}},
     {"source", "Source", 5, sourceAlone, {1180, 480}, kWalked, {3, {365, 203}, {669, 345}}},
     {"verdict", "Verdict and findings", 6, layoutVerdict, {800, 640}, kWalked, {0, {}, {304, 239}}},
+    {"devices", "Devices", 8, layoutDevices, {800, 640}, kWalked, {1, {}, {}}},
+    {"program", "Program", 9, layoutProgram, {1280, 60}, kWalked, {DockPlace::kAbove, {}, {}}},
 };
 
 } // namespace

@@ -19,7 +19,8 @@ namespace pallascope::layout {
 struct DockPlace
 {
     static constexpr int kStrip = -1;
-    int column = 0; // counted from the left
+    static constexpr int kAbove = -2; // no dock: a strip above all of them
+    int column = 0;                   // counted from the left
     // The shares, in px, by which docks divide the room of a small and of a large window. The first
     // row of a column sets its width. A dock without a height is hidden at first.
     Size small, large;

@@ -194,6 +194,10 @@ struct Partners::Gather
 
     void operator()(const target::Print& print) const { add(print); }
 
+    void operator()(const target::Piece& piece) const { add(piece); }
+
+    void operator()(const target::Device& device) const { add(device); }
+
     // Adds what the agents in a lane of waits wait for.
     void operator()(const target::Moment& moment) const
     {

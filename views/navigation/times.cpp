@@ -128,6 +128,8 @@ struct TimeOf
 
     Time operator()(const target::Moment& moment) const { return moment.time; }
 
+    Time operator()(const target::Piece& piece) const { return piece.begin; }
+
     Time operator()(const target::Finding& finding) const
     {
         return finding.index && isIn(*finding.index, info.findings.size())
@@ -225,6 +227,8 @@ struct TimeOf
     Time operator()(const target::Alternative&) const { return std::nullopt; }
 
     Time operator()(const target::Lane&) const { return std::nullopt; }
+
+    Time operator()(const target::Device&) const { return std::nullopt; }
 };
 
 } // namespace

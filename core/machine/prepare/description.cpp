@@ -40,6 +40,10 @@ std::string label(const ir::Program& program, const ir::Operation& operation)
     case ir::OpCode::StoreScatter:
     case ir::OpCode::AddupdateScatter:
         return "scatter " + program.value(operation.operands[0]).name;
+    case ir::OpCode::Kernel:
+        return std::get<ir::KernelParams>(operation.params).name;
+    case ir::OpCode::Fusion:
+        return std::get<ir::FusionParams>(operation.params).name;
     case ir::OpCode::BroadcastInDim:
         return "broadcast";
     case ir::OpCode::ConvertElementType:

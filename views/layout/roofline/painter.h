@@ -15,6 +15,15 @@ namespace pallascope::layout::roofline {
 
 using analysis::Point; // in FLOP/B and FLOP/s; a place in the picture is a layout::Point
 
+// A kernel of a program; none where there is only one, or more than can be told apart.
+struct Kernel
+{
+    std::size_t piece = 0; // row of trace::Pieces
+    Point point;
+};
+
+[[nodiscard]] std::vector<Kernel> kernelsOf(const RunView& run, std::int32_t device);
+
 // Draws one roofline; layoutRoofline makes one for each call.
 class Painter
 {
@@ -92,6 +101,11 @@ private:
     void nameOthers(); // written where the other texts leave room
     [[nodiscard]] std::optional<layout::Point> placeOf(const analysis::Alternative& other) const;
 
+    // In kernels.cpp: the kernels of a program as numbered diamonds, the one under the playhead
+    // with a stronger edge.
+    void kernels();
+    void numberKernels();
+
     // Writes the name beside its diamond, in its shorter form if necessary, and not at all if
     // neither side is free.
     void nameOther(const analysis::Alternative& other, const layout::Point& p, std::int64_t row);
@@ -113,6 +127,7 @@ private:
     int m_small = 10;
     std::vector<Rect> m_taken; // the places of texts and points
     std::vector<Rect> m_trail;
+    std::vector<std::pair<layout::Point, std::int64_t>> m_kernels; // places and numbers
 };
 
 } // namespace pallascope::layout::roofline

@@ -43,15 +43,21 @@ Range rangeOf(const RunView& run, bool wide)
     range.x0 = std::min(report.arithmeticIntensity, ridge) / kOctaves;
     range.x1 = std::max(report.arithmeticIntensity, ridge) * kOctaves;
     range.y0 = std::min(report.flopsPerSecond / kOctaves, range.x0 * achieved);
-    if (wide) {
+    const auto include = [&](double intensity, double flopsPerSecond) {
         constexpr double kMargin = 1.4;
-        for (const analysis::Alternative& other : run.alternatives) {
-            if (other.arithmeticIntensity > 0 && other.flopsPerSecond > 0) {
-                range.x0 = std::min(range.x0, other.arithmeticIntensity / kMargin);
-                range.x1 = std::max(range.x1, other.arithmeticIntensity * kMargin);
-                range.y0 = std::min(range.y0, other.flopsPerSecond / kMargin);
-            }
+        if (intensity > 0 && flopsPerSecond > 0) {
+            range.x0 = std::min(range.x0, intensity / kMargin);
+            range.x1 = std::max(range.x1, intensity * kMargin);
+            range.y0 = std::min(range.y0, flopsPerSecond / kMargin);
         }
+    };
+    for (const analysis::Alternative& other : run.alternatives) {
+        if (wide) {
+            include(other.arithmeticIntensity, other.flopsPerSecond);
+        }
+    }
+    for (const Kernel& kernel : kernelsOf(run, 0)) {
+        include(kernel.point.intensity, kernel.point.flopsPerSecond);
     }
     range.y1 = peak * 1.5; // leaves room for the name of the roof
     return range;
@@ -115,6 +121,7 @@ Scene Painter::paint() &&
     if (m_wide) {
         others();
     }
+    kernels();
     if (point && inSight(*point)) {
         points(*point);
     } else if (m_run.notRun.empty()) {
@@ -123,6 +130,7 @@ Scene Painter::paint() &&
     if (m_wide) {
         nameOthers();
     }
+    numberKernels();
     std::string text = parts::captionOrNotRun(m_run, captionOf(point));
     return parts::finished(std::move(m_canvas), "Roofline", std::move(text), m_run, m_state);
 }

@@ -57,6 +57,7 @@ struct ViewState
 {
     Picoseconds now;
     TimeRange visible; // the range of the time line
+    std::int32_t device = 0; // that is chosen among those of the run
     Target selection, hover;
     bool playing = false;
     bool stale = false; // whether a newer run is on its way

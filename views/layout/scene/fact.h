@@ -23,6 +23,11 @@ enum class FactKind : std::uint8_t
     BytesAllowed, // of that memory: the limit that applies
     FlopRate,     // so far, per second
     Intensity,    // so far, FLOP per byte of HBM
+    Kernel,       // the number of the kernel under the playhead, from 1; 0: between kernels
+    Kernels,      // how many kernels the chosen device runs
+    Device,       // the chosen one
+    LinksMoving,  // how many links between devices carry something now
+    Waited,       // for other devices so far, in ps, of a device
     Swatch        // the colour (Role) of an operand in a key
 };
 

@@ -47,10 +47,22 @@ struct KindWaits // of all agents of one kind
     bool operator==(const KindWaits&) const = default;
 };
 
-struct DeviceCopies // copies in both directions
+struct Device // all that it does, in a strip
 {
     std::int32_t device = 0;
+    bool operator==(const Device&) const = default;
+};
+
+struct DeviceCopies // over one of its links, or over one that leads to it
+{
+    std::int32_t device = 0, link = 0;
     bool operator==(const DeviceCopies&) const = default;
+};
+
+struct DeviceUnit
+{
+    std::int32_t device = 0, unit = 0;
+    bool operator==(const DeviceUnit&) const = default;
 };
 
 struct DeviceWaits
@@ -62,7 +74,8 @@ struct DeviceWaits
 } // namespace lane
 
 using LaneId = std::variant<lane::CopyIn, lane::CopyOut, lane::Unit, lane::Waits, lane::AgentWaits,
-                            lane::KindWaits, lane::DeviceCopies, lane::DeviceWaits>;
+                            lane::KindWaits, lane::Device, lane::DeviceCopies, lane::DeviceUnit,
+                            lane::DeviceWaits>;
 
 namespace target {
 
@@ -164,13 +177,27 @@ struct Time
     bool operator==(const Time&) const = default;
 };
 
+struct Piece // of what a device runs: a row of trace::Pieces
+{
+    std::int32_t device = 0;
+    std::int64_t row = 0;
+    Picoseconds begin;
+    bool operator==(const Piece&) const = default;
+};
+
+struct Device
+{
+    std::int32_t device = 0;
+    bool operator==(const Device&) const = default;
+};
+
 } // namespace target
 
 using Target =
     std::variant<std::monostate, target::Copy, target::Steps, target::Round, target::Segment,
                  target::Operation, target::Block, target::Buffer, target::Wait, target::SourceLine,
                  target::ListingLine, target::Alternative, target::Finding, target::Print,
-                 target::Lane, target::Moment, target::Time>;
+                 target::Lane, target::Moment, target::Time, target::Piece, target::Device>;
 
 template<class Kind>
 [[nodiscard]] constexpr bool is(const Target& target)

@@ -15,7 +15,7 @@ namespace pallascope::layout::timeline {
 
 namespace {
 
-constexpr std::size_t kMostRows = 20'000;
+constexpr std::size_t kMostRows = 20'000, kMostSegments = 400'000;
 
 // The times when any of the links is busy, in order and joined where they overlap.
 std::vector<std::pair<std::int64_t, std::int64_t>> busySpans(const RunView& run,
@@ -106,7 +106,8 @@ bool hasDeviceLanes(const trace::Trace& trace)
     const auto devices = static_cast<std::size_t>(trace.info().deviceCount());
     // The number of agents is checked because a file may be wrong about it.
     return devices > 1 && trace.info().agents.size() >= devices
-           && trace.copies().size() + trace.waits().size() <= kMostRows;
+           && trace.copies().size() + trace.waits().size() <= kMostRows
+           && trace.segments().size() <= kMostSegments;
 }
 
 std::vector<Picoseconds> deviceBusyBy(const RunView& run, const Lane& lane,
@@ -136,8 +137,8 @@ std::vector<Bar> copyBars(const RunView& run, const Lane& lane,
     std::vector<Bar> bars;
     for (auto next = rows.take(); next && copies.start[next->row] < plot.end; next = rows.take()) {
         const std::size_t row = next->row;
-        const bool isOther = lane.kind != LaneKind::DeviceCopy
-                             && (copies.out[row] != 0) != (lane.kind == LaneKind::CopyOut);
+        const bool isOther =
+            lane.device < 0 && (copies.out[row] != 0) != (lane.kind == LaneKind::CopyOut);
         if (isOther || copies.start[row] == copies.end[row]) {
             continue;
         }

@@ -10,6 +10,8 @@ namespace {
 constexpr double kHeadOnly = 12;
 constexpr double kLeastScale = 0.6;
 constexpr double kMostScale = 1.6;
+constexpr std::int32_t kFewDevices = 8; // that are worth more than the links of one of them
+constexpr double kStripOfDevice = 15, kLowStrip = 10; // px of a device that is not chosen
 
 double baseHeight(const Lane& lane, const RunView& run, std::int32_t tallest)
 {
@@ -17,19 +19,19 @@ double baseHeight(const Lane& lane, const RunView& run, std::int32_t tallest)
         return kHeadOnly;
     }
     const auto links = static_cast<double>(lane.links.size());
-    if (lane.folded) {
-        return links > 1 ? std::min(15.0, 6 + 3 * links) : 10;
-    }
     switch (lane.kind) {
     case LaneKind::CopyIn:
     case LaneKind::CopyOut:
         return std::clamp(14 * links, 26.0, 42.0);
     case LaneKind::Wait:
         return lane.agents.empty() ? 18 : lane.agents.size() == 1 ? 14 : 30;
+    case LaneKind::Device:
+        return kStripOfDevice;
     case LaneKind::DeviceCopy:
-        return std::clamp(8 * links, 14.0, 26.0);
     case LaneKind::DeviceWait:
         return 14;
+    case LaneKind::DeviceUnit:
+        return lane.unit == tallest ? 24 : 13;
     case LaneKind::Unit:
         break;
     }
@@ -49,7 +51,7 @@ double baseHeight(const Lane& lane, const RunView& run, std::int32_t tallest)
 
 double gapBelow(const Lane& lane)
 {
-    return lane.folded && lane.kind == LaneKind::DeviceCopy ? 1 : kLaneGap;
+    return lane.kind == LaneKind::Device ? 2 : lane.device >= 0 ? 3 : kLaneGap;
 }
 
 // The sum of all heights and gaps, with the heights scaled.
@@ -64,44 +66,45 @@ double sumOf(const std::vector<Lane>& lanes, double scale)
 
 void setHeights(std::vector<Lane>& lanes, const RunView& run, std::int32_t tallest)
 {
-    constexpr double kLowWait = 8; // px beside tracks of several links, which need the height more
-    bool isLow = false;
     for (Lane& lane : lanes) {
-        lane.h = lane.folded && lane.kind == LaneKind::DeviceWait && isLow
-                     ? kLowWait
-                     : baseHeight(lane, run, tallest);
-        isLow = lane.links.size() > 1;
+        lane.h = baseHeight(lane, run, tallest);
     }
 }
 
-void fold(std::vector<Lane>& lanes)
+// Where room is scarce, first the strips of devices get lower, then the chosen device's links from
+// other devices go, which are links to others too; then devices go from the end, but for those that
+// one looks for.
+void fitDevices(std::vector<Lane>& lanes, const RunView& run, double room)
 {
-    for (Lane& lane : lanes) {
-        if (lane.device >= 0) {
-            lane.folded = lane.used = true; // each gets the same height as the others
-            lane.name = lane.kind == LaneKind::DeviceCopy ? "device " + std::to_string(lane.device)
-                                                          : std::string();
-        }
-    }
-}
-
-void fitDevices(std::vector<Lane>& lanes, const RunView& run, std::int32_t tallest, double room)
-{
-    if (lanes.empty() || lanes.front().device < 0 || sumOf(lanes, kLeastScale) <= room) {
+    if (lanes.empty() || lanes.front().device < 0) {
         return;
     }
-    fold(lanes);
-    setHeights(lanes, run, tallest);
-    if (sumOf(lanes, kLeastScale) > room) {
-        lanes.erase(
-            std::remove_if(lanes.begin(), lanes.end(), [](const Lane& lane) { return !lane.used; }),
-            lanes.end());
+    const auto fits = [&] { return sumOf(lanes, kLeastScale) <= room; };
+    for (Lane& lane : lanes) {
+        if (!fits() && lane.kind == LaneKind::Device && !lane.isOpen) {
+            lane.h = kLowStrip;
+        }
     }
-    auto last =
-        std::find_if(lanes.begin(), lanes.end(), [](const Lane& lane) { return lane.device < 0; });
-    while (last - lanes.begin() > 2 && sumOf(lanes, kLeastScale) > room) {
-        last = lanes.erase(last - 2, last);
-    }
+    const auto drop = [&](const auto& test) {
+        for (std::size_t i = lanes.size(); i-- > 0 && !fits();) {
+            if (test(lanes[i])) {
+                lanes.erase(lanes.begin() + static_cast<std::ptrdiff_t>(i));
+            }
+        }
+    };
+    drop([](const Lane& lane) { return !lane.used && !lane.isOpen; });
+    const std::int32_t straggler = run.index->devices().straggler();
+    drop([&](const Lane& lane) {
+        return lane.kind == LaneKind::Device && !lane.isOpen && lane.device != straggler
+               && lane.device >= kFewDevices;
+    });
+    drop([](const Lane& lane) {
+        return lane.kind == LaneKind::DeviceCopy && lane.name.starts_with("←");
+    });
+    drop([&](const Lane& lane) {
+        return lane.kind == LaneKind::Device && !lane.isOpen && lane.device != straggler;
+    });
+    drop([](const Lane& lane) { return lane.kind != LaneKind::Device; });
 }
 
 // Makes the waits of many agents of one kind share a lane.
@@ -174,7 +177,8 @@ void fit(std::vector<Lane>& lanes, const RunView& run, double top, double room)
 {
     const std::int32_t tallest = mainUnit(run);
     setHeights(lanes, run, tallest);
-    const bool several = run.index->agents().size() > 1;
+    const bool several =
+        run.index->agents().size() > 1 && (lanes.empty() || lanes.front().device < 0);
     if (several && sumOf(lanes, 1) > room) {
         shareWaits(lanes, run);
         setHeights(lanes, run, tallest);
@@ -193,7 +197,7 @@ void fit(std::vector<Lane>& lanes, const RunView& run, double top, double room)
     if (several && sumOf(lanes, many ? 1 : kLeastScale) > room) {
         dropUnits(lanes, [](const Lane& lane) { return !lane.used; });
     }
-    fitDevices(lanes, run, tallest, room);
+    fitDevices(lanes, run, room);
     double fixed = 0;
     double flexible = 0;
     for (const Lane& lane : lanes) {

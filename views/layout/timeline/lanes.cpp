@@ -47,36 +47,14 @@ void addWaits(std::vector<Lane>& lanes, const RunView& run)
 std::vector<std::int32_t> linksOf(const RunView& run, const Lane& lane)
 {
     const auto count = static_cast<std::int32_t>(run.trace->info().links.size());
-    const std::int32_t each = count / run.trace->info().deviceCount();
     std::vector<std::int32_t> links;
     for (std::int32_t link = 0; link < count; ++link) {
-        const auto moves = [&](bool out) {
-            return run.index->linkBusy(link, out, run.trace->end()).value() > 0;
-        };
-        const bool isIts = lane.kind == LaneKind::DeviceCopy
-                               ? link / each == lane.device && (moves(false) || moves(true))
-                               : moves(lane.kind == LaneKind::CopyOut);
-        if (isIts) {
+        if (run.index->linkBusy(link, lane.kind == LaneKind::CopyOut, run.trace->end()).value()
+            > 0) {
             links.push_back(link);
         }
     }
     return links;
-}
-
-std::vector<std::int32_t> agentsOfDevice(const RunView& run, std::int32_t device)
-{
-    const trace::Info& info = run.trace->info();
-    const std::size_t each = info.agents.size() / static_cast<std::size_t>(info.deviceCount());
-    std::vector<std::int32_t> found;
-    for (const trace::AgentKind& kind : run.index->agents().kinds) {
-        std::copy_if(kind.agents.begin(), kind.agents.end(), std::back_inserter(found),
-                     [&](std::int32_t agent) {
-                         return static_cast<std::size_t>(agent) / each
-                                == static_cast<std::size_t>(device);
-                     });
-    }
-    std::sort(found.begin(), found.end());
-    return found;
 }
 
 } // namespace
@@ -115,8 +93,12 @@ LaneId idOf(const Lane& of)
                                      : LaneId(lane::KindWaits{of.agents.front()});
     case LaneKind::Unit:
         return lane::Unit{of.unit};
+    case LaneKind::Device:
+        return lane::Device{of.device};
     case LaneKind::DeviceCopy:
-        return lane::DeviceCopies{of.device};
+        return lane::DeviceCopies{of.device, of.links.empty() ? trace::kNone : of.links.front()};
+    case LaneKind::DeviceUnit:
+        return lane::DeviceUnit{of.device, of.unit};
     case LaneKind::DeviceWait:
         return lane::DeviceWaits{of.device};
     }
@@ -125,6 +107,9 @@ LaneId idOf(const Lane& of)
 
 std::optional<Lane> laneOf(const RunView& run, const LaneId& id)
 {
+    if (std::optional<Lane> lane = deviceLaneOf(run, id)) {
+        return lane;
+    }
     for (Lane& lane : lanesOf(run, Level::Operations, 1e6)) {
         if (idOf(lane) == id) {
             return std::move(lane);
@@ -171,32 +156,26 @@ std::int32_t mainUnit(const RunView& run)
     return best;
 }
 
-std::vector<Lane> lanesOf(const RunView& run, Level level, double height)
+std::vector<Lane> lanesOf(const RunView& run, Level level, double height, std::int32_t device)
 {
     const trace::Info& info = run.trace->info();
     const Picoseconds end = run.trace->end();
-    std::vector<Lane> lanes;
+    const bool byDevice = hasDeviceLanes(*run.trace);
+    std::vector<Lane> lanes = byDevice ? deviceLanes(run, device) : std::vector<Lane>();
     const auto add = [&](Lane lane) {
         lane.used = busy(run, lane, end).value() > 0;
         lanes.push_back(std::move(lane));
     };
-    const bool byDevice = hasDeviceLanes(*run.trace);
     const auto addCopies = [&](Lane lane) {
         lane.links = linksOf(run, lane);
         add(std::move(lane));
     };
-    for (std::int32_t device = 0; byDevice && device < info.deviceCount(); ++device) {
-        const std::string number = std::to_string(device);
-        addCopies({LaneKind::DeviceCopy, -1, "copies " + number, Role::CopyIn, device});
-        add({LaneKind::DeviceWait, -1, "wait " + number, Role::Wait, device,
-             agentsOfDevice(run, device)});
-    }
     if (run.trace->copies().size() > 0 && !byDevice) {
         addCopies({LaneKind::CopyIn, -1, "copy in", Role::CopyIn});
         addCopies({LaneKind::CopyOut, -1, "copy out", Role::CopyOut});
     }
     const std::int32_t tallest = mainUnit(run);
-    for (std::size_t i = 0; i < info.units.size(); ++i) {
+    for (std::size_t i = 0; i < info.units.size() && !byDevice; ++i) {
         const trace::Unit& unit = info.units[i];
         Lane lane = {LaneKind::Unit, static_cast<std::int32_t>(i), unit.name,
                      parts::unitRole(unit.kind)};

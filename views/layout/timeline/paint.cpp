@@ -72,6 +72,7 @@ void Painter::bars(const Lane& lane)
         }
         break;
     case LaneKind::Unit:
+    case LaneKind::DeviceUnit:
         for (const Bar& bar : unitBars(m_run, lane.unit, m_axis, m_zoom.level, agent)) {
             solid(lane, bar, bar.x0, bar.x1, bar.x1);
         }
@@ -82,6 +83,30 @@ void Painter::bars(const Lane& lane)
             wait(lane, bar);
         }
         break;
+    case LaneKind::Device: // strip()
+        break;
+    }
+}
+
+void Painter::strip(const Lane& lane)
+{
+    constexpr double kNotChosen = 0.45; // the tint
+    if (!lane.used) {
+        return;
+    }
+    const std::int32_t agent = lane.agents.front();
+    const std::vector<Bar> all = lane.unit == trace::kNone
+                                     ? copyBars(m_run, lane, lane.links, m_axis, m_zoom.level)
+                                     : unitBars(m_run, lane.unit, m_axis, m_zoom.level, agent);
+    for (const Bar& bar : all) {
+        m_canvas.fill(bar.x0, lane.y, bar.x1 - bar.x0, lane.h, mix(bar.color.role, kNotChosen));
+        hit(bar.x0, lane.y, bar.x1 - bar.x0, lane.h, bar.target);
+    }
+    Lane over = lane; // of waits, which leave a margin where something moves meanwhile
+    over.h = lane.unit == trace::kNone ? std::max(3.0, std::floor(lane.h / 3)) : lane.h;
+    over.y = lane.y + lane.h - over.h;
+    for (const Bar& bar : waitBars(m_run, m_axis, agent)) {
+        wait(over, bar);
     }
 }
 
@@ -103,17 +128,16 @@ bool Painter::label(const Lane& lane, const Bar& bar, double x0, double x1, Colo
 
 void Painter::copies(const Lane& lane)
 {
-    const bool ofDevice = lane.kind == LaneKind::DeviceCopy;
     const std::vector<Bar> all = copyBars(m_run, lane, lane.links, m_axis, m_zoom.level);
-    if (!ofDevice && (m_zoom.level == Level::Steps || m_zoom.level == Level::Operations)) {
+    if (lane.device < 0 && (m_zoom.level == Level::Steps || m_zoom.level == Level::Operations)) {
         whiskers(lane);
     }
     for (const Bar& bar : all) {
         // One pixel is left between copies, so that copies that follow each other directly can be
         // counted.
-        const double x1 = ofDevice ? bar.x1 : std::max(bar.x0 + 1, bar.x1 - 1);
-        const bool moving = !ofDevice && bar.begin < m_state.now.value()
-                            && m_state.now.value() < bar.end && bar.count == 1;
+        const double x1 = std::max(bar.x0 + 1, bar.x1 - 1);
+        const bool moving =
+            bar.begin < m_state.now.value() && m_state.now.value() < bar.end && bar.count == 1;
         if (x1 < bar.x1) { // this hides the whiskers of copies queued behind it
             const bool prologue = bar.end <= prologueEnd();
             m_canvas.fill(x1, lane.y, 1, lane.h, prologue ? kBand : Color(Role::View));

@@ -55,7 +55,7 @@ void Painter::tracks(const Lane& lane, const std::vector<Track>& tracks)
         Lane own = lane;
         own.y = track.y;
         own.h = track.h;
-        if (lane.kind == LaneKind::Unit) {
+        if (lane.role != Role::Wait) {
             for (const Bar& bar : unitBars(m_run, lane.unit, m_axis, m_zoom.level, track.agent)) {
                 solid(own, bar, bar.x0, bar.x1, bar.x1);
             }
@@ -130,7 +130,7 @@ void Painter::waitShares(const Lane& lane, const std::vector<double>& heights)
 // The target of a place that stands for only one row.
 Target Painter::targetOf(const Lane& lane, std::int64_t row) const
 {
-    if (lane.kind != LaneKind::Unit) {
+    if (lane.role == Role::Wait) {
         return target::Wait{row};
     }
     const auto id =

@@ -99,6 +99,7 @@ private:
     // What the caption says if there is not enough room for all devices; empty otherwise.
     [[nodiscard]] std::string devicesShown() const;
     void head(const Lane& lane);
+    void deviceHead(const Lane& lane);
     // If there is room, writes below the name how many agents of which kind share the lane. Returns
     // whether it did.
     bool headOfMany(const Lane& lane);
@@ -109,6 +110,8 @@ private:
 
     // In paint.cpp:
     void folded(const Lane& lane);
+    // What a device that is not chosen does, tinted; its waits have full ink.
+    void strip(const Lane& lane);
     // Clamped to the plot, so that what is out of sight cannot be hit.
     void hit(double px, double y, double w, double h, Target target);
     void bars(const Lane& lane);

@@ -183,6 +183,46 @@ Busy busyIn(const trace::SegmentTemplate& segment, std::int32_t unit)
     return busy;
 }
 
+// How long a unit of some agents has been busy by each of several ascending times.
+std::vector<Picoseconds> unitBusyBy(const RunView& run, const Lane& lane,
+                                    const std::vector<Picoseconds>& times)
+{
+    const trace::Info& info = run.trace->info();
+    const trace::Segments& segments = run.trace->segments();
+    const std::vector<std::int32_t>& owner = run.index->agents().ownerOf;
+    std::vector<std::optional<Busy>> ofTemplate(info.templates.size());
+    std::vector<Picoseconds> sums(times.size()), whole(times.size() + 1);
+    for (std::size_t row = 0; row < segments.size() && segments.begin[row] < times.back().value();
+         ++row) {
+        if (!isOf(lane, owner[at(segments.agent[row])])) {
+            continue;
+        }
+        const std::size_t id = at(segments.templateId[row]);
+        if (!ofTemplate[id]) {
+            ofTemplate[id] = busyIn(info.templates[id], lane.unit);
+        }
+        const Busy& busy = *ofTemplate[id];
+        const std::int64_t begin = segments.begin[row];
+        auto i =
+            at(std::upper_bound(times.begin(), times.end(), Picoseconds(begin)) - times.begin());
+        for (; i < times.size() && !busy.times.empty()
+               && times[i].value() - begin < busy.times.back().second;
+             ++i) {
+            for (const auto& [since, until] : busy.times) {
+                const std::int64_t now = times[i].value() - begin;
+                sums[i] += Picoseconds(std::max<std::int64_t>(0, std::min(now, until) - since));
+            }
+        }
+        whole[i] += Picoseconds(busy.sum);
+    }
+    Picoseconds before;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        before += whole[i];
+        sums[i] += before;
+    }
+    return sums;
+}
+
 void addSegments(Columns& columns, const trace::Trace& trace, std::int32_t unit,
                  const TimeAxis& axis)
 {
@@ -241,8 +281,10 @@ std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
     std::vector<Picoseconds> sums;
     if (lane.role == Role::Wait && !lane.agents.empty() && !times.empty()) {
         sums = waitedBy(*run.trace, lane, times);
-    } else if (lane.kind == LaneKind::DeviceCopy) {
+    } else if (!lane.links.empty() && lane.device >= 0) {
         sums = deviceBusyBy(run, lane, times);
+    } else if (lane.kind == LaneKind::DeviceUnit && !times.empty()) {
+        sums = unitBusyBy(run, lane, times);
     }
     for (std::size_t i = sums.size(); i < times.size(); ++i) {
         Picoseconds& sum = sums.emplace_back();
@@ -253,7 +295,12 @@ std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
         case LaneKind::Wait:
             sum = run.index->waiting(times[i]);
             break;
+        case LaneKind::Device:
+            sum = lane.unit == trace::kNone ? Picoseconds(0)
+                                            : run.index->devices().busy(lane.device, times[i]);
+            break;
         case LaneKind::DeviceCopy:
+        case LaneKind::DeviceUnit:
         case LaneKind::DeviceWait:
             break; // no agent of the device takes part in the run
         case LaneKind::CopyIn:
@@ -285,7 +332,7 @@ std::vector<Track> tracksOf(const Lane& lane)
 std::vector<Share> sharesOf(const RunView& run, const Lane& lane, const TimeAxis& axis)
 {
     Columns columns(axis);
-    if (lane.kind == LaneKind::Unit) {
+    if (lane.kind == LaneKind::Unit || lane.kind == LaneKind::DeviceUnit) {
         addSegments(columns, *run.trace, lane.unit, axis);
     } else {
         addWaits(columns, *run.trace, lane, axis);
@@ -316,7 +363,7 @@ std::vector<RowAt> rowsAt(const RunView& run, const Lane& lane, Picoseconds t)
         if (!isOf(lane, owner[i])) {
             continue;
         }
-        if (lane.kind != LaneKind::Unit) {
+        if (lane.role == Role::Wait) {
             if (const std::optional<trace::WaitRow> wait = trace::waitAt(trace, agent, t)) {
                 rows.emplace_back(*wait);
             }

@@ -1,4 +1,5 @@
 #include "core/base/format.h"
+#include "views/layout/run/finding_text.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/timeline/painter.h"
 
@@ -14,6 +15,7 @@ namespace timeline {
 namespace {
 
 constexpr double kHeadLine = 13; // px of a second line in a lane's head
+constexpr double kLeastHead = 8; // px; lower lanes have no name
 
 } // namespace
 
@@ -24,7 +26,7 @@ FramePainter::FramePainter(const RunView& run, const ViewState& state, Size size
     , m_size(size)
     , m_axis(timelineAxis(state, size))
     , m_zoom(zoomOf(*run.trace, m_axis))
-    , m_lanes(lanesOf(run, m_zoom.level, size.height))
+    , m_lanes(lanesOf(run, m_zoom.level, size.height, state.device))
     , m_roundBands(roundBandsOf(run, size.height))
     , m_canvas(size.width, size.height)
 {
@@ -54,7 +56,9 @@ Scene Painter::paint() &&
     const double top = plotTopOf(m_run, m_size.height);
     m_canvas.pushClip(m_axis.left, top, m_axis.width, m_size.height - top);
     for (const Lane& lane : m_lanes) {
-        if (m_zoom.level == Level::Run) {
+        if (lane.kind == LaneKind::Device) {
+            strip(lane);
+        } else if (m_zoom.level == Level::Run && lane.device < 0) {
             folded(lane);
         } else {
             bars(lane);
@@ -72,14 +76,13 @@ Scene Painter::paint() &&
 
 std::string Painter::devicesShown() const
 {
-    std::int32_t shown = 0;
-    for (const Lane& lane : m_lanes) {
-        shown = std::max(shown, lane.device + 1);
-    }
+    const auto shown = std::count_if(m_lanes.begin(), m_lanes.end(), [](const Lane& lane) {
+        return lane.kind == LaneKind::Device;
+    });
     const std::int32_t all = m_trace.info().deviceCount();
     return shown == 0 || shown == all
                ? ""
-               : fmt::format(" · devices 0–{} of {}: the others need more height", shown - 1, all);
+               : fmt::format(" · {} devices of {}: the others need more height", shown, all);
 }
 
 bool FramePainter::playheadInSight() const
@@ -123,17 +126,20 @@ void FramePainter::bands()
 
 void Painter::head(const Lane& lane)
 {
+    if (lane.kind == LaneKind::Device) {
+        deviceHead(lane);
+        return;
+    }
     const Target target = target::Lane{idOf(lane)};
     m_canvas.hit(0, lane.y, kHead, lane.h, target);
     // If there are two lines, the name stands on the upper one.
-    const double high = headOfMany(lane) ? lane.h - kHeadLine
-                        : lane.folded    ? 2 * lane.h + 1
-                                         : lane.h;
+    const double high = headOfMany(lane) ? lane.h - kHeadLine : lane.h;
     const double mark = std::min(lane.h, 8.0);
-    m_canvas.fill(10, lane.y + std::floor(((lane.folded ? lane.h : high) - mark) / 2), 3, mark,
-                  lane.role);
-    if (!lane.name.empty()) { // otherwise the head of the lane above stands for both
-        m_canvas.text(18, lane.y, 54, high, lane.name, {11, Role::Text, Weight::Medium});
+    const double inset = lane.device < 0 ? 0 : 6; // below the head of its device
+    m_canvas.fill(10 + inset, lane.y + std::floor((high - mark) / 2), 3, mark, lane.role);
+    if (lane.h >= kLeastHead) {
+        m_canvas.text(18 + inset, lane.y, 54 - inset, high, lane.name,
+                      {lane.h < 12 ? 10 : 11, Role::Text, Weight::Medium});
         const Picoseconds from = std::clamp(m_axis.range.begin, Picoseconds(0), m_trace.end());
         const Picoseconds to = std::clamp(m_axis.range.end, from, m_trace.end());
         const std::vector<Picoseconds> by = busyBy(m_run, lane, {from, to});
@@ -147,6 +153,39 @@ void Painter::head(const Lane& lane)
     m_canvas.fill(m_axis.left, lane.y + lane.h + 1, m_axis.width, 1, Role::Grid);
 }
 
+// A click on it chooses the device.
+void Painter::deviceHead(const Lane& lane)
+{
+    m_canvas.hit(0, lane.y, kHead, lane.h, target::Device{lane.device});
+    m_canvas.fill(m_axis.left, lane.y + lane.h + 1, m_axis.width, 1, Role::Grid);
+    if (lane.h < kLeastHead) {
+        return;
+    }
+    const double middle = lane.y + std::floor(lane.h / 2);
+    if (lane.isOpen) {
+        m_canvas.polygon({{3, middle - 2}, {11, middle - 2}, {7, middle + 3}}, Role::Text2);
+    } else {
+        m_canvas.polygon({{5, middle - 4}, {10, middle}, {5, middle + 4}}, Role::Text2);
+    }
+    const int size = lane.h < 12 ? 10 : 11;
+    const Weight weight = lane.isOpen ? Weight::SemiBold : Weight::Medium;
+    m_canvas.text(14, lane.y, 60, lane.h, lane.name, {size, Role::Text, weight});
+    const double behind = 14 + textWidth(lane.name, size, weight) + 3;
+    if (lane.device == m_run.index->devices().straggler() && lane.h >= 12) {
+        paintSeverity(m_canvas, std::floor(behind), std::floor(middle) - 6, Severity::Warning);
+    }
+    if (lane.isOpen) {
+        return;
+    }
+    const Picoseconds from = std::clamp(m_axis.range.begin, Picoseconds(0), m_trace.end());
+    const Picoseconds to = std::clamp(m_axis.range.end, from, m_trace.end());
+    const std::vector<Picoseconds> by = busyBy(m_run, lane, {from, to});
+    const std::string share =
+        percentText(to > from ? std::min(1.0, ratio(by[1] - by[0], to - from)) : 0, 0);
+    m_canvas.text(50, lane.y, kHead - 60, lane.h, share,
+                  {size, by[1] > by[0] ? Role::Text2 : Role::Text3, Weight::Regular, Align::Right});
+}
+
 bool Painter::headOfMany(const Lane& lane)
 {
     constexpr double kTwoLines = 26; // px
@@ -154,7 +193,7 @@ bool Painter::headOfMany(const Lane& lane)
     const auto kind = std::find_if(kinds.begin(), kinds.end(), [&](const trace::AgentKind& one) {
         return one.agents == lane.agents;
     });
-    if (lane.h < kTwoLines || lane.agents.size() < 2 || lane.folded || kind == kinds.end()) {
+    if (lane.h < kTwoLines || lane.agents.size() < 2 || kind == kinds.end()) {
         return false;
     }
     // Writes "32 SparseCore vector subcores", or as many of its last words as fit.
@@ -296,6 +335,10 @@ struct Belongs
     bool operator()(const target::Moment&) const { return false; }
 
     bool operator()(const target::Time&) const { return false; }
+
+    bool operator()(const target::Piece&) const { return false; }
+
+    bool operator()(const target::Device&) const { return false; }
 
     // The operation that the bar stands for, if it stands for one.
     [[nodiscard]] const trace::Operation* operation() const

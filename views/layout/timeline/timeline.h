@@ -52,7 +52,9 @@ enum class LaneKind
     CopyOut,
     Unit,
     Wait,
-    DeviceCopy, // the copies of one device in both directions
+    Device,     // all that one device does, in a strip; of the chosen one, its head alone
+    DeviceCopy, // of the chosen device, the copies over one link
+    DeviceUnit,
     DeviceWait
 };
 
@@ -68,15 +70,17 @@ struct Lane
     std::vector<std::int32_t> agents;
     std::vector<std::int32_t> links; // whose copies it shows: of its direction or device
     bool used = true;                // ever busy during the run; if not, only its head is shown
-    bool folded = false; // a device's copies and waits lie close together under one head
+    bool isOpen = false;             // the head of the chosen device, whose lanes lie below it
     double y = 0, h = 0;
 };
 
 // The lanes from top to bottom. Their heights fill `height` as far as lanes may grow or shrink. If
 // they still do not fit, the waits of many agents share one lane for each kind of agent, and units
-// without work are left out; the lanes of devices fold, and as a last resort devices are left out
-// from the end.
-[[nodiscard]] std::vector<Lane> lanesOf(const RunView& run, Level level, double height);
+// without work are left out. Of several devices the chosen one has lanes, and each other one a
+// strip; where there is no room for all, the chosen one stays, and the one for which the others
+// wait.
+[[nodiscard]] std::vector<Lane> lanesOf(const RunView& run, Level level, double height,
+                                        std::int32_t device = 0);
 [[nodiscard]] LaneId idOf(const Lane& lane);
 [[nodiscard]] std::optional<Lane> laneOf(const RunView& run, const LaneId& id);
 
@@ -157,6 +161,10 @@ using RowAt = std::variant<trace::SegmentRow, trace::WaitRow>;
 
 // Whether each device gets lanes of its own: there must be several, and not too many rows.
 [[nodiscard]] bool hasDeviceLanes(const trace::Trace& trace);
+// The lanes of all devices, the chosen one open.
+[[nodiscard]] std::vector<Lane> deviceLanes(const RunView& run, std::int32_t chosen);
+// The lane of a device that an id names; it need not be the chosen one's.
+[[nodiscard]] std::optional<Lane> deviceLaneOf(const RunView& run, const LaneId& id);
 // The time in [0, t) during which any of the lane's links is busy, for ascending times. Time during
 // which several are busy counts once.
 [[nodiscard]] std::vector<Picoseconds> deviceBusyBy(const RunView& run, const Lane& lane,

@@ -42,7 +42,7 @@ Lines momentLines(const RunView& run, const target::Moment& moment)
     if (!lane || lane->agents.empty()) {
         return {};
     }
-    const bool isUnit = lane->kind == timeline::LaneKind::Unit;
+    const bool isUnit = lane->role != Role::Wait;
     const std::vector<timeline::RowAt> rows = timeline::rowsAt(run, *lane, t);
     const std::string all = countText(static_cast<std::int64_t>(lane->agents.size()));
     Lines lines = {(isUnit ? lane->name + ": " : "")

@@ -1,5 +1,5 @@
 // The parts of tooltip(): things that happen at a time (events.cpp), several agents at once
-// (agents.cpp), and things that last (tooltip.cpp).
+// (agents.cpp), what devices run (pieces.cpp), and things that last (tooltip.cpp).
 #pragma once
 
 #include "views/layout/run/run_view.h"
@@ -39,5 +39,9 @@ using Lines = std::vector<std::string>;
 [[nodiscard]] std::string byAgent(const RunView& run, std::int32_t agent);
 // Which agents of a lane are busy or wait at a moment, and what they wait for.
 [[nodiscard]] Lines momentLines(const RunView& run, const target::Moment& moment);
+
+// The functions below are in pieces.cpp.
+[[nodiscard]] Lines pieceLines(const RunView& run, std::int32_t device, std::size_t piece);
+[[nodiscard]] Lines deviceLines(const RunView& run, const ViewState& state, std::int32_t device);
 
 } // namespace pallascope::layout::tips

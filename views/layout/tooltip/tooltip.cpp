@@ -397,6 +397,19 @@ struct LinesOf
     {
         return at.time ? timeLines(run, std::min(*at.time, trace.end())) : Lines{};
     }
+
+    Lines operator()(const target::Piece& piece) const
+    {
+        const bool exists = piece.device >= 0 && piece.device < info.deviceCount()
+                            && isRow(piece.row, run.index->pieces(piece.device).all.size());
+        return exists ? pieceLines(run, piece.device, row(piece.row)) : Lines{};
+    }
+
+    Lines operator()(const target::Device& of) const
+    {
+        return of.device >= 0 && of.device < info.deviceCount() ? deviceLines(run, state, of.device)
+                                                                : Lines{};
+    }
 };
 
 } // namespace

@@ -1,0 +1,28 @@
+// What the views say of the pieces of a run: what is called how, and what bounds each.
+#pragma once
+
+#include "views/layout/run/run_view.h"
+#include "views/layout/scene/theme.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace pallascope::layout {
+
+// What was busy longest in a piece, and for which share of it.
+struct PieceBound
+{
+    analysis::Bound by;
+    double share = 0;
+    Role role = Role::Scalar; // of its edge in the strip
+};
+
+// None where nothing was busy for a third of the piece.
+[[nodiscard]] std::optional<PieceBound> boundOf(const RunView& run, std::int32_t device,
+                                                const trace::Piece& piece);
+
+// "kernel 3 of 4", "collective", "fusion"
+[[nodiscard]] std::string pieceKindText(const trace::Pieces& pieces, const trace::Piece& piece);
+
+} // namespace pallascope::layout
