@@ -160,7 +160,7 @@ void Docks::showInstead(QStringView shown, QStringView hidden)
 
 int Docks::keyOf(const Dock& dock)
 {
-    constexpr int kValuesKey = 8; // after those of the table
+    constexpr int kValuesKey = 0; // behind the 9 on keyboards, as this dock is behind the table
     const View* row = findView(dock.objectName().toStdString());
     return row == nullptr ? kValuesKey : row->key;
 }

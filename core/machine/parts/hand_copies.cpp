@@ -13,6 +13,39 @@ Bytes bytesOf(const ir::Type& type, const Shape& extents)
     return packedBytes(type.dtype, extents.elements());
 }
 
+// The elements of a ref that a part of its memory has. The ref may be a block in the memory of its
+// array: then `block` is where it lies there, and axes of one element that the ref does not have
+// are left out. What is behind the end of the ref is left out as well.
+struct RefPart
+{
+    Extents start, extents;
+};
+
+RefPart partOfRef(const Reach& part, const Reach& block, const Shape& ref)
+{
+    std::vector<std::size_t> axes;
+    for (std::size_t axis = 0; axis < part.start.size(); ++axis) {
+        const std::size_t left = part.start.size() - axis;
+        const bool isSqueezed = block.stop[axis] - block.start[axis] == 1
+                                && left > ref.rank() - std::min(ref.rank(), axes.size());
+        if (!isSqueezed) {
+            axes.push_back(axis);
+        }
+    }
+    if (axes.size() != ref.rank()) { // of another form: any of its elements
+        return {Extents(ref.rank(), 0), ref.extents()};
+    }
+    RefPart found;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const Extent base = block.start[axes[i]];
+        const Extent start = std::clamp<Extent>(part.start[axes[i]] - base, 0, ref[i]);
+        found.start.push_back(start);
+        found.extents.push_back(std::clamp<Extent>(part.stop[axes[i]] - base, start, ref[i])
+                                - start);
+    }
+    return found;
+}
+
 } // namespace
 
 HandCopies::HandCopies(const Context& context, Agents& agents, Copies& copies,
@@ -208,20 +241,19 @@ void HandCopies::recordEnds(const HandCopy& copy)
         return;
     }
     const auto endOf = [&](ir::ValueId ref, const RefBinding& where, const Agent& agent) {
-        const Reach reach = reachOf(where, m_turn.memoryShape(ref));
+        const ir::ValueId root = m_prepared.rootOf(ref);
+        const Shape& shape = m_prepared.program.type(root).shape;
+        const Shape& memory = m_turn.memoryShape(ref);
+        const RefPart found =
+            partOfRef(reachOf(where, memory), reachOf(m_turn.binding(root), memory), shape);
         Recorder::CopyEnd end;
         end.agent = agent.id;
-        end.buffer =
-            m_recorder.description().bufferOf(m_prepared.rootOf(ref)).value_or(trace::kNone);
-        Extents extents;
-        for (std::size_t axis = 0; axis < reach.start.size(); ++axis) {
-            extents.push_back(std::max<Extent>(reach.stop[axis] - reach.start[axis], 0));
-        }
-        end.shape = Shape(std::move(extents));
+        end.buffer = m_recorder.description().bufferOf(root).value_or(trace::kNone);
+        end.shape = Shape(found.extents);
         if (end.shape.elements() > 0) {
-            const Extents strides = rowMajorStrides(m_turn.memoryShape(ref));
+            const Extents strides = rowMajorStrides(shape);
             for (std::size_t axis = 0; axis < strides.size(); ++axis) {
-                end.first += reach.start[axis] * strides[axis];
+                end.first += found.start[axis] * strides[axis];
             }
         }
         return end;

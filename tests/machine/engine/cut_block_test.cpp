@@ -37,6 +37,38 @@ TEST(CutBlocks, stopTheRunWhereAPipelineReachesBehindTheirArray)
     }
 }
 
+// A block in the memory of its array is an array of its own for manual DMA. With `pick` it has an
+// axis less.
+TEST(FarBlocks, endsOfManualDmaLieInsideOfThem)
+{
+    for (const bool pick : {false, true}) {
+        const Extents extents = pick ? Extents{3, 8, 128} : Extents{24, 128};
+        const ir::Program program = mustTrace(pl::kernel(
+            "far", {pl::in("x", kF32, Shape(extents)), pl::out("out", kF32, {24, 128})},
+            [&](pl::Ref x, pl::Ref out) {
+                pl::BlockSpec from = pick ? pl::block({pl::squeezed(), 8, 128},
+                                                      [](auto i) { return pl::at(i, 0, 0); })
+                                          : pl::block({8, 128}, kRow);
+                pl::BlockSpec to = pl::block({8, 128}, kRow);
+                from.space = to.space = ir::MemorySpace::Hbm;
+                pl::emitPipeline(
+                    {.grid = {3}, .in = {from}, .out = {to}, .scratch = {pl::dmaSemaphores("sem")}},
+                    [](pl::Ref a, pl::Ref b, pl::Ref sem) {
+                        copyAndWait(a.at({pl::ds(2, 4), pl::all}), b.at({pl::ds(4, 4), pl::all}),
+                                    sem);
+                    })(x, out);
+            }));
+        const machine::RunResult run = mustRun(program, {counting(kF32, Shape(extents))});
+        const trace::CopyEnds& ends = run.trace->copyEnds();
+        ASSERT_EQ(ends.size(), 6U);
+        for (std::size_t i = 0; i < ends.size(); ++i) {
+            EXPECT_EQ(run.trace->info().copiedShapes[static_cast<std::size_t>(ends.shape[i])],
+                      Shape({4, 128}));
+            EXPECT_EQ(ends.first[i], (i % 2 == 0 ? 2 : 4) * 128) << i;
+        }
+    }
+}
+
 TEST(CutBlocks, areRefusedInAnotherForm)
 {
     const ir::Program program = mustTrace(pl::kernel(

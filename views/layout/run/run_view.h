@@ -56,7 +56,7 @@ struct TimeRange
 struct ViewState
 {
     Picoseconds now;
-    TimeRange visible; // the range of the time line
+    TimeRange visible;       // the range of the time line
     std::int32_t device = 0; // that is chosen among those of the run
     Target selection, hover;
     bool playing = false;

@@ -328,11 +328,11 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
         if (current) {
             currentBand(canvas, row);
         }
+        canvas.hit(row.x, row.y, row.w, row.h, target::SourceLine{file, line});
+        paintGutter(canvas, run, gutter, line, row);
         const std::string_view text = lines[static_cast<std::size_t>(line - 1)];
         paintCode(canvas, {area.x + gutter.width + 4, y, room, height},
                   tokens(text.substr(std::min(indent, text.size())), inComment), current);
-        canvas.hit(row.x, row.y, row.w, row.h, target::SourceLine{file, line});
-        paintGutter(canvas, run, gutter, line, row);
     }
     canvas.fill(area.x + gutter.width - 2, top, 1, y - top, Role::Line);
 }
