@@ -124,14 +124,15 @@ public:
     }
 
 private:
-    // The colour of the array whose bytes it holds now or will send.
+    // The colour of the array whose bytes it holds now or will send; of several arrays, that of the
+    // part which lies first, because the slot's edge is beside it.
     [[nodiscard]] Role roleNow() const
     {
-        return m_state.ends.empty()
-                   ? bufferRole(m_run, m_place.buffer)
-                   : operandRole(
-                       m_run, m_trace.copies()
-                                  .operand[trace::copyOf(m_trace, m_state.ends.front()).index()]);
+        if (m_state.ends.empty()) {
+            return bufferRole(m_run, m_place.buffer);
+        }
+        const trace::CopyRow copy = trace::copyOf(m_trace, inPlace().front());
+        return operandRole(m_run, m_trace.copies().operand[copy.index()]);
     }
 
     // The ends in the order in which their parts lie in the slot.
