@@ -4,6 +4,7 @@
 #include "app/cli/ref_choice.h"
 #include "app/cli/state_moment.h"
 #include "core/base/format.h"
+#include "core/base/indexed_name.h"
 #include "core/ir/print.h"
 #include "core/trace/loop_rounds.h"
 
@@ -88,7 +89,8 @@ Json refJson(Replay& replay, std::size_t agent, ir::ValueId id, const RefChoice*
         json["largest"] = numbers.largest;
     }
     if (asked != nullptr && asked->element) {
-        const std::size_t number = elementNumber(contents.elements.shape, *asked->element);
+        const auto number = static_cast<std::size_t>(
+            rowMajorNumber(contents.elements.shape.extents(), *asked->element).value());
         json["element"] = {{"index", *asked->element}, {"value", elementJson(contents, number)}};
     } else if (asked != nullptr) {
         json["elements"] = Json::array();

@@ -1,11 +1,11 @@
 #include "app/cli/ref_choice.h"
 
 #include "app/run_job/values_source.h"
+#include "core/base/indexed_name.h"
 #include "views/layout/scene/header.h"
 #include "views/layout/values/values.h"
 
 #include <algorithm>
-#include <charconv>
 #include <fmt/format.h>
 
 namespace pallascope::app {
@@ -14,30 +14,16 @@ using machine::Replay;
 
 Result<RefChoice> chooseRef(const Replay& replay, const std::string& text)
 {
-    const std::size_t open = text.rfind('[');
-    if (open == std::string::npos || !findRefs(replay, text, "", "").empty()) {
+    if (text.rfind('[') == std::string::npos || !findRefs(replay, text, "", "").empty()) {
         return RefChoice{text, {}};
     }
-    const Error error = userError("The ref \"" + text
-                                  + "\" is not understood; expected a name, or a name with the "
-                                    "index of an element, such as out[3,5].");
-    if (open == 0 || text.back() != ']') {
-        return error;
+    std::optional<IndexedName> element = parseIndexedName(text, '[', ']');
+    if (!element) {
+        return userError("The ref \"" + text
+                         + "\" is not understood; expected a name, or a name with the index of an "
+                           "element, such as out[3,5].");
     }
-    RefChoice choice{text.substr(0, open), std::vector<std::int64_t>{}};
-    const char* at = text.data() + open + 1;
-    const char* const end = text.data() + text.size() - 1;
-    while (at != end) {
-        std::int64_t number = 0;
-        const auto [next, failed] = std::from_chars(at, end, number);
-        if (failed != std::errc() || number < 0
-            || (next != end && (*next != ',' || next + 1 == end))) {
-            return error;
-        }
-        choice.element->push_back(number);
-        at = next == end ? end : next + 1;
-    }
-    return choice;
+    return RefChoice{std::move(element->name), std::move(element->index)};
 }
 
 std::vector<FoundRef> findRefs(const Replay& replay, const std::string& name,
@@ -60,29 +46,17 @@ std::vector<FoundRef> findRefs(const Replay& replay, const std::string& name,
     return found;
 }
 
-std::size_t elementNumber(const Shape& shape, const std::vector<std::int64_t>& index)
-{
-    std::int64_t number = 0;
-    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
-        number = number * shape[axis] + index[axis];
-    }
-    return static_cast<std::size_t>(number);
-}
-
 Status checkElement(const Replay& replay, const FoundRef& ref, const RefChoice& choice)
 {
     if (!choice.element) {
         return Done{};
     }
     const Shape& shape = replay.program().value(ref.id).type.shape;
-    bool isThere = choice.element->size() == shape.rank();
-    for (std::size_t axis = 0; isThere && axis < shape.rank(); ++axis) {
-        isThere = (*choice.element)[axis] < shape[axis];
-    }
-    return isThere ? Status(Done{})
-                   : userError(fmt::format("There is no element {}[{}]; the shape of {} is {}.",
-                                           choice.name, fmt::join(*choice.element, ","),
-                                           choice.name, toString(shape)));
+    return rowMajorNumber(shape.extents(), *choice.element)
+               ? Status(Done{})
+               : userError(fmt::format("There is no element {}[{}]; the shape of {} is {}.",
+                                       choice.name, fmt::join(*choice.element, ","), choice.name,
+                                       toString(shape)));
 }
 
 Status writeHeat(Replay& replay, const FoundRef& ref, const RefChoice& choice,

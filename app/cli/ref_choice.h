@@ -32,9 +32,6 @@ struct FoundRef
 [[nodiscard]] std::vector<FoundRef> findRefs(const machine::Replay& replay, const std::string& name,
                                              const std::string& space, const std::string& agent);
 
-// The number of an element, row-major. The index must be one of the shape.
-[[nodiscard]] std::size_t elementNumber(const Shape& shape, const std::vector<std::int64_t>& index);
-
 // An error if the element does not exist.
 [[nodiscard]] Status checkElement(const machine::Replay& replay, const FoundRef& ref,
                                   const RefChoice& choice);

@@ -1,9 +1,9 @@
 #include "core/study/element_choice.h"
 
 #include "core/base/format.h"
+#include "core/base/indexed_name.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace pallascope::study {
 
@@ -32,50 +32,20 @@ std::vector<ir::ValueId> refsOf(const ir::Program& program)
     return refs;
 }
 
-std::optional<std::int64_t> positionOf(const Shape& shape, const std::vector<std::int64_t>& index)
-{
-    std::int64_t position = 0;
-    for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
-        if (index.size() != shape.rank() || index[axis] >= shape[axis]) {
-            return std::nullopt;
-        }
-        position = position * shape[axis] + index[axis];
-    }
-    return index.size() == shape.rank() ? std::optional(position) : std::nullopt;
-}
-
-Error misread(const std::string& text)
-{
-    return userError("The element \"" + text
-                     + "\" is not understood; expected a ref with the index of an element, such as "
-                       "out[3,5].");
-}
-
 } // namespace
 
 Result<ElementChoice> parseElement(const std::string& text)
 {
-    const std::size_t open = text.rfind('[');
-    if (open == std::string::npos && !text.empty()) {
+    if (!text.empty() && text.rfind('[') == std::string::npos) {
         return ElementChoice{text, {}, ""};
     }
-    if (open == 0 || text.empty() || text.back() != ']') {
-        return misread(text);
+    std::optional<IndexedName> element = parseIndexedName(text, '[', ']');
+    if (!element) {
+        return userError("The element \"" + text
+                         + "\" is not understood; expected a ref with the index of an element, "
+                           "such as out[3,5].");
     }
-    ElementChoice choice{text.substr(0, open), {}, ""};
-    const char* at = text.data() + open + 1;
-    const char* const end = text.data() + text.size() - 1;
-    while (at != end) {
-        std::int64_t number = 0;
-        const auto [next, failed] = std::from_chars(at, end, number);
-        if (failed != std::errc() || number < 0
-            || (next != end && (*next != ',' || next + 1 == end))) {
-            return misread(text);
-        }
-        choice.index.push_back(number);
-        at = next == end ? end : next + 1;
-    }
-    return choice;
+    return ElementChoice{std::move(element->name), std::move(element->index), ""};
 }
 
 Result<machine::Watched> watchedOf(const ir::Program& program, const ElementChoice& choice)
@@ -97,7 +67,7 @@ Result<machine::Watched> watchedOf(const ir::Program& program, const ElementChoi
             continue;
         }
         addOnce(shapes, toString(value.type.shape));
-        if (const auto position = positionOf(value.type.shape, choice.index)) {
+        if (const auto position = rowMajorNumber(value.type.shape.extents(), choice.index)) {
             watched.elements.push_back({id, *position});
         }
     }

@@ -1,5 +1,6 @@
 #include "views/navigation/search.h"
 
+#include "core/base/indexed_name.h"
 #include "core/trace/lookup.h"
 #include "views/layout/run/finding_text.h"
 
@@ -58,35 +59,6 @@ std::optional<std::int64_t> number(std::string_view text)
     return error == std::errc() && read == end ? std::optional(value) : std::nullopt;
 }
 
-// "x(0,3)" in its parts.
-struct Place
-{
-    std::string name;
-    std::vector<Extent> index;
-};
-
-std::optional<Place> placeOf(std::string_view text)
-{
-    const std::size_t open = text.find('(');
-    if (open == std::string_view::npos || open == 0 || text.back() != ')') {
-        return std::nullopt;
-    }
-    Place place{std::string(text.substr(0, open)), {}};
-    std::string_view rest = text.substr(open + 1, text.size() - open - 2);
-    while (true) {
-        const std::size_t comma = std::min(rest.find(','), rest.size());
-        const std::optional<std::int64_t> one = number(rest.substr(0, comma));
-        if (!one) {
-            return std::nullopt;
-        }
-        place.index.push_back(*one);
-        if (comma == rest.size()) {
-            return place;
-        }
-        rest.remove_prefix(comma + 1);
-    }
-}
-
 class Search
 {
 public:
@@ -136,13 +108,14 @@ private:
     void blocks()
     {
         const auto& operands = m_run.trace->info().operands;
-        const std::optional<Place> place =
-            m_words.size() == 1 ? placeOf(m_words.front()) : std::nullopt;
+        const std::optional<IndexedName> place =
+            m_words.size() == 1 ? parseIndexedName(m_words.front(), '(', ')') : std::nullopt;
         for (std::size_t i = 0; i < operands.size(); ++i) {
             std::optional<std::int64_t> block;
             if (place) {
-                block = lower(operands[i].name) == place->name ? blockAt(operands[i], place->index)
-                                                               : std::nullopt;
+                block = lower(operands[i].name) == place->name
+                            ? rowMajorNumber(operands[i].blockCounts, place->index)
+                            : std::nullopt;
             } else if (hasAll(operands[i].name, m_words)) {
                 block = 0;
             }
@@ -151,22 +124,6 @@ private:
                     target::Block{static_cast<std::int64_t>(i), *block});
             }
         }
-    }
-
-    static std::optional<std::int64_t> blockAt(const trace::Operand& operand,
-                                               const std::vector<Extent>& place)
-    {
-        if (place.size() != operand.blockCounts.size()) {
-            return std::nullopt;
-        }
-        std::int64_t block = 0;
-        for (std::size_t axis = 0; axis < place.size(); ++axis) {
-            if (place[axis] < 0 || place[axis] >= operand.blockCounts[axis]) {
-                return std::nullopt;
-            }
-            block = block * operand.blockCounts[axis] + place[axis];
-        }
-        return block;
     }
 
     void findings()

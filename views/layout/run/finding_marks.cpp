@@ -17,19 +17,20 @@ std::vector<FindingMark> findingMarks(const RunView& run,
                                       const std::function<std::optional<double>(Picoseconds)>& toX)
 {
     constexpr double kApart = kFindingMark + 1;
-    std::vector<FindingPlace> places = run.findingPlaces;
-    std::stable_sort(places.begin(), places.end(), [&](const auto& a, const auto& b) {
-        return severityOf(findingOf(run, a.finding)) > severityOf(findingOf(run, b.finding));
-    });
     std::vector<FindingMark> marks;
-    for (const FindingPlace& place : places) {
-        const std::optional<double> middle = toX(place.time);
-        const double left = std::round(middle.value_or(0) - kFindingMark / 2);
-        const auto covers = [&](const FindingMark& other) {
-            return std::abs(other.left - left) < kApart;
-        };
-        if (middle && std::none_of(marks.begin(), marks.end(), covers)) {
-            marks.push_back({left, place.finding});
+    for (const Severity severity : {Severity::Error, Severity::Warning}) {
+        for (const FindingPlace& place : run.findingPlaces) {
+            const std::optional<double> middle = toX(place.time);
+            if (!middle || severityOf(findingOf(run, place.finding)) != severity) {
+                continue;
+            }
+            const double left = std::round(*middle - kFindingMark / 2);
+            const auto covers = [&](const FindingMark& other) {
+                return std::abs(other.left - left) < kApart;
+            };
+            if (std::none_of(marks.begin(), marks.end(), covers)) {
+                marks.push_back({left, place.finding});
+            }
         }
     }
     return marks;
