@@ -35,8 +35,7 @@ DeviceTimes::DeviceTimes(const Trace& trace)
         m_devices.front().ends = trace.end().value();
         return; // nobody asks
     }
-    const std::size_t agents =
-        std::max<std::size_t>(1, trace.info().agents.size() / m_devices.size());
+    const std::size_t agents = trace.info().agentsPerDevice();
     chooseUnit();
     addSegments(agents);
     addWaits(agents);
@@ -104,8 +103,7 @@ bool DeviceTimes::isForOthers(std::size_t wait) const
         return false;
     }
     return waits.copy[wait] == kNone
-           || info.links[at(m_trace->copies().link[at(waits.copy[wait])])].kind
-                  != info.links.front().kind;
+           || info.joinsDevices(at(m_trace->copies().link[at(waits.copy[wait])]));
 }
 
 void DeviceTimes::addWaits(std::size_t agents)

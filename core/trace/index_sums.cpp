@@ -170,8 +170,7 @@ void Index::Sums::addSharing(const Trace& trace)
 {
     const Info& info = trace.info();
     sharing.resize(info.operands.size());
-    const std::size_t agentsEach =
-        std::max<std::size_t>(1, info.agents.size() / at(info.deviceCount()));
+    const std::size_t agentsEach = info.agentsPerDevice();
     std::map<std::tuple<std::int32_t, std::int32_t, std::size_t>, std::int32_t> known;
     for (std::size_t operand = 0; operand < info.operands.size(); ++operand) {
         const auto number = static_cast<std::int32_t>(operand);

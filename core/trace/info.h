@@ -340,6 +340,23 @@ struct Info
         return std::max(count, 1);
     }
 
+    // Agents and links come device by device, each device with as many as the others.
+    [[nodiscard]] std::size_t agentsPerDevice() const
+    {
+        return std::max<std::size_t>(1, agents.size() / static_cast<std::size_t>(deviceCount()));
+    }
+
+    [[nodiscard]] std::size_t linksPerDevice() const
+    {
+        return links.size() / static_cast<std::size_t>(deviceCount());
+    }
+
+    // Whether the link leads to another device.
+    [[nodiscard]] bool joinsDevices(std::size_t link) const
+    {
+        return links[link].kind != links.front().kind;
+    }
+
     // How often HBM is read or written for each byte that a link moves: twice if it joins the HBM
     // of two devices.
     [[nodiscard]] int hbmPasses(std::size_t link) const

@@ -79,9 +79,9 @@ std::optional<Neighbour> neighbourOver(const Info& info, const std::vector<MeshA
                                        std::size_t link)
 {
     const Link& of = info.links[link];
-    const std::size_t each = info.links.size() / at(info.deviceCount());
+    const std::size_t each = info.linksPerDevice();
     const char sign = of.name.empty() ? ' ' : of.name.back();
-    if (of.kind == info.links.front().kind || (sign != '+' && sign != '-')) {
+    if (!info.joinsDevices(link) || (sign != '+' && sign != '-')) {
         return std::nullopt;
     }
     const std::string_view name = std::string_view(of.name).substr(0, of.name.size() - 1);
@@ -102,9 +102,8 @@ std::int32_t receiverOf(const Trace& trace, const std::vector<MeshAxis>& mesh, C
     const Info& info = trace.info();
     const Signals& signals = trace.signals();
     const std::size_t link = at(trace.copies().link[copy.index()]);
-    const std::size_t devices = at(info.deviceCount());
-    const std::size_t agents = std::max<std::size_t>(1, info.agents.size() / devices);
-    const auto sender = static_cast<std::int32_t>(link / (info.links.size() / devices));
+    const std::size_t agents = info.agentsPerDevice();
+    const auto sender = static_cast<std::int32_t>(link / info.linksPerDevice());
     const std::optional<Neighbour> first = neighbourOver(info, mesh, link);
     std::int32_t found = kNone;
     const std::int64_t end = trace.copies().end[copy.index()];

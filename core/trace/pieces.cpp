@@ -200,15 +200,14 @@ std::string_view filledBy(const Trace& trace, std::size_t device, const Piece& p
     constexpr std::string_view kTo = " → ";
     const Info& info = trace.info();
     const Copies& copies = trace.copies();
-    const std::size_t each = info.links.size() / at(info.deviceCount());
+    const std::size_t each = info.linksPerDevice();
     std::string_view found = "collective";
     for (std::size_t row = begunBy(copies.issue, piece.begin.value() - 1);
          row < copies.size() && copies.issue[row] < piece.end.value(); ++row) {
         const std::size_t link = at(copies.link[row]);
         const std::string_view name = info.operands[at(copies.operand[row])].name;
         const std::size_t arrow = name.rfind(kTo);
-        if (link / each == device && info.links[link].kind != info.links.front().kind
-            && arrow != std::string_view::npos) {
+        if (link / each == device && info.joinsDevices(link) && arrow != std::string_view::npos) {
             found = name.substr(arrow + kTo.size());
         }
     }
@@ -223,7 +222,7 @@ public:
         : m_trace(trace)
         , m_info(trace.info())
         , m_roots(m_info)
-        , m_agents(std::max<std::size_t>(1, m_info.agents.size() / at(m_info.deviceCount())))
+        , m_agents(m_info.agentsPerDevice())
         , m_found(at(m_info.deviceCount()), Collector(m_info, m_roots))
         , m_ofPipeline(m_info.pipelines.size(), kNone)
     {}

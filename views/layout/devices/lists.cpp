@@ -59,12 +59,11 @@ std::string nothingText(const Moment& moment)
                                     : "Nothing is on its way, and nothing more will be sent.";
     }
     const trace::Trace& trace = *moment.run.trace;
-    const auto each =
-        trace.info().links.size() / static_cast<std::size_t>(trace.info().deviceCount());
     return fmt::format(
         "Nothing is on its way. {} goes from device {} to {} in {}.",
         trace::copyLabel(trace, *next),
-        static_cast<std::size_t>(trace.copies().link[next->index()]) / each,
+        static_cast<std::size_t>(trace.copies().link[next->index()])
+            / trace.info().linksPerDevice(),
         trace::receiverOf(trace, moment.mesh, *next),
         timeText(Picoseconds(trace.copies().start[next->index()]) - moment.state.now));
 }

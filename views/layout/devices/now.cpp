@@ -64,8 +64,7 @@ DeviceNow deviceNow(const RunView& run, std::int32_t device, Picoseconds now)
 {
     const trace::Info& info = run.trace->info();
     const trace::DeviceTimes& times = run.index->devices();
-    const std::size_t agents =
-        std::max<std::size_t>(1, info.agents.size() / at(info.deviceCount()));
+    const std::size_t agents = info.agentsPerDevice();
     DeviceNow found;
     found.ends = times.ends(device);
     found.waited = times.waited(device, now);
@@ -83,7 +82,7 @@ std::vector<LinkNow> linksNow(const RunView& run, const std::vector<trace::MeshA
 {
     const trace::Info& info = run.trace->info();
     const trace::Copies& copies = run.trace->copies();
-    const std::size_t each = info.links.size() / at(info.deviceCount());
+    const std::size_t each = info.linksPerDevice();
     std::vector<LinkNow> links;
     for (std::size_t link = 0; link < info.links.size(); ++link) {
         const auto to = trace::neighbourOver(info, mesh, link);

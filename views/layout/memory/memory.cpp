@@ -104,7 +104,7 @@ void paintMemories(Canvas& canvas, const RunView& run, Picoseconds now,
 // The links to show: those of the device of the agent that is shown.
 std::vector<std::int32_t> shownLinks(const trace::Info& info, std::int32_t agent)
 {
-    const auto count = static_cast<std::int32_t>(info.links.size()) / info.deviceCount();
+    const auto count = static_cast<std::int32_t>(info.linksPerDevice());
     std::vector<std::int32_t> links;
     for (std::int32_t link = 0; link < count; ++link) {
         links.push_back(deviceOf(info, agent) * count + link);

@@ -5,7 +5,6 @@
 #include "views/layout/run/position.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace pallascope::layout {
 
@@ -135,13 +134,8 @@ bool hasSlots(const RunView& run, std::int32_t agent)
 
 std::int32_t deviceOf(const trace::Info& info, std::int32_t agent)
 {
-    constexpr std::string_view kDevice = "device ";
-    const std::string_view name = info.agents[index(agent)];
-    std::int32_t device = 0;
-    if (info.deviceCount() > 1 && name.starts_with(kDevice)) {
-        std::from_chars(name.data() + kDevice.size(), name.data() + name.size(), device);
-    }
-    return std::clamp(device, 0, info.deviceCount() - 1);
+    return std::clamp(agent / static_cast<std::int32_t>(info.agentsPerDevice()), 0,
+                      info.deviceCount() - 1);
 }
 
 std::int32_t shownAgent(const RunView& run, const ViewState& state)

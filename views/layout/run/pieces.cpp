@@ -56,7 +56,7 @@ std::optional<PieceBound> boundOf(const RunView& run, std::int32_t device,
         consider(boundByUnit(info.units[unit]), Picoseconds(all.value() / agents),
                  parts::unitRole(info.units[unit].kind));
     }
-    const std::size_t each = info.links.size() / static_cast<std::size_t>(info.deviceCount());
+    const std::size_t each = info.linksPerDevice();
     for (std::size_t i = 0; i < each; ++i) {
         const std::size_t link = static_cast<std::size_t>(device) * each + i;
         const trace::Link& of = info.links[link];

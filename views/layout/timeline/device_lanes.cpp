@@ -17,9 +17,8 @@ public:
         : m_run(run)
         , m_info(run.trace->info())
         , m_mesh(trace::meshOf(m_info))
-        , m_links(m_info.links.size() / static_cast<std::size_t>(m_info.deviceCount()))
-        , m_agents(std::max<std::size_t>(1, m_info.agents.size()
-                                                / static_cast<std::size_t>(m_info.deviceCount())))
+        , m_links(m_info.linksPerDevice())
+        , m_agents(m_info.agentsPerDevice())
     {}
 
     // The strip says when the unit of the devices works or, where nothing computes, what is copied.
