@@ -125,7 +125,20 @@ void CommandLine::addState()
     moment->add_option("--copy", state.copy, "where this copy has been started, from 0");
     auto* round =
         moment->add_option("--round", state.round, "where this round of a loop begins, from 0");
+    auto* stop = moment->add_option("--break", state.breaks,
+                                    "where a breakpoint stops: line:FILE:LINE, grid:3,0,1, "
+                                    "block:x(2,0), first:stall, first:finding, first:nan or "
+                                    "'when:count[0]>=3'; as often as wanted");
+    stop->allow_extra_args(false);
     moment->require_option(1);
+    stateApp->add_option("--hit", state.hit, "the stop of this number, 1 unless given")
+        ->needs(stop);
+    stateApp->add_option("--from", state.from, "where the search for stops begins, as --at")
+        ->needs(stop)
+        ->check(notEmpty, "");
+    stateApp
+        ->add_flag("--back", state.back, "search backwards, from the end unless --from is given")
+        ->needs(stop);
     stateApp->add_option("--loop", state.loop, "the loop of --round, as describe calls it")
         ->needs(round)
         ->check(notEmpty, "");

@@ -2,6 +2,7 @@
 // under way.
 #include "app/cli/commands.h"
 #include "app/cli/ref_choice.h"
+#include "app/cli/state_break.h"
 #include "app/cli/state_moment.h"
 #include "core/base/format.h"
 #include "core/base/indexed_name.h"
@@ -66,7 +67,8 @@ Json elementJson(const Replay::Contents& contents, std::size_t element)
 }
 
 // One ref of a core; if it was asked for, with all its elements or with the one that was asked for.
-Json refJson(Replay& replay, std::size_t agent, ir::ValueId id, const RefChoice* asked)
+Json refJson(Replay& replay, Picoseconds time, std::size_t agent, ir::ValueId id,
+             const RefChoice* asked)
 {
     const ir::Value& value = replay.program().value(id);
     if (!replay.computes(id)) { // nothing that is not known is shown as a number
@@ -76,7 +78,7 @@ Json refJson(Replay& replay, std::size_t agent, ir::ValueId id, const RefChoice*
                 {"shape", value.type.shape.extents()},
                 {"known", false}};
     }
-    const Replay::Contents contents = replay.contents(agent, id);
+    const Replay::Contents contents = replay.contents(agent, id, time);
     const Numbers numbers = numbersOf(contents);
     Json json = {{"name", value.name},
                  {"memory", ir::memorySpaceName(*value.type.space)},
@@ -115,13 +117,15 @@ Json roundsJson(const Replay& replay)
     return json;
 }
 
-Json stateJson(Replay& replay, const Asked& asked)
+// At the moment of the replay or, if that is later, at a time before the next event.
+Json stateJson(Replay& replay, Picoseconds stop, const Asked& asked)
 {
+    const Picoseconds time = std::max(replay.time(), stop);
     std::map<std::int32_t, std::string> lines;
     for (const ir::PrintedLine& line : ir::print(replay.program())) {
         lines[line.operation] = line.text.substr(line.text.find_first_not_of(' '));
     }
-    Json json = {{"event", replay.sequence()},        {"time_ps", replay.time().value()},
+    Json json = {{"event", replay.sequence()},        {"time_ps", time.value()},
                  {"at_end", replay.isAtEnd()},        {"agents", Json::array()},
                  {"copies_in_flight", Json::array()}, {"semaphores", Json::array()}};
     const std::vector<Replay::AgentPlace> places = replay.places();
@@ -141,13 +145,16 @@ Json stateJson(Replay& replay, const Asked& asked)
                 });
             if (!asked.choice || isAsked) {
                 one["refs"].push_back(
-                    refJson(replay, agent, id, asked.choice ? &*asked.choice : nullptr));
+                    refJson(replay, time, agent, id, asked.choice ? &*asked.choice : nullptr));
             }
         }
         json["agents"].push_back(std::move(one));
     }
     json["rounds"] = roundsJson(replay);
     for (const Replay::InFlight& copy : replay.inFlight()) {
+        if (copy.end <= time) {
+            continue;
+        }
         json["copies_in_flight"].push_back({{"copy", copy.copy},
                                             {"what", copy.what},
                                             {"start_ps", copy.start.value()},
@@ -292,6 +299,24 @@ Result<Asked> whatIsAsked(const Replay& replay, const StateCommand& command)
     return asked.found.empty() ? Result<Asked>(exists.error()) : Result<Asked>(std::move(asked));
 }
 
+// Says what stopped the run where breakpoints are asked for.
+Result<std::optional<StoppedBy>> move(Replay& replay, const RunRequest& request,
+                                      const StateCommand& command,
+                                      const std::vector<trace::Breakpoint>& breaks)
+{
+    if (!breaks.empty()) {
+        const Result<StoppedBy> stopped = moveToBreak(replay, request, command, breaks);
+        return stopped ? Result<std::optional<StoppedBy>>(*stopped) : stopped.error();
+    }
+    std::int32_t loop = 0;
+    const Result<bool> moved = moveTo(replay, command, terminalProgress("replaying"), loop);
+    if (!moved || !*moved) {
+        return moved ? cancelled() : moved.error();
+    }
+    const Status exists = checkMoment(replay, command, loop);
+    return exists ? Result<std::optional<StoppedBy>>(std::optional<StoppedBy>()) : exists.error();
+}
+
 } // namespace
 
 int stateCommand(const StateCommand& command)
@@ -304,18 +329,18 @@ int stateCommand(const StateCommand& command)
         !drawn) {
         return complain(drawn.error());
     }
+    const Result<std::vector<trace::Breakpoint>> breaks = parseBreaks(command);
+    if (!breaks) {
+        return complain(breaks.error());
+    }
     catchInterrupts();
     const Result<std::unique_ptr<Replay>> replay = startReplay(*request);
     if (!replay) {
         return complain(replay.error());
     }
-    std::int32_t loop = 0;
-    const Result<bool> moved = moveTo(**replay, command, terminalProgress("replaying"), loop);
-    if (!moved || !*moved) {
-        return complain(moved ? cancelled() : moved.error());
-    }
-    if (const Status exists = checkMoment(**replay, command, loop); !exists) {
-        return complain(exists.error());
+    const Result<std::optional<StoppedBy>> stopped = move(**replay, *request, command, *breaks);
+    if (!stopped) {
+        return complain(stopped.error());
     }
     const Result<Asked> asked = whatIsAsked(**replay, command);
     if (!asked) {
@@ -328,14 +353,21 @@ int stateCommand(const StateCommand& command)
             return complain(written.error());
         }
     }
-    const Json state = stateJson(**replay, *asked);
+    Json state = stateJson(**replay, *stopped ? (**stopped).time : Picoseconds(), *asked);
     clearProgress();
+    if (*stopped) {
+        state["stopped_by"] = (**stopped).breakpoints;
+        state["stops"] = (**stopped).stops;
+    }
     if (command.json) {
         fmt::print("{}\n", state.dump(2));
     } else {
+        if (*stopped) {
+            fmt::print("{}\n", stoppedText(**stopped, command));
+        }
         printState(state);
     }
-    return kFine;
+    return *stopped && (**stopped).breakpoints.empty() ? kFindings : kFine;
 }
 
 } // namespace pallascope::app

@@ -56,9 +56,15 @@ struct SceneRequest
 struct StateCommand
 {
     RunCommand run; // the kernel, and how it runs
-    std::string at; // the moment, as for a picture; at most one of these five is given
+    std::string at; // the moment, as for a picture; one of these five is given, or `breaks`
     std::optional<std::int64_t> event, step, copy, round;
     std::string loop; // whose round is meant; empty: the outermost one's
+    // Or where breakpoints stop the run: the stop of this number, from this moment (as `at`; empty:
+    // the start of the run, or backwards its end).
+    std::vector<std::string> breaks;
+    std::string from;
+    std::int64_t hit = 1;
+    bool back = false; // against the course of time
     // The ref whose elements are printed, with the index of one if only that is asked for: "out" or
     // "out[3,5]"; empty for none.
     std::string ref;

@@ -1,8 +1,8 @@
 #include "app/run_job/values_source.h"
 
+#include "app/run_job/break_search.h"
 #include "app/run_job/values_numpy.h"
 #include "core/base/format.h"
-#include "core/ir/print.h"
 #include "views/layout/values/difference.h"
 
 #include <algorithm>
@@ -13,16 +13,6 @@ namespace pallascope::app {
 namespace {
 
 using machine::Replay;
-
-// Whether the program is the one that a trace lists.
-bool isListedIn(const trace::Info& info, const ir::Program& program)
-{
-    const std::vector<ir::PrintedLine> lines = ir::print(program);
-    return std::equal(lines.begin(), lines.end(), info.listing.begin(), info.listing.end(),
-                      [](const ir::PrintedLine& line, const trace::ListingLine& listed) {
-                          return line.text == listed.text;
-                      });
-}
 
 class ReplayedValues : public ValuesSource
 {
@@ -172,17 +162,9 @@ private:
 Result<std::unique_ptr<ValuesSource>> openValues(const RunRequest& request,
                                                  const layout::RunView& run, bool isReopened)
 {
-    Result<std::unique_ptr<Replay>> replay = startReplay(request);
+    Result<std::unique_ptr<Replay>> replay = replayOf(request, run, isReopened);
     if (!replay) {
-        return isReopened ? Result<std::unique_ptr<ValuesSource>>(reworded(
-                   replay.error(), "This trace holds no values, and what it was made from cannot "
-                                   "run again here: "
-                                       + replay.error().message))
-                          : replay.error();
-    }
-    if (!isListedIn(run.trace->info(), (*replay)->program())) {
-        return userError("This trace holds no values, and " + request.kernel
-                         + " is not the kernel any more that it was made from.");
+        return replay.error();
     }
     return std::unique_ptr<ValuesSource>(
         new ReplayedValues(std::move(*replay), request, run, isReopened));

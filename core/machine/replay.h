@@ -113,8 +113,9 @@ public:
         std::vector<std::uint8_t> defined; // for each element: 1 or 0
     };
 
-    // The contents of one of the refs that the agent's place lists.
-    [[nodiscard]] Contents contents(std::size_t agent, ir::ValueId ref);
+    // The contents of one of the refs that the agent's place lists, now or, if `time` is later,
+    // with the copies that have ended by then.
+    [[nodiscard]] Contents contents(std::size_t agent, ir::ValueId ref, Picoseconds time = {});
 
     // The same without a copy where the memory is dense. Whoever keeps it while the replay moves on
     // makes the next write to that memory copy it.

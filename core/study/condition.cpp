@@ -1,13 +1,11 @@
 // Parses conditions, finds their fields in a report's JSON and compares the values.
 #include "core/study/condition.h"
 
-#include "core/base/check.h"
 #include "core/base/format.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
@@ -21,25 +19,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::pair<std::string_view, Comparator>, 6> kOperators{{
-    {">=", Comparator::GreaterOrEqual},
-    {"<=", Comparator::LessOrEqual},
-    {"!=", Comparator::NotEqual},
-    {">", Comparator::Greater},
-    {"<", Comparator::Less},
-    {"=", Comparator::Equal},
-}};
-
 // The limit to which a percentage of VMEM refers.
 constexpr const char* kLimit = "vmem_scoped_limit_bytes";
 constexpr const char* kPeak = "vmem_peak_bytes";
-
-std::string trimmed(const std::string& text)
-{
-    const std::size_t begin = text.find_first_not_of(' ');
-    return begin == std::string::npos ? ""
-                                      : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
-}
 
 std::optional<double> numberOf(std::string_view text)
 {
@@ -135,25 +117,6 @@ Error unknownField(const std::string& field, const Json& report)
                      + " is meant.");
 }
 
-bool compared(double a, Comparator comparator, double b)
-{
-    switch (comparator) {
-    case Comparator::Greater:
-        return a > b;
-    case Comparator::GreaterOrEqual:
-        return a >= b;
-    case Comparator::Less:
-        return a < b;
-    case Comparator::LessOrEqual:
-        return a <= b;
-    case Comparator::Equal:
-        return a == b;
-    case Comparator::NotEqual:
-        return a != b;
-    }
-    PALLASCOPE_CHECK(false && "exhaustive");
-}
-
 Result<Verdict> evaluateNumber(const Condition& condition, double actual, bool vmem,
                                const Json& report)
 {
@@ -179,17 +142,9 @@ Result<Verdict> evaluateNumber(const Condition& condition, double actual, bool v
 
 Result<Condition> parseCondition(const std::string& text)
 {
-    const std::size_t at = text.find_first_of("<>=!");
-    const auto found = std::find_if(kOperators.begin(), kOperators.end(), [&](const auto& entry) {
-        return at != std::string::npos && text.compare(at, entry.first.size(), entry.first) == 0;
-    });
-    if (found != kOperators.end()) {
-        Condition condition{text, trimmed(text.substr(0, at)), found->second,
-                            trimmed(text.substr(at + found->first.size()))};
-        if (!condition.field.empty() && !condition.value.empty()
-            && condition.value.find_first_of("<>=!") == std::string::npos) {
-            return condition;
-        }
+    if (std::optional<Comparison> comparison = parseComparison(text)) {
+        return Condition{text, std::move(comparison->left), comparison->comparator,
+                         std::move(comparison->right)};
     }
     return userError("The condition \"" + text
                      + "\" is not understood; expected a field of the JSON report, one of > >= < "

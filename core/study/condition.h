@@ -2,21 +2,12 @@
 // "traffic.x.refetch_factor>=2".
 #pragma once
 
+#include "core/base/comparison.h"
 #include "core/base/result.h"
 
 #include <string>
 
 namespace pallascope::study {
-
-enum class Comparator
-{
-    Greater,
-    GreaterOrEqual,
-    Less,
-    LessOrEqual,
-    Equal,
-    NotEqual
-};
 
 struct Condition
 {

@@ -197,9 +197,9 @@ std::vector<Replay::AgentPlace> Replay::places() const
     return places;
 }
 
-Replay::Contents Replay::contents(std::size_t agent, ir::ValueId ref)
+Replay::Contents Replay::contents(std::size_t agent, ir::ValueId ref, Picoseconds time)
 {
-    return m_impl->engine.look({}, [&](const State& state) {
+    return m_impl->engine.look(time, [&](const State& state) {
         const RefBinding& binding = state.agents[agent].refs[m_impl->prepared->slots.of(ref)];
         const RuntimeValue value = loadThrough(binding, state.memory[binding.buffer].contents);
         Contents contents{makeArray(value.dtype, value.shape), {}};

@@ -1,0 +1,149 @@
+#include "core/study/value_stops.h"
+
+#include "core/base/check.h"
+#include "core/study/element_choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace pallascope::study {
+
+namespace {
+
+namespace breaks = trace::breaks;
+using machine::Replay;
+using machine::Touch;
+using Times = std::vector<std::int64_t>;
+
+Result<machine::Watched> watchedOf(const ir::Program& program, const breaks::When& wanted)
+{
+    return watchedOf(program, ElementChoice{wanted.ref, wanted.index, ""});
+}
+
+bool isFulfilled(const breaks::When& wanted, const machine::Held& held)
+{
+    if (!held.isDefined) {
+        return false;
+    }
+    // Two NaNs count as equal, so that a condition can ask for them.
+    const bool areNan = std::isnan(held.value) && std::isnan(wanted.value);
+    return areNan ? compared(0, wanted.comparator, 0)
+                  : compared(held.value, wanted.comparator, wanted.value);
+}
+
+bool changes(Touch::Kind kind)
+{
+    switch (kind) {
+    case Touch::Kind::Given:
+    case Touch::Kind::Created:
+    case Touch::Kind::Written:
+    case Touch::Kind::CopyWritten:
+    case Touch::Kind::Cleared:
+    case Touch::Kind::Released:
+    case Touch::Kind::Shown:
+        return true;
+    case Touch::Kind::Read:
+    case Touch::Kind::CopyRead:
+        return false;
+    }
+    PALLASCOPE_CHECK(false && "exhaustive");
+}
+
+Times whereItComesToHold(const breaks::When& wanted, const std::vector<Touch>& touches)
+{
+    Times times;
+    std::map<machine::Cell, bool> holds; // now
+    for (const Touch& touch : touches) {
+        if (!changes(touch.kind)) {
+            continue;
+        }
+        bool& before = holds[touch.cell];
+        const bool now = touch.kind != Touch::Kind::Released && isFulfilled(wanted, touch.after);
+        if (now && !before) {
+            times.push_back(touch.time.value());
+        }
+        before = now;
+    }
+    return times;
+}
+
+// The first one that an operation makes of operands without any, or that one loads.
+Result<std::optional<Times>> firstNan(Replay& replay, const Replay::Proceed& proceed)
+{
+    const Result<std::optional<machine::Touches>> found = replay.watch({.nans = true}, proceed);
+    if (!found) {
+        return found.error();
+    }
+    if (!*found) {
+        return std::optional<Times>();
+    }
+    const auto& births = (*found)->births;
+    const auto& loads = (*found)->loads;
+    if (!births.empty() && (loads.empty() || births.front().event <= loads.front().event)) {
+        return std::optional(Times{births.front().time.value()});
+    }
+    if (loads.empty()) {
+        return std::optional(Times{});
+    }
+    const Result<bool> moved = replay.seek(loads.front().event, proceed);
+    if (!moved) {
+        return moved.error();
+    }
+    return *moved ? std::optional(Times{replay.time().value()}) : std::nullopt;
+}
+
+Error notKnown(const std::string& what)
+{
+    return userError(what
+                     + " is not known: the run computes only the values that decide its time; "
+                       "expected a run with full values.");
+}
+
+} // namespace
+
+Status checkValues(const Replay& replay, bool fullValues, const trace::Breakpoint& breakpoint)
+{
+    const auto* wanted = std::get_if<breaks::When>(&breakpoint);
+    if (wanted == nullptr) {
+        return fullValues ? Status(Done{}) : notKnown("The first NaN");
+    }
+    const Result<machine::Watched> watched = watchedOf(replay.program(), *wanted);
+    if (!watched) {
+        return watched.error();
+    }
+    const bool isKnown =
+        std::all_of(watched->elements.begin(), watched->elements.end(),
+                    [&](const auto& element) { return replay.computes(element.ref); });
+    return isKnown ? Status(Done{}) : notKnown("What " + wanted->ref + " holds");
+}
+
+Result<std::optional<Times>> valueStops(Replay& replay, bool fullValues,
+                                        const trace::Breakpoint& breakpoint,
+                                        const Replay::Proceed& proceed)
+{
+    PALLASCOPE_CHECK(trace::needsValues(breakpoint));
+    if (const Status known = checkValues(replay, fullValues, breakpoint); !known) {
+        return known.error();
+    }
+    const auto* wanted = std::get_if<breaks::When>(&breakpoint);
+    if (wanted == nullptr) {
+        return firstNan(replay, proceed);
+    }
+    Result<machine::Watched> watched = watchedOf(replay.program(), *wanted);
+    PALLASCOPE_CHECK(watched.has_value()); // checkValues has found it
+    const Result<std::optional<machine::Touches>> found =
+        replay.watch(std::move(*watched), proceed);
+    if (!found) {
+        return found.error();
+    }
+    if (!*found) {
+        return std::optional<Times>();
+    }
+    Times times = whereItComesToHold(*wanted, (*found)->all);
+    std::sort(times.begin(), times.end());
+    times.erase(std::unique(times.begin(), times.end()), times.end());
+    return std::optional(std::move(times));
+}
+
+} // namespace pallascope::study
