@@ -130,6 +130,22 @@ std::int64_t paintInLines(Canvas& canvas, const GridMoment& moment, Rect area, d
     return static_cast<std::int64_t>(pictures.size() - shares.flow.panels.size());
 }
 
+// Long rows and columns that line up have small cells; broken into lines they may have larger ones.
+bool isBetterInLines(const GridArrangement& arrangement, const std::vector<ArrayPicture>& pictures,
+                     Rect area)
+{
+    constexpr double kFineCell = 8; // px; from here on lining up is worth more
+    double least = kFineCell;
+    for (const ArrayPanel& panel : arrangement.panels) {
+        least = std::min({least, panel.cellWidth, panel.cellHeight});
+    }
+    if (least >= kFineCell) {
+        return false;
+    }
+    const Flow flow = flowOf(pictures, area);
+    return flow.panels.size() == pictures.size() && flow.cell >= 1.5 * least;
+}
+
 // Lines up the arrays of the pipeline by the grid axes that they follow. Returns false where such a
 // picture would not show all blocks, or not well.
 bool paintAligned(Canvas& canvas, const GridMoment& moment, Rect area,
@@ -150,7 +166,8 @@ bool paintAligned(Canvas& canvas, const GridMoment& moment, Rect area,
                || panel.x + panel.cellsWidth() > area.right() + 1;
     };
     const bool fits = std::none_of(arrangement.panels.begin(), arrangement.panels.end(), isOutside);
-    if (!fits || (!arrangement.anchor && pictures.size() > 3)) {
+    if (!fits || (!arrangement.anchor && pictures.size() > 3)
+        || isBetterInLines(arrangement, pictures, area)) {
         return false;
     }
     double tick = 12;

@@ -21,7 +21,7 @@ using namespace tips;
 
 std::string elementRange(const trace::Operand& operand, std::int64_t block)
 {
-    std::string text = operand.name + "[";
+    std::string text = std::string(trace::arrayName(operand)) + "[";
     for (std::size_t axis = 0; axis < operand.blockCounts.size(); ++axis) {
         if (static_cast<std::int32_t>(axis) == operand.indirectAxis) {
             text += (axis == 0 ? "" : ", ") + listText(trace::indicesOf(operand, block));
