@@ -1,9 +1,11 @@
 #include "core/trace/manual_arrays.h"
 
 #include "core/trace/columns.h"
+#include "core/trace/copy_ends.h"
 #include "core/trace/manual_cut.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace pallascope::trace {
@@ -60,6 +62,15 @@ private:
     std::vector<Extent> m_counts, m_first, m_last; // the last is not included
 };
 
+bool overlap(const std::vector<EndRange>& a, const std::vector<EndRange>& b)
+{
+    bool overlaps = a.size() == b.size();
+    for (std::size_t axis = 0; overlaps && axis < a.size(); ++axis) {
+        overlaps = a[axis].from < b[axis].to && b[axis].from < a[axis].to;
+    }
+    return overlaps;
+}
+
 // Fills in which copies go over which cells.
 void addParts(ManualArray& array, const std::vector<ManualEnd>& ends)
 {
@@ -81,13 +92,17 @@ void addParts(ManualArray& array, const std::vector<ManualEnd>& ends)
     }
     array.parts.resize(array.firstPart.back());
     std::vector<std::uint32_t> next = array.firstPart;
+    array.readBefore = array.writtenBefore = {0};
     for (const ManualEnd& end : ends) {
         Overlap(array, end.box).forEach([&](std::size_t cell) {
             array.parts[next[cell]++] = {end.copy, end.writes};
         });
         if (array.copies.empty() || array.copies.back() != end.copy) {
             array.copies.push_back(end.copy);
+            array.readBefore.push_back(array.readBefore.back());
+            array.writtenBefore.push_back(array.writtenBefore.back());
         }
+        (end.writes ? array.writtenBefore : array.readBefore).back() += end.bytes;
     }
 }
 
@@ -117,7 +132,7 @@ AxisRange ManualArray::rangeOf(std::int64_t cell, std::size_t axis) const
     return {edges[axis][at(index)], edges[axis][at(index) + 1]};
 }
 
-ManualArrays::ManualArrays(const Trace& trace, const Arrays& arrays)
+ManualArrays::ManualArrays(const Trace& trace, const Arrays& arrays, const ScratchSlots& scratch)
 {
     const Copies& copies = trace.copies();
     for (std::size_t row = 0; row < copies.size(); ++row) {
@@ -130,11 +145,10 @@ ManualArrays::ManualArrays(const Trace& trace, const Arrays& arrays)
     }
     for (ManualEnds& found : manualEndsOf(trace, arrays, m_rows)) {
         ManualArray array;
-        const Operand& operand = trace.info().operands[at(found.operand)];
         array.name = found.name;
         array.operand = found.operand;
         array.array = found.array;
-        array.isAround = operand.isAround;
+        array.isAround = found.isAround;
         for (const ManualEnd& end : found.ends) {
             array.operands.push_back(copies.operand[end.copy]);
         }
@@ -153,7 +167,7 @@ ManualArrays::ManualArrays(const Trace& trace, const Arrays& arrays)
         return std::pair(copies.operand[a], copies.block[a])
                < std::pair(copies.operand[b], copies.block[b]);
     });
-    collectStays(trace);
+    collectStays(trace, scratch);
 }
 
 std::span<const std::uint32_t> ManualArrays::copiesOf(const Trace& trace, std::int32_t operand,
@@ -233,6 +247,26 @@ std::optional<ManualPart> ManualArrays::decidingAt(const Trace& trace, const Man
     return deciding(trace, array, cell, clamped(trace, t)).part;
 }
 
+ManualArrays::Moved ManualArrays::movedBy(const Trace& trace, const ManualArray& array,
+                                          Picoseconds time)
+{
+    constexpr std::size_t kMostUnderWay = 256;
+    const std::int64_t t = clamped(trace, time);
+    const auto issued = static_cast<std::size_t>(
+        std::partition_point(array.copies.begin(), array.copies.end(),
+                             [&](std::uint32_t copy) { return trace.copies().issue[copy] <= t; })
+        - array.copies.begin());
+    Moved moved{static_cast<double>(array.readBefore[issued]),
+                static_cast<double>(array.writtenBefore[issued])};
+    for (std::size_t i = issued; i-- > 0 && issued - i < kMostUnderWay;) {
+        const double left = 1 - copyFraction(trace, CopyRow::at(array.copies[i]), Picoseconds(t));
+        moved.read -= left * static_cast<double>(array.readBefore[i + 1] - array.readBefore[i]);
+        moved.written -=
+            left * static_cast<double>(array.writtenBefore[i + 1] - array.writtenBefore[i]);
+    }
+    return moved;
+}
+
 std::vector<std::pair<std::int32_t, std::int64_t>>
 ManualArrays::blocksOver(const Trace& trace, const ManualArray& array, std::int64_t cell,
                          const std::optional<ManualPart>& last) const
@@ -257,10 +291,46 @@ ManualArrays::blocksOver(const Trace& trace, const ManualArray& array, std::int6
     return found;
 }
 
-void ManualArrays::collectStays(const Trace& trace)
+// What a copy brings lies in its slot until another copy begins to go over the same part of it.
+void ManualArrays::collectStays(const Trace& trace, const ScratchSlots& scratch)
 {
+    struct Held
+    {
+        std::vector<EndRange> box;
+        std::size_t number; // of m_rows
+    };
+
     m_stays.resize(m_rows.size());
-    static_cast<void>(trace);
+    const CopyEnds& ends = trace.copyEnds();
+    std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Held>> held; // by buffer, agent
+    for (std::size_t number = 0; number < m_rows.size(); ++number) {
+        const CopyRow copy = CopyRow::at(m_rows[number]);
+        const std::optional<EndRow> source = sourceOf(trace, copy);
+        if (!source) {
+            continue;
+        }
+        const std::int64_t issue = trace.copies().issue[copy.index()];
+        for (const EndRow end : {*source, otherEnd(*source)}) {
+            const std::int32_t buffer = ends.buffer[end.index()];
+            if (buffer == kNone) {
+                continue;
+            }
+            std::vector<EndRange> box = rangesOfEnd(trace, end);
+            std::vector<Held>& there = held[{buffer, ends.agent[end.index()]}];
+            std::erase_if(there, [&](const Held& one) {
+                const bool isOver = overlap(one.box, box);
+                m_stays[one.number].kept = isOver ? issue : m_stays[one.number].kept;
+                return isOver;
+            });
+            if (!isSource(end)) {
+                m_stays[number].kept = trace.end().value();
+                if (const std::optional<Picoseconds> waited = scratch.awaited(end)) {
+                    m_stays[number].waited = waited->value();
+                }
+                there.push_back({std::move(box), number});
+            }
+        }
+    }
 }
 
 } // namespace pallascope::trace

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/trace/lookup.h"
+#include "core/trace/scratch_slots.h"
 
 #include <cstdint>
 #include <limits>
@@ -33,6 +34,9 @@ struct ManualArray
     // For each axis whether all of its cells are equally large, but for the last.
     std::vector<bool> isEven;
     std::vector<std::uint32_t> copies; // rows of Copies, ascending
+    // The bytes that those before each of them read of the array and write to it; one entry more
+    // than copies.
+    std::vector<std::int64_t> readBefore, writtenBefore;
     // The parts of cell c are parts[firstPart[c]] to parts[firstPart[c + 1] - 1], by issue.
     std::vector<std::uint32_t> firstPart;
     std::vector<ManualPart> parts;
@@ -47,7 +51,8 @@ class ManualArrays
 {
 public:
     ManualArrays() = default;
-    ManualArrays(const Trace& trace, const Arrays& arrays); // keeps neither
+    // Keeps none of these.
+    ManualArrays(const Trace& trace, const Arrays& arrays, const ScratchSlots& scratch);
 
     // In the order in which operands bring them up.
     [[nodiscard]] const std::vector<ManualArray>& all() const { return m_arrays; }
@@ -62,6 +67,14 @@ public:
     // The part that decides the state, otherwise the one that comes first. Without parts: none.
     [[nodiscard]] std::optional<ManualPart> decidingAt(const Trace& trace, const ManualArray& array,
                                                        std::int64_t cell, Picoseconds t) const;
+
+    // The bytes read and written by t, linear over each copy.
+    struct Moved
+    {
+        double read = 0, written = 0;
+    };
+
+    [[nodiscard]] static Moved movedBy(const Trace& trace, const ManualArray& array, Picoseconds t);
 
     // The operands and blocks of the copies that go over a cell, each once, at most the first 16;
     // that of `last` comes last.
@@ -93,7 +106,7 @@ private:
 
     [[nodiscard]] Deciding deciding(const Trace& trace, const ManualArray& array, std::int64_t cell,
                                     std::int64_t t) const;
-    void collectStays(const Trace& trace);
+    void collectStays(const Trace& trace, const ScratchSlots& scratch);
 
     std::vector<ManualArray> m_arrays;
     std::vector<std::uint32_t> m_rows;    // of all manual DMA, ascending

@@ -1,12 +1,15 @@
 #include "core/trace/manual_cut.h"
 
 #include "core/trace/columns.h"
+#include "core/trace/copy_ends.h"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
-#include <tuple>
+#include <string_view>
+#include <utility>
 
 namespace pallascope::trace {
 
@@ -82,25 +85,132 @@ ManualBox boxOfBlock(const Operand& operand, std::int64_t block)
 
 } // namespace
 
+namespace {
+
+// Collects ends by the arrays in which they lie.
+class EndCollector
+{
+public:
+    EndCollector(const Trace& trace, const Arrays& arrays)
+        : m_trace(trace)
+        , m_arrays(arrays)
+        , m_agents(std::max<std::size_t>(trace.info().agents.size(), 1)
+                   / at(trace.info().deviceCount()))
+    {
+        const SharedList<Operand>& operands = trace.info().operands;
+        for (std::size_t number = 0; number < operands.size(); ++number) {
+            m_named.try_emplace(std::string(arrayName(operands[number])),
+                                static_cast<std::int32_t>(number));
+        }
+    }
+
+    void add(std::uint32_t copy)
+    {
+        const std::optional<EndRow> source = sourceOf(m_trace, CopyRow::at(copy));
+        if (!source) {
+            const std::int32_t number = operandOf(copy);
+            addEnd(number,
+                   {copy, m_trace.copies().out[copy] != 0,
+                    boxOfBlock(m_trace.info().operands[at(number)], m_trace.copies().block[copy]),
+                    m_trace.copies().bytes[copy]});
+            return;
+        }
+        const CopyEnds& ends = m_trace.copyEnds();
+        const bool isFar = isInArray(*source) || isInArray(otherEnd(*source));
+        for (const EndRow end : {*source, otherEnd(*source)}) {
+            if (at(ends.agent[end.index()]) >= m_agents) {
+                continue; // in the memory of another device, which does the same
+            }
+            // Between memories on the chip, the source stands for the array.
+            if (isFar ? isInArray(end) : isSource(end)) {
+                addPlace(copy, end);
+            }
+        }
+    }
+
+    [[nodiscard]] std::vector<ManualEnds> all() && { return std::move(m_all); }
+
+private:
+    [[nodiscard]] std::int32_t operandOf(std::uint32_t copy) const
+    {
+        return m_trace.copies().operand[copy];
+    }
+
+    // In HBM; scratch may be there too.
+    [[nodiscard]] bool isInArray(EndRow end) const
+    {
+        const Info& info = m_trace.info();
+        const std::int32_t buffer = m_trace.copyEnds().buffer[end.index()];
+        return buffer == kNone || info.memories[at(info.buffers[at(buffer)].memory)].name == "HBM";
+    }
+
+    void addPlace(std::uint32_t copy, EndRow end)
+    {
+        const Info& info = m_trace.info();
+        const CopyEnds& ends = m_trace.copyEnds();
+        std::int32_t number = operandOf(copy);
+        const Operand& operand = info.operands[at(number)];
+        const Shape& box = info.copiedShapes[at(ends.shape[end.index()])];
+        if (isSource(end) == (operand.direction == Direction::Out)) { // not the operand's own array
+            if (operand.direction != Direction::InOut) {
+                return;
+            }
+            constexpr std::string_view kArrow = " \u2192 ";
+            const std::size_t arrow = operand.name.find(kArrow);
+            const auto other = arrow == std::string::npos
+                                   ? m_named.end()
+                                   : m_named.find(operand.name.substr(arrow + kArrow.size()));
+            if (other == m_named.end()
+                || info.operands[at(other->second)].array.rank() != box.rank()) {
+                return;
+            }
+            number = other->second;
+        }
+        const Shape& whole = info.operands[at(number)].array;
+        const std::vector<Extent> first = rowMajorIndex(whole.extents(), ends.first[end.index()]);
+        ManualBox place;
+        for (std::size_t axis = 0; axis < whole.rank(); ++axis) {
+            place.push_back({first[axis], std::min(first[axis] + box[axis], whole[axis])});
+        }
+        addEnd(number, {copy, !isSource(end), std::move(place),
+                        packedBytes(operand.dtype, box.elements()).value()});
+    }
+
+    void addEnd(std::int32_t number, ManualEnd end)
+    {
+        const Operand& operand = m_trace.info().operands[at(number)];
+        const bool isAround = m_trace.info().operands[at(operandOf(end.copy))].isAround;
+        const std::int32_t array = m_arrays.ofOperand[at(number)];
+        const auto [place, isNew] = m_known.try_emplace({array, isAround}, m_all.size());
+        if (isNew) {
+            m_all.push_back({std::string(arrayName(operand)),
+                             number,
+                             array,
+                             isAround,
+                             operand.array.extents(),
+                             {}});
+        }
+        m_all[place->second].ends.push_back(std::move(end));
+    }
+
+    const Trace& m_trace;
+    const Arrays& m_arrays;
+    std::size_t m_agents;                                         // of a device
+    std::map<std::string, std::int32_t, std::less<>> m_named;     // the first operand of an array
+    std::map<std::pair<std::int32_t, bool>, std::size_t> m_known; // by array, around kernels or not
+    std::vector<ManualEnds> m_all;
+};
+
+} // namespace
+
 std::vector<ManualEnds> manualEndsOf(const Trace& trace, const Arrays& arrays,
                                      const std::vector<std::uint32_t>& rows)
 {
-    const Copies& copies = trace.copies();
-    std::vector<ManualEnds> all;
-    std::map<std::pair<std::int32_t, bool>, std::size_t> known; // by array, around kernels or not
+    EndCollector collector(trace, arrays);
     for (const std::uint32_t row : rows) {
-        const std::int32_t number = copies.operand[row];
-        const Operand& operand = trace.info().operands[at(number)];
-        const std::int32_t array = arrays.ofOperand[at(number)];
-        const auto [place, isNew] = known.try_emplace({array, operand.isAround}, all.size());
-        if (isNew) {
-            all.push_back(
-                {std::string(arrayName(operand)), number, array, operand.array.extents(), {}});
-        }
-        all[place->second].ends.push_back(
-            {row, copies.out[row] != 0, boxOfBlock(operand, copies.block[row])});
+        collector.add(row);
     }
-    return all;
+    return std::move(collector).all();
 }
 
 std::vector<std::vector<Extent>> cutOf(const std::vector<Extent>& shape,

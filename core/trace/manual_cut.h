@@ -17,6 +17,7 @@ struct ManualEnd
     std::uint32_t copy = 0; // row of Copies
     bool writes = false;
     ManualBox box;
+    std::int64_t bytes = 0; // of the box
 };
 
 // All ends in one array, in the order of their copies.
@@ -25,11 +26,14 @@ struct ManualEnds
     std::string name;
     std::int32_t operand = 0; // the first that names the array
     std::int32_t array = 0;   // its number in Arrays
+    bool isAround = false;    // whether operations around kernels copy it
     std::vector<Extent> shape;
     std::vector<ManualEnd> ends;
 };
 
-// For the copies `rows`, which are manual DMA.
+// For the copies `rows`, which are manual DMA. Of several devices, the arrays of the first: the
+// others do the same in theirs. In traces that do not say where copies begin and end, they go over
+// whole blocks of one array.
 [[nodiscard]] std::vector<ManualEnds> manualEndsOf(const Trace& trace, const Arrays& arrays,
                                                    const std::vector<std::uint32_t>& rows);
 

@@ -68,18 +68,25 @@ void addCopy(trace::TraceBuilder& builder, std::int32_t operand, std::int64_t bl
     builder.end = std::max(builder.end, Picoseconds(copies.end.back()));
 }
 
-// No grid: 60 copies of pages into scratch from two lines, and 12 of rows out of it.
-RunView manualRun()
+trace::TraceBuilder withoutPipeline()
 {
     trace::TraceBuilder builder = genericBuilder(gridless());
     builder.info.pipelines.clear();
     builder.info.buffers.edit().clear();
+    builder.info.operands.edit().clear();
     builder.steps = {};
     builder.segments = {};
     builder.copies = {};
     builder.waits = {};
     builder.visits = {};
     builder.end = Picoseconds(0);
+    return builder;
+}
+
+// No grid: 60 copies of pages into scratch from two lines, and 12 of rows out of it.
+RunView manualRun()
+{
+    trace::TraceBuilder builder = withoutPipeline();
     const std::vector<Extent> pages = {kPages, 8, 128}, page = {1, 8, 128};
     builder.info.operands.edit() = {
         manualOperand("kv → bufs", trace::Direction::In, pages, page),
@@ -177,6 +184,49 @@ TEST(Arrays, eachCellOfManualDmaIsInTheStateThatItsCopiesGiveIt)
         }
     }
     EXPECT_EQ(seen.size(), 6U); // all that a trace without the ends of copies can say
+}
+
+// Pages 4 and 7 go to two slots, then page 2 goes where page 4 lay.
+TEST(Arrays, aBlockIsInItsSlotUntilACopyIntoItIsStarted)
+{
+    trace::TraceBuilder builder = withoutPipeline();
+    builder.info.operands.edit() = {
+        manualOperand("kv → bufs", trace::Direction::In, {kPages, 8, 128}, {1, 8, 128})};
+    builder.info.buffers.edit() = {{"bufs", -1, 0, 1, Bytes(0), Bytes(2 * 4096), DType::F32,
+                                    Shape(std::vector<Extent>{2, 8, 128})}};
+    builder.info.copiedShapes = {Shape(std::vector<Extent>{1, 8, 128})};
+    const auto copyTo = [&](std::int64_t page, std::int64_t slot, std::int64_t issue) {
+        addCopy(builder, 0, page, issue, 500);
+        const auto copy = static_cast<std::int32_t>(builder.copies.size()) - 1;
+        trace::CopyEnds& ends = builder.copyEnds;
+        for (const bool isTarget : {false, true}) {
+            ends.copy.push_back(copy);
+            ends.agent.push_back(0);
+            ends.buffer.push_back(isTarget ? 0 : -1);
+            ends.first.push_back((isTarget ? slot : page) * 1024);
+            ends.shape.push_back(0);
+            ends.semaphore.push_back(-1);
+        }
+    };
+    copyTo(4, 0, 0);
+    copyTo(7, 1, 600);
+    copyTo(2, 0, 2000);
+    const RunView run = viewOf(std::move(builder));
+    const auto& manual = run.index->manualArrays();
+    ASSERT_EQ(manual.all().size(), 1U);
+    const auto phaseAt = [&](std::int64_t cell, std::int64_t now) {
+        return manual.stateAt(*run.trace, manual.all()[0], cell, Picoseconds(now)).phase;
+    };
+    EXPECT_EQ(phaseAt(4, 500), trace::BlockPhase::Ready); // nobody waits for it
+    EXPECT_EQ(phaseAt(4, 1999), trace::BlockPhase::Ready);
+    EXPECT_EQ(phaseAt(4, 2000), trace::BlockPhase::Before);
+    EXPECT_EQ(phaseAt(7, 2400), trace::BlockPhase::Ready);
+    EXPECT_EQ(phaseAt(2, 2400), trace::BlockPhase::Arriving);
+    EXPECT_EQ(phaseAt(3, 2400), trace::BlockPhase::Never);
+    const auto moved = trace::ManualArrays::movedBy(*run.trace, manual.all()[0], Picoseconds(2250));
+    EXPECT_EQ(moved.read, 2.5 * 4096);
+    EXPECT_EQ(moved.written, 0);
+    EXPECT_TRUE(hasText(layoutGrid(run, at(Picoseconds(2400)), kArraysSize), "kv(2) → bufs[0]"));
 }
 
 TEST(Arrays, eachCellOfManualDmaLooksLikeItsState)

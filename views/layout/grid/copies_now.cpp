@@ -1,17 +1,30 @@
 // Says what manual DMA does at a moment: the caption, and a list of the copies that are under way.
 #include "core/base/format.h"
+#include "core/trace/copy_ends.h"
 #include "views/layout/grid/picture.h"
 #include "views/layout/run/operand_color.h"
 #include "views/layout/run/view_parts.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <set>
 #include <string_view>
 
 namespace pallascope::layout {
 
 namespace {
+
+// Whether the copy begins or ends in the memory of the first device; the others do the same beside
+// it. Older traces do not tell.
+bool isOfFirstDevice(const trace::Trace& trace, std::uint32_t copy)
+{
+    const auto source = trace::sourceOf(trace, trace::CopyRow::at(copy));
+    const trace::Info& info = trace.info();
+    const auto agents = static_cast<std::int32_t>(info.agents.size()) / info.deviceCount();
+    const auto isFirst = [&](trace::EndRow end) {
+        return trace.copyEnds().agent[end.index()] < std::max(agents, 1);
+    };
+    return !source || isFirst(*source) || isFirst(trace::otherEnd(*source));
+}
 
 std::string stateWords(const trace::Trace& trace, std::uint32_t copy, Picoseconds now)
 {
@@ -24,7 +37,30 @@ std::string stateWords(const trace::Trace& trace, std::uint32_t copy, Picosecond
                : "queued";
 }
 
-// "kv_cache(38) → kv_bufs": the array with the place in it, and the other end.
+// "bufs[1,64:96]": a part of scratch. Axes that are copied as a whole are left out at the end.
+std::string partText(const trace::Trace& trace, trace::EndRow end)
+{
+    const trace::Info& info = trace.info();
+    const std::int32_t buffer = trace.copyEnds().buffer[end.index()];
+    const trace::Buffer& of = info.buffers[static_cast<std::size_t>(buffer)];
+    std::string text, whole;
+    const std::vector<trace::EndRange> ranges = trace::rangesOfEnd(trace, end);
+    for (std::size_t axis = 0; axis < ranges.size(); ++axis) {
+        const auto [from, to] = ranges[axis];
+        const std::string comma = text.empty() && whole.empty() ? "" : ",";
+        if (from == 0 && to == of.shape[axis]) {
+            whole += comma + ":";
+            continue;
+        }
+        text += whole + comma
+                + (to == from + 1 ? std::to_string(from)
+                                  : std::to_string(from) + ":" + std::to_string(to));
+        whole.clear();
+    }
+    return text.empty() ? of.name : of.name + "[" + text + "]";
+}
+
+// "kv_cache(38) → kv_bufs[1]": the array with the place in it, and the other end.
 std::string fromTo(const trace::Trace& trace, std::uint32_t copy)
 {
     constexpr std::string_view kArrow = " → ";
@@ -35,9 +71,24 @@ std::string fromTo(const trace::Trace& trace, std::uint32_t copy)
     if (arrow == std::string::npos) {
         return array;
     }
-    return operand.direction == trace::Direction::Out
-               ? operand.name.substr(0, arrow + kArrow.size()) + array
-               : array + operand.name.substr(arrow);
+    const bool isOut = operand.direction == trace::Direction::Out;
+    std::string other =
+        isOut ? operand.name.substr(0, arrow) : operand.name.substr(arrow + kArrow.size());
+    if (const auto source = trace::sourceOf(trace, trace::CopyRow::at(copy))) {
+        const trace::EndRow end = isOut ? *source : trace::otherEnd(*source);
+        other = trace.copyEnds().buffer[end.index()] >= 0 ? partText(trace, end) : other;
+    }
+    return isOut ? other + std::string(kArrow) + array : array + std::string(kArrow) + other;
+}
+
+// The semaphore that the copy signals where its data land.
+std::string semaphoreName(const trace::Trace& trace, std::uint32_t copy)
+{
+    const auto source = trace::sourceOf(trace, trace::CopyRow::at(copy));
+    const std::int32_t semaphore =
+        source ? trace.copyEnds().semaphore[trace::otherEnd(*source).index()] : trace::kNone;
+    return semaphore < 0 ? std::string()
+                         : trace.info().semaphores[static_cast<std::size_t>(semaphore)].name;
 }
 
 void paintCopy(Canvas& canvas, const GridMoment& moment, Rect line, std::uint32_t copy)
@@ -51,13 +102,17 @@ void paintCopy(Canvas& canvas, const GridMoment& moment, Rect line, std::uint32_
     const double stateWidth = 52;
     const bool hasLine = operand.source.line > 0 && line.w >= 260;
     const double lineWidth = hasLine ? 64 : 0;
+    const std::string semaphore = line.w >= 400 ? semaphoreName(trace, copy) : std::string();
+    const double semaphoreWidth = line.w >= 400 ? 84 : 0;
     parts::swatch(canvas, moment.run, line.x, line.y + 4, number);
-    canvas.text(line.x + 12, line.y, line.w - 12 - stateWidth - lineWidth - 6, kCopyLine - 2,
-                fromTo(trace, copy),
+    canvas.text(line.x + 12, line.y, line.w - 12 - semaphoreWidth - stateWidth - lineWidth - 6,
+                kCopyLine - 2, fromTo(trace, copy),
                 {11, Role::Text, isMoving ? Weight::MonoBold : Weight::Mono, Align::Left});
     canvas.text(line.right() - lineWidth - stateWidth, line.y, stateWidth, kCopyLine - 2, state,
                 {11, isMoving ? Role::Text : Role::Text2,
                  isMoving ? Weight::Medium : Weight::Regular, Align::Right});
+    canvas.text(line.right() - lineWidth - stateWidth - semaphoreWidth, line.y, semaphoreWidth - 6,
+                kCopyLine - 2, semaphore, {11, Role::Text2, Weight::Mono, Align::Left});
     if (hasLine) {
         canvas.text(line.right() - lineWidth, line.y, lineWidth, kCopyLine - 2,
                     "line " + std::to_string(operand.source.line),
@@ -84,6 +139,9 @@ std::vector<std::uint32_t> manualCopiesNow(const GridMoment& moment)
     std::vector<std::uint32_t> found;
     for (auto row = end; row != rows.begin() && static_cast<std::size_t>(end - row) < kMostAsked;) {
         --row;
+        if (!isOfFirstDevice(*moment.run.trace, *row)) {
+            continue;
+        }
         const trace::ManualArrays::Stay stay = manual.stayOf(*row);
         const bool isAwaited = stay.kept > now && stay.waited > now;
         if (copies.end[*row] > now || (isAwaited && copies.out[*row] == 0)) {
@@ -129,13 +187,17 @@ void paintCopiesNow(Canvas& canvas, const GridMoment& moment, Rect area)
 std::string manualCaption(const GridMoment& moment, const std::vector<ArrayPicture>& pictures)
 {
     const trace::Trace& trace = *moment.run.trace;
-    std::set<std::int32_t> operands;
+    double read = 0, written = 0;
+    bool isManual = false;
     for (const ArrayPicture& picture : pictures) {
         if (picture.manual != nullptr) {
-            operands.insert(picture.manual->operands.begin(), picture.manual->operands.end());
+            isManual = true;
+            const auto moved = trace::ManualArrays::movedBy(trace, *picture.manual, moment.now);
+            read += moved.read;
+            written += moved.written;
         }
     }
-    if (operands.empty()) {
+    if (!isManual) {
         return {};
     }
     std::string text;
@@ -151,11 +213,6 @@ std::string manualCaption(const GridMoment& moment, const std::vector<ArrayPictu
     }
     if (queued > 0) {
         text += fmt::format("{}|{}| queued", text.empty() ? "" : ", ", countText(queued));
-    }
-    double read = 0, written = 0;
-    for (const std::int32_t operand : operands) {
-        read += moment.run.index->operandBytes(operand, false, moment.now);
-        written += moment.run.index->operandBytes(operand, true, moment.now);
     }
     const auto add = [&text](double bytes, const char* what) {
         text += fmt::format("{}|{}| {}", text.empty() ? "" : " · ",

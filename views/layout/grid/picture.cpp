@@ -114,11 +114,7 @@ ArrayPicture pictureOfOperand(const GridMoment& moment, std::int32_t number)
 // What the copies of an array have moved so far.
 std::string movedText(const GridMoment& moment, const trace::ManualArray& array)
 {
-    double read = 0, written = 0;
-    for (const std::int32_t operand : array.operands) {
-        read += moment.run.index->operandBytes(operand, false, moment.now);
-        written += moment.run.index->operandBytes(operand, true, moment.now);
-    }
+    const auto [read, written] = trace::ManualArrays::movedBy(*moment.run.trace, array, moment.now);
     std::string text;
     const auto add = [&](double bytes, const char* what) {
         if (bytes > 0) {
