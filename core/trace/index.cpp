@@ -88,9 +88,10 @@ const LeadingSteps& Index::leading() const
     return m_sums->leading;
 }
 
-const ManualArrays& Index::manualArrays() const
+const ManualArrays& Index::manualArrays(std::int32_t device) const
 {
-    return m_sums->manual;
+    const bool exists = device >= 0 && at(device) < m_sums->manual.size();
+    return m_sums->manual[exists ? at(device) : 0];
 }
 
 const Pieces& Index::pieces(std::int32_t device) const

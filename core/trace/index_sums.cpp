@@ -118,13 +118,15 @@ Index::Sums::Sums(const Trace& trace)
     , semaphores(trace)
     , scratch(trace, semaphores)
     , leading(trace, pipelines)
-    , manual(trace, arrays, scratch)
     , rounds(trace)
     , pieces(piecesOf(trace))
     , devices(trace)
     , segments(trace.info().units.size() + 1)
     , waits(1)
 {
+    for (std::int32_t device = 0; device < trace.info().deviceCount(); ++device) {
+        manual.emplace_back(trace, arrays, scratch, device);
+    }
     addSegments(trace);
     for (std::size_t row = 0; row < trace.waits().size(); ++row) {
         waits.beginRow(row);

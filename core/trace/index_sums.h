@@ -87,7 +87,7 @@ struct Index::Sums
     SemaphoreCounts semaphores;
     ScratchSlots scratch;
     LeadingSteps leading;
-    ManualArrays manual;
+    std::vector<ManualArrays> manual; // for each device
     LoopRounds rounds;
     std::vector<Pieces> pieces; // for each device
     DeviceTimes devices;

@@ -341,6 +341,19 @@ struct Info
     }
 
     // Agents and links come device by device, each device with as many as the others.
+    [[nodiscard]] std::int32_t deviceOf(std::int32_t agent) const
+    {
+        return std::clamp(agent / static_cast<std::int32_t>(agentsPerDevice()), 0,
+                          deviceCount() - 1);
+    }
+
+    // The agent that does on a device what this one does on its own.
+    [[nodiscard]] std::int32_t counterpart(std::int32_t agent, std::int32_t device) const
+    {
+        const auto each = static_cast<std::int32_t>(agentsPerDevice());
+        return std::clamp(device, 0, deviceCount() - 1) * each + agent % each;
+    }
+
     [[nodiscard]] std::size_t agentsPerDevice() const
     {
         return std::max<std::size_t>(1, agents.size() / static_cast<std::size_t>(deviceCount()));

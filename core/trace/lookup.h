@@ -177,7 +177,8 @@ public:
 
     [[nodiscard]] const LeadingSteps& leading() const;
 
-    [[nodiscard]] const ManualArrays& manualArrays() const;
+    // Of one device; of the first one where there is no such device.
+    [[nodiscard]] const ManualArrays& manualArrays(std::int32_t device) const;
 
     [[nodiscard]] const LoopRounds& rounds() const;
 

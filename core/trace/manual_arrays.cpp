@@ -71,6 +71,20 @@ bool overlap(const std::vector<EndRange>& a, const std::vector<EndRange>& b)
     return overlaps;
 }
 
+// Whether manual DMA begins or ends in memory of a device. Where the trace does not say it, all
+// copies count as the first device's.
+bool touches(const Trace& trace, CopyRow copy, std::int32_t device)
+{
+    const std::optional<EndRow> source = sourceOf(trace, copy);
+    if (!source) {
+        return device == 0;
+    }
+    const auto isThere = [&](EndRow end) {
+        return trace.info().deviceOf(trace.copyEnds().agent[end.index()]) == device;
+    };
+    return isThere(*source) || isThere(otherEnd(*source));
+}
+
 // Fills in which copies go over which cells.
 void addParts(ManualArray& array, const std::vector<ManualEnd>& ends)
 {
@@ -132,18 +146,20 @@ AxisRange ManualArray::rangeOf(std::int64_t cell, std::size_t axis) const
     return {edges[axis][at(index)], edges[axis][at(index) + 1]};
 }
 
-ManualArrays::ManualArrays(const Trace& trace, const Arrays& arrays, const ScratchSlots& scratch)
+ManualArrays::ManualArrays(const Trace& trace, const Arrays& arrays, const ScratchSlots& scratch,
+                           std::int32_t device)
 {
     const Copies& copies = trace.copies();
     for (std::size_t row = 0; row < copies.size(); ++row) {
-        if (trace.info().operands[at(copies.operand[row])].pipeline == kNone) {
+        if (trace.info().operands[at(copies.operand[row])].pipeline == kNone
+            && touches(trace, CopyRow::at(row), device)) {
             m_rows.push_back(static_cast<std::uint32_t>(row));
         }
     }
     if (m_rows.empty()) {
         return;
     }
-    for (ManualEnds& found : manualEndsOf(trace, arrays, m_rows)) {
+    for (ManualEnds& found : manualEndsOf(trace, arrays, m_rows, device)) {
         ManualArray array;
         array.name = found.name;
         array.operand = found.operand;
@@ -268,14 +284,17 @@ ManualArrays::Moved ManualArrays::movedBy(const Trace& trace, const ManualArray&
 }
 
 std::vector<std::pair<std::int32_t, std::int64_t>>
-ManualArrays::blocksOver(const Trace& trace, const ManualArray& array, std::int64_t cell,
-                         const std::optional<ManualPart>& last) const
+ManualArrays::blocksOver(const Trace& trace, const Arrays& arrays, const ManualArray& array,
+                         std::int64_t cell, const std::optional<ManualPart>& last) const
 {
     constexpr std::size_t kMost = 16;
     constexpr std::uint32_t kMostAsked = 64;
     const Copies& copies = trace.copies();
     std::vector<std::pair<std::int32_t, std::int64_t>> found;
     const auto add = [&](std::uint32_t copy) {
+        if (arrays.ofOperand[at(copies.operand[copy])] != array.array) {
+            return;
+        }
         const std::pair one{copies.operand[copy], copies.block[copy]};
         std::erase(found, one);
         found.push_back(one);

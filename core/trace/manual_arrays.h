@@ -51,13 +51,15 @@ class ManualArrays
 {
 public:
     ManualArrays() = default;
-    // Keeps none of these.
-    ManualArrays(const Trace& trace, const Arrays& arrays, const ScratchSlots& scratch);
+    // Of one device; keeps none of the others. Traces that do not say where copies begin and end
+    // have the copies of all devices in the first one.
+    ManualArrays(const Trace& trace, const Arrays& arrays, const ScratchSlots& scratch,
+                 std::int32_t device);
 
     // In the order in which operands bring them up.
     [[nodiscard]] const std::vector<ManualArray>& all() const { return m_arrays; }
 
-    // Rows of Copies of all manual DMA, ascending.
+    // Rows of Copies of all manual DMA that begins or ends on the device, ascending.
     [[nodiscard]] const std::vector<std::uint32_t>& copies() const { return m_rows; }
 
     // Never, Queued, Arriving, Ready (landed, and not waited for so far), InUse (waited for, and
@@ -76,11 +78,12 @@ public:
 
     [[nodiscard]] static Moved movedBy(const Trace& trace, const ManualArray& array, Picoseconds t);
 
-    // The operands and blocks of the copies that go over a cell, each once, at most the first 16;
-    // that of `last` comes last.
+    // The operands over this array and their blocks that copies take from a cell or bring there,
+    // each once, at most the first 16; that of `last` comes last. Copies from another array belong
+    // to operands over that one.
     [[nodiscard]] std::vector<std::pair<std::int32_t, std::int64_t>>
-    blocksOver(const Trace& trace, const ManualArray& array, std::int64_t cell,
-               const std::optional<ManualPart>& last) const;
+    blocksOver(const Trace& trace, const Arrays& arrays, const ManualArray& array,
+               std::int64_t cell, const std::optional<ManualPart>& last) const;
 
     // The copies of one block of an operand: rows of Copies in the order of issue.
     [[nodiscard]] std::span<const std::uint32_t> copiesOf(const Trace& trace, std::int32_t operand,
@@ -109,7 +112,7 @@ private:
     void collectStays(const Trace& trace, const ScratchSlots& scratch);
 
     std::vector<ManualArray> m_arrays;
-    std::vector<std::uint32_t> m_rows;    // of all manual DMA, ascending
+    std::vector<std::uint32_t> m_rows;    // of the manual DMA, ascending
     std::vector<Stay> m_stays;            // for each of them
     std::vector<std::uint32_t> m_byBlock; // the same rows by (operand, block, row)
 };

@@ -83,19 +83,14 @@ ManualBox boxOfBlock(const Operand& operand, std::int64_t block)
     return box;
 }
 
-} // namespace
-
-namespace {
-
 // Collects ends by the arrays in which they lie.
 class EndCollector
 {
 public:
-    EndCollector(const Trace& trace, const Arrays& arrays)
+    EndCollector(const Trace& trace, const Arrays& arrays, std::int32_t device)
         : m_trace(trace)
         , m_arrays(arrays)
-        , m_agents(std::max<std::size_t>(trace.info().agents.size(), 1)
-                   / at(trace.info().deviceCount()))
+        , m_device(device)
     {
         const SharedList<Operand>& operands = trace.info().operands;
         for (std::size_t number = 0; number < operands.size(); ++number) {
@@ -118,8 +113,8 @@ public:
         const CopyEnds& ends = m_trace.copyEnds();
         const bool isFar = isInArray(*source) || isInArray(otherEnd(*source));
         for (const EndRow end : {*source, otherEnd(*source)}) {
-            if (at(ends.agent[end.index()]) >= m_agents) {
-                continue; // in the memory of another device, which does the same
+            if (m_trace.info().deviceOf(ends.agent[end.index()]) != m_device) {
+                continue;
             }
             // Between memories on the chip, the source stands for the array.
             if (isFar ? isInArray(end) : isSource(end)) {
@@ -195,7 +190,7 @@ private:
 
     const Trace& m_trace;
     const Arrays& m_arrays;
-    std::size_t m_agents;                                         // of a device
+    std::int32_t m_device;
     std::map<std::string, std::int32_t, std::less<>> m_named;     // the first operand of an array
     std::map<std::pair<std::int32_t, bool>, std::size_t> m_known; // by array, around kernels or not
     std::vector<ManualEnds> m_all;
@@ -204,9 +199,9 @@ private:
 } // namespace
 
 std::vector<ManualEnds> manualEndsOf(const Trace& trace, const Arrays& arrays,
-                                     const std::vector<std::uint32_t>& rows)
+                                     const std::vector<std::uint32_t>& rows, std::int32_t device)
 {
-    EndCollector collector(trace, arrays);
+    EndCollector collector(trace, arrays, device);
     for (const std::uint32_t row : rows) {
         collector.add(row);
     }

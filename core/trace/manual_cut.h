@@ -31,11 +31,11 @@ struct ManualEnds
     std::vector<ManualEnd> ends;
 };
 
-// For the copies `rows`, which are manual DMA. Of several devices, the arrays of the first: the
-// others do the same in theirs. In traces that do not say where copies begin and end, they go over
-// whole blocks of one array.
+// Those on a device of the copies `rows`, which are manual DMA. In traces that do not say where
+// copies begin and end, they go over whole blocks of one array.
 [[nodiscard]] std::vector<ManualEnds> manualEndsOf(const Trace& trace, const Arrays& arrays,
-                                                   const std::vector<std::uint32_t>& rows);
+                                                   const std::vector<std::uint32_t>& rows,
+                                                   std::int32_t device);
 
 // Where cells begin along each axis, from 0 on, and the extent behind them. Cells are equally large
 // where all copies begin at multiples of their smallest size, otherwise they begin and end where

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <optional>
+#include <string_view>
+#include <vector>
 
 namespace pallascope::test {
 
@@ -10,20 +11,37 @@ namespace {
 
 using layout::Role;
 
-// The number of the array that a place stands for: -1 for scratch that computing fills, nothing
+// The numbers of the arrays that a copy from one to another, "x → y", has at its ends.
+std::vector<std::int32_t> arraysOfCopy(const layout::RunView& run, std::size_t row)
+{
+    constexpr std::string_view kArrow = " \u2192 ";
+    const trace::Arrays& arrays = run.index->arrays();
+    const auto& operands = run.trace->info().operands;
+    const auto operand = static_cast<std::size_t>(run.trace->copies().operand[row]);
+    std::vector<std::int32_t> found{arrays.ofOperand[operand]};
+    const std::string& name = operands[operand].name;
+    const std::size_t arrow = name.find(kArrow);
+    for (std::size_t i = 0; arrow != std::string::npos && i < operands.size(); ++i) {
+        if (trace::arrayName(operands[i]) == name.substr(arrow + kArrow.size())) {
+            found.push_back(arrays.ofOperand[i]);
+        }
+    }
+    return found;
+}
+
+// The numbers of the arrays that a place stands for: -1 for scratch that computing fills, none
 // where it stands for something else.
-std::optional<std::int32_t> arrayOf(const layout::RunView& run, const layout::Target& target)
+std::vector<std::int32_t> arraysOf(const layout::RunView& run, const layout::Target& target)
 {
     const trace::Arrays& arrays = run.index->arrays();
     if (const auto* block = std::get_if<layout::target::Block>(&target)) {
-        return arrays.ofOperand[static_cast<std::size_t>(block->operand)];
+        return {arrays.ofOperand[static_cast<std::size_t>(block->operand)]};
     }
     if (const auto* buffer = std::get_if<layout::target::Buffer>(&target)) {
-        return arrays.ofBuffer[static_cast<std::size_t>(buffer->buffer)];
+        return {arrays.ofBuffer[static_cast<std::size_t>(buffer->buffer)]};
     }
     if (const auto* copy = std::get_if<layout::target::Copy>(&target)) {
-        const auto row = static_cast<std::size_t>(copy->row);
-        return arrays.ofOperand[static_cast<std::size_t>(run.trace->copies().operand[row])];
+        return arraysOfCopy(run, static_cast<std::size_t>(copy->row));
     }
     return {};
 }
@@ -47,10 +65,13 @@ std::vector<std::string> wrongColors(const layout::RunView& run, const layout::S
     constexpr double kLeast = 2; // px: thinner fills may be whiskers and neighbours
     std::vector<std::string> found;
     for (const layout::Hit& hit : scene.hits) {
-        const std::optional<std::int32_t> array = arrayOf(run, hit.target);
-        if (!array) {
+        const std::vector<std::int32_t> arrays = arraysOf(run, hit.target);
+        if (arrays.empty()) {
             continue;
         }
+        const auto isColor = [&](std::int32_t array, Role role) {
+            return array >= 0 && role == layout::hueRole(array);
+        };
         const bool isCopy = layout::is<layout::target::Copy>(hit.target);
         for (const layout::Item& item : scene.items) {
             const auto* fill = std::get_if<layout::FillItem>(&item);
@@ -59,8 +80,10 @@ std::vector<std::string> wrongColors(const layout::RunView& run, const layout::S
                 || (isCopy && fill->rect.h < hit.rect.h - 2)) {
                 continue;
             }
-            if (*array < 0 || fill->color.role != layout::hueRole(*array)) {
-                found.push_back(fmt::format("array {} has colour {} at ({}, {})", *array,
+            if (std::none_of(arrays.begin(), arrays.end(), [&](std::int32_t array) {
+                    return isColor(array, fill->color.role);
+                })) {
+                found.push_back(fmt::format("array {} has colour {} at ({}, {})", arrays.front(),
                                             static_cast<int>(fill->color.role)
                                                 - static_cast<int>(Role::Operand1) + 1,
                                             fill->rect.x, fill->rect.y));

@@ -162,7 +162,7 @@ std::vector<Picoseconds> moments(const RunView& run)
 TEST(Arrays, eachCellOfManualDmaIsInTheStateThatItsCopiesGiveIt)
 {
     const RunView run = manualRun();
-    const auto& all = run.index->manualArrays().all();
+    const auto& all = run.index->manualArrays(0).all();
     ASSERT_EQ(all.size(), 2U);
     EXPECT_EQ(all[0].name, "kv");
     EXPECT_EQ(all[0].cells(), kPages);
@@ -173,7 +173,7 @@ TEST(Arrays, eachCellOfManualDmaIsInTheStateThatItsCopiesGiveIt)
         for (const trace::ManualArray& array : all) {
             for (std::int64_t cell = 0; cell < array.cells(); ++cell) {
                 const trace::BlockState state =
-                    run.index->manualArrays().stateAt(*run.trace, array, cell, now);
+                    run.index->manualArrays(0).stateAt(*run.trace, array, cell, now);
                 const trace::BlockState wanted = searched(
                     run, {array.operands.begin(), array.operands.end()}, cell, now.value());
                 ASSERT_EQ(state.phase, wanted.phase) << array.name << cell << " " << now.value();
@@ -212,7 +212,7 @@ TEST(Arrays, aBlockIsInItsSlotUntilACopyIntoItIsStarted)
     copyTo(7, 1, 600);
     copyTo(2, 0, 2000);
     const RunView run = viewOf(std::move(builder));
-    const auto& manual = run.index->manualArrays();
+    const auto& manual = run.index->manualArrays(0);
     ASSERT_EQ(manual.all().size(), 1U);
     const auto phaseAt = [&](std::int64_t cell, std::int64_t now) {
         return manual.stateAt(*run.trace, manual.all()[0], cell, Picoseconds(now)).phase;

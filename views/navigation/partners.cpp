@@ -144,8 +144,9 @@ struct Partners::Gather
     // Of a block of manual DMA: the last copy that was issued.
     void addManual(const target::Block& block) const
     {
-        const auto rows = run.index->manualArrays().copiesOf(
-            trace, static_cast<std::int32_t>(block.operand), block.block);
+        const auto rows =
+            run.index->manualArrays(state.device)
+                .copiesOf(trace, static_cast<std::int32_t>(block.operand), block.block);
         const auto next = std::partition_point(rows.begin(), rows.end(), [&](std::uint32_t copy) {
             return trace.copies().issue[copy] <= state.now.value();
         });

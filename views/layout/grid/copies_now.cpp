@@ -13,19 +13,6 @@ namespace pallascope::layout {
 
 namespace {
 
-// Whether the copy begins or ends in the memory of the first device; the others do the same beside
-// it. Older traces do not tell.
-bool isOfFirstDevice(const trace::Trace& trace, std::uint32_t copy)
-{
-    const auto source = trace::sourceOf(trace, trace::CopyRow::at(copy));
-    const trace::Info& info = trace.info();
-    const auto agents = static_cast<std::int32_t>(info.agents.size()) / info.deviceCount();
-    const auto isFirst = [&](trace::EndRow end) {
-        return trace.copyEnds().agent[end.index()] < std::max(agents, 1);
-    };
-    return !source || isFirst(*source) || isFirst(trace::otherEnd(*source));
-}
-
 std::string stateWords(const trace::Trace& trace, std::uint32_t copy, Picoseconds now)
 {
     const trace::Copies& copies = trace.copies();
@@ -131,7 +118,7 @@ std::vector<std::uint32_t> manualCopiesNow(const GridMoment& moment)
 {
     constexpr std::size_t kMostAsked = 512;
     const trace::Copies& copies = moment.run.trace->copies();
-    const trace::ManualArrays& manual = moment.run.index->manualArrays();
+    const trace::ManualArrays& manual = moment.run.index->manualArrays(moment.device);
     const std::int64_t now = moment.now.value();
     const std::vector<std::uint32_t>& rows = manual.copies();
     const auto end = std::partition_point(
@@ -139,9 +126,6 @@ std::vector<std::uint32_t> manualCopiesNow(const GridMoment& moment)
     std::vector<std::uint32_t> found;
     for (auto row = end; row != rows.begin() && static_cast<std::size_t>(end - row) < kMostAsked;) {
         --row;
-        if (!isOfFirstDevice(*moment.run.trace, *row)) {
-            continue;
-        }
         const trace::ManualArrays::Stay stay = manual.stayOf(*row);
         const bool isAwaited = stay.kept > now && stay.waited > now;
         if (copies.end[*row] > now || (isAwaited && copies.out[*row] == 0)) {

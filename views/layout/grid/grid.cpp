@@ -24,6 +24,7 @@ GridMoment momentOf(const RunView& run, const ViewState& state)
     const bool hasSteps = run.trace->steps().size() > 0 || !run.notRun.empty();
     return {run,
             state.now,
+            state.device,
             position.pipeline,
             position.step,
             position.index,

@@ -87,8 +87,9 @@ private:
         cell.number =
             m_picture.firstCell + (tile * m_picture.rows + row) * m_picture.columns + column;
         if (m_picture.manual != nullptr) {
-            cell.state = index.manualArrays().stateAt(*m_moment.run.trace, *m_picture.manual,
-                                                      cell.number, m_moment.now);
+            cell.state =
+                index.manualArrays(m_moment.device)
+                    .stateAt(*m_moment.run.trace, *m_picture.manual, cell.number, m_moment.now);
             return cell;
         }
         cell.block = m_blocks->blockAt(cell.number);
@@ -114,6 +115,14 @@ private:
         return {x, y, w, h};
     }
 
+    // Whether the copy's operand goes over another array, from which it brings data here.
+    [[nodiscard]] bool isFromElsewhere(const trace::ManualPart& part) const
+    {
+        const std::int32_t operand = m_moment.run.trace->copies().operand[part.copy];
+        return m_moment.run.index->arrays().ofOperand[static_cast<std::size_t>(operand)]
+               != m_picture.manual->array;
+    }
+
     // All copies of manual DMA that go over the cell, so that it is the partner of each of them;
     // the one that decides its state lies on top.
     void hit(Rect rect, const Cell& cell) const
@@ -127,15 +136,18 @@ private:
             }
             return;
         }
-        const trace::ManualArrays& all = m_moment.run.index->manualArrays();
+        const trace::Index& index = *m_moment.run.index;
+        const trace::ManualArrays& all = index.manualArrays(m_moment.device);
         const auto deciding =
             all.decidingAt(*m_moment.run.trace, *m_picture.manual, cell.number, m_moment.now);
-        const auto blocks =
-            all.blocksOver(*m_moment.run.trace, *m_picture.manual, cell.number, deciding);
+        const auto blocks = all.blocksOver(*m_moment.run.trace, index.arrays(), *m_picture.manual,
+                                           cell.number, deciding);
         for (const auto& [operand, block] : blocks) {
             add(operand, block);
         }
-        if (blocks.empty() && m_operand.blockCounts == m_picture.manual->counts()) {
+        if (deciding && isFromElsewhere(*deciding)) {
+            m_canvas.hit(rect.x, rect.y, rect.w, rect.h, target::Copy{deciding->copy});
+        } else if (blocks.empty() && m_operand.blockCounts == m_picture.manual->counts()) {
             add(m_picture.operand, cell.number); // never copied, but it has a name
         }
     }

@@ -19,6 +19,7 @@ struct GridMoment
 {
     const RunView& run;
     Picoseconds now;
+    std::int32_t device = 0; // whose manual DMA is shown
     std::int32_t pipeline = 0;
     std::optional<trace::StepRow> step;
     std::vector<Extent> index; // in the grid
@@ -47,8 +48,8 @@ struct ArrayPicture; // picture.h
 void paintLegend(Canvas& canvas, const GridMoment& moment,
                  const std::vector<ArrayPicture>& pictures, Rect area);
 
-// The copies by manual DMA that are queued, under way, or have brought what nobody has waited for
-// so far: rows of Copies in the order of issue, at most a few hundred.
+// The copies by manual DMA on the device that are queued, under way, or have brought what nobody
+// has waited for so far: rows of Copies in the order of issue, at most a few hundred.
 [[nodiscard]] std::vector<std::uint32_t> manualCopiesNow(const GridMoment& moment);
 // A list of them from y down to `bottom`, with what, from where to where, state and line.
 void paintCopiesNow(Canvas& canvas, const GridMoment& moment, Rect area);

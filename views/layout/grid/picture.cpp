@@ -216,7 +216,7 @@ std::vector<ArrayPicture> manualPictures(const GridMoment& moment)
     const std::vector<std::int64_t>& issue = moment.run.trace->copies().issue;
     const auto [from, to] = kernelTime(moment);
     std::vector<ArrayPicture> inKernel, around;
-    for (const trace::ManualArray& array : moment.run.index->manualArrays().all()) {
+    for (const trace::ManualArray& array : moment.run.index->manualArrays(moment.device).all()) {
         const auto first =
             std::partition_point(array.copies.begin(), array.copies.end(),
                                  [&](std::uint32_t copy) { return issue[copy] < from; });

@@ -107,7 +107,7 @@ std::vector<std::int32_t> shownLinks(const trace::Info& info, std::int32_t agent
     const auto count = static_cast<std::int32_t>(info.linksPerDevice());
     std::vector<std::int32_t> links;
     for (std::int32_t link = 0; link < count; ++link) {
-        links.push_back(deviceOf(info, agent) * count + link);
+        links.push_back(info.deviceOf(agent) * count + link);
     }
     return links;
 }
@@ -120,7 +120,7 @@ std::string ownerText(const RunView& run, std::int32_t agent)
         return {};
     }
     return info.deviceCount() == static_cast<std::int64_t>(run.index->agents().size())
-               ? fmt::format("device |{}|", deviceOf(info, agent))
+               ? fmt::format("device |{}|", info.deviceOf(agent))
                : "|" + info.agents[static_cast<std::size_t>(agent)] + "|";
 }
 

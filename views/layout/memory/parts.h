@@ -43,11 +43,10 @@ double paintLinks(Canvas& canvas, const RunView& run, Picoseconds now,
 [[nodiscard]] double unitsHeight(const RunView& run, double width);
 void paintUnits(Canvas& canvas, const RunView& run, Picoseconds now, double y);
 
-// Which agent's memory is shown: that of what is selected, or else of the agent that leads the
-// pipeline under the playhead, or else of the first one whose scratch is filled by manual DMA.
+// Which agent's memory is shown: that of what is selected, or else on the chosen device that of the
+// agent that leads the pipeline under the playhead, or else of the first one whose scratch is
+// filled by manual DMA.
 [[nodiscard]] std::int32_t shownAgent(const RunView& run, const ViewState& state);
-// The device of an agent, counted from 0.
-[[nodiscard]] std::int32_t deviceOf(const trace::Info& info, std::int32_t agent);
 
 // A place of an on-chip memory: a buffer or, of scratch that manual DMA addresses by its leading
 // axis, one index of that axis.

@@ -22,16 +22,6 @@ bool isRow(std::int64_t number, std::size_t rows)
 
 using Agent = std::optional<std::int32_t>;
 
-std::int32_t firstOfDevice(const trace::Info& info, std::int32_t device)
-{
-    for (std::size_t i = 0; i < info.agents.size(); ++i) {
-        if (deviceOf(info, static_cast<std::int32_t>(i)) == device) {
-            return static_cast<std::int32_t>(i);
-        }
-    }
-    return 0;
-}
-
 // The agent to which what is selected belongs, if it belongs to one.
 struct AgentOf
 {
@@ -54,10 +44,10 @@ struct AgentOf
             return waits->firstAgent;
         }
         if (const auto* copies = std::get_if<lane::DeviceCopies>(&lane)) {
-            return firstOfDevice(trace.info(), copies->device);
+            return trace.info().counterpart(0, copies->device);
         }
         if (const auto* waits = std::get_if<lane::DeviceWaits>(&lane)) {
-            return firstOfDevice(trace.info(), waits->device);
+            return trace.info().counterpart(0, waits->device);
         }
         return {};
     }
@@ -132,12 +122,6 @@ bool hasSlots(const RunView& run, std::int32_t agent)
 
 } // namespace
 
-std::int32_t deviceOf(const trace::Info& info, std::int32_t agent)
-{
-    return std::clamp(agent / static_cast<std::int32_t>(info.agentsPerDevice()), 0,
-                      info.deviceCount() - 1);
-}
-
 std::int32_t shownAgent(const RunView& run, const ViewState& state)
 {
     const trace::Info& info = run.trace->info();
@@ -152,7 +136,8 @@ std::int32_t shownAgent(const RunView& run, const ViewState& state)
     const std::int32_t leading =
         position.kind < 0 ? 0 : run.index->pipelines().all[index(position.kind)].agent;
     const std::vector<trace::ScratchSlot>& slots = run.index->scratch().all();
-    return slots.empty() || hasSlots(run, leading) ? leading : slots.front().agent;
+    const bool showsLeading = slots.empty() || hasSlots(run, leading);
+    return info.counterpart(showsLeading ? leading : slots.front().agent, state.device);
 }
 
 std::vector<Place> placesOf(const RunView& run, const std::vector<std::int32_t>& buffers,

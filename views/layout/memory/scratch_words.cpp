@@ -31,9 +31,9 @@ std::string elsewhere(const trace::Trace& trace, trace::EndRow end)
         return {};
     }
     const trace::Info& info = trace.info();
-    const std::int32_t device = deviceOf(info, there);
-    const std::string name = device == deviceOf(info, here) ? info.agents[trace::at(there)]
-                                                            : "device " + std::to_string(device);
+    const std::int32_t device = info.deviceOf(there);
+    const std::string name = device == info.deviceOf(here) ? info.agents[trace::at(there)]
+                                                           : "device " + std::to_string(device);
     return (trace::isSource(end) ? " to " : " from ") + name;
 }
 

@@ -78,17 +78,18 @@ std::string whenOfManual(const RunView& run, Picoseconds now, std::span<const st
 }
 
 // Of what manual DMA has brought, whether it is still in its slot.
-std::string stayText(const RunView& run, Picoseconds now, std::span<const std::uint32_t> rows)
+std::string stayText(const RunView& run, const ViewState& state,
+                     std::span<const std::uint32_t> rows)
 {
     const auto next = std::partition_point(rows.begin(), rows.end(), [&](std::uint32_t row) {
-        return run.trace->copies().issue[row] <= now.value();
+        return run.trace->copies().issue[row] <= state.now.value();
     });
-    const trace::ManualArrays::Stay stay = next == rows.begin()
-                                               ? trace::ManualArrays::Stay{}
-                                               : run.index->manualArrays().stayOf(*(next - 1));
-    return stay.kept <= now.value()     ? ""
-           : stay.waited <= now.value() ? " · in its slot, and waited for"
-                                        : " · in its slot, not waited for so far";
+    const trace::ManualArrays::Stay stay =
+        next == rows.begin() ? trace::ManualArrays::Stay{}
+                             : run.index->manualArrays(state.device).stayOf(*(next - 1));
+    return stay.kept <= state.now.value()     ? ""
+           : stay.waited <= state.now.value() ? " · in its slot, and waited for"
+                                              : " · in its slot, not waited for so far";
 }
 
 Lines blockLines(const RunView& run, const ViewState& state, const target::Block& target)
@@ -101,14 +102,13 @@ Lines blockLines(const RunView& run, const ViewState& state, const target::Block
         + (parts::writes(operand) ? (now.copies == 1 ? " write-back" : " write-backs")
                                   : (now.copies == 1 ? " fetch" : " fetches"))
         + " so far";
-    const auto rows = run.index->manualArrays().copiesOf(*run.trace, id, target.block);
+    const auto rows = run.index->manualArrays(state.device).copiesOf(*run.trace, id, target.block);
     if (!rows.empty()) {
         const bool isHere = now.phase == trace::BlockPhase::Before;
-        return {trace::blockName(operand, target.block), elementRange(operand, target.block),
-                phaseText(now, operand) + " · " + copies
-                    + (isHere ? stayText(run, state.now, rows) : ""),
-                whenOfManual(run, state.now, rows),
-                countText(operand.blockBytes.value()) + " bytes"};
+        return {
+            trace::blockName(operand, target.block), elementRange(operand, target.block),
+            phaseText(now, operand) + " · " + copies + (isHere ? stayText(run, state, rows) : ""),
+            whenOfManual(run, state.now, rows), countText(operand.blockBytes.value()) + " bytes"};
     }
     return {trace::blockName(operand, target.block), elementRange(operand, target.block),
             phaseText(now, operand) + " · " + copies,
