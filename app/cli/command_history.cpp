@@ -1,6 +1,6 @@
 // Prints the history of one element of a ref: who read and wrote it; or where its NaN comes from.
 #include "app/cli/commands.h"
-#include "app/cli/named_program.h"
+#include "app/run_job/history_words.h"
 #include "core/base/format.h"
 #include "core/study/element_history.h"
 
@@ -18,19 +18,6 @@ using Json = nlohmann::ordered_json;
 using machine::Replay;
 using machine::Touch;
 using study::NanLink;
-
-std::string heldText(const machine::Held& held)
-{
-    return !held.isDefined          ? "undefined"
-           : std::isnan(held.value) ? "NaN"
-                                    : fmt::format("{:.6g}", held.value);
-}
-
-bool writes(const Touch& touch)
-{
-    return touch.kind == Touch::Kind::Written || touch.kind == Touch::Kind::CopyWritten
-           || touch.kind == Touch::Kind::Cleared;
-}
 
 // The word for a kind in JSON.
 const char* kindName(Touch::Kind kind)
@@ -58,89 +45,30 @@ const char* kindName(Touch::Kind kind)
     return "";
 }
 
-std::string whatText(const Touch& touch, const NamedProgram& words)
+// Prints rows below a head, with columns as wide as what is in them.
+void printTable(const HistoryTable& table, std::size_t most)
 {
-    const std::string copy = fmt::format("by copy {}", touch.copy);
-    switch (touch.kind) {
-    case Touch::Kind::Given:
-        return touch.after.isDefined ? "given when the run begins"
-                                     : "undefined when the run begins";
-    case Touch::Kind::Created:
-        return "its memory begins";
-    case Touch::Kind::Shown:
-        return "a ref shows it from here on";
-    case Touch::Kind::Read:
-        return "read by " + words.operation(touch.operation);
-    case Touch::Kind::Written:
-        return "written by " + words.operation(touch.operation);
-    case Touch::Kind::CopyRead:
-        return "copied to " + (touch.other ? words.otherEnd(touch.otherSpot, touch.spot) + " " : "")
-               + copy;
-    case Touch::Kind::CopyWritten:
-        return touch.other
-                   ? "copied from " + words.otherEnd(touch.otherSpot, touch.spot) + " " + copy
-                   : "filled with padding " + copy;
-    case Touch::Kind::Cleared:
-        return "begins another block of an output";
-    case Touch::Kind::Released:
-        return "its memory ends";
-    }
-    return "";
-}
-
-// ---- tables -------------------------------------------------------------------------------------
-
-using Row = std::vector<std::string>;
-
-// Prints rows below a head, with columns as wide as what is in them; empty columns are left out.
-void printTable(const Row& head, const std::vector<Row>& rows)
-{
-    std::vector<std::size_t> widths(head.size(), 0);
-    for (const Row& row : rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            widths[i] = std::max(widths[i], fmt::formatted_size("{}", row[i]));
+    const std::size_t shown = std::min(most, table.rows.size());
+    std::vector<std::size_t> widths;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+        widths.push_back(table.columns[i].size());
+        for (std::size_t row = 0; row < shown; ++row) {
+            widths[i] = std::max(widths[i], fmt::formatted_size("{}", table.rows[row].cells[i]));
         }
     }
-    const auto print = [&](const Row& row) {
+    const auto print = [&](const std::vector<std::string>& cells) {
         std::string line;
-        for (std::size_t i = 0; i < row.size(); ++i) {
-            if (widths[i] > 0) {
-                line += fmt::format("{:<{}}", row[i], std::max(widths[i], head[i].size()) + 2);
-            }
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            line += fmt::format("{:<{}}", cells[i], widths[i] + 2);
         }
         line.erase(line.find_last_not_of(' ') + 1);
         fmt::print("{}\n", line);
     };
-    print(head);
-    std::for_each(rows.begin(), rows.end(), print);
-}
-
-std::string stepText(std::int32_t step)
-{
-    return step < 0 ? "" : countText(step);
-}
-
-void printHistory(const std::vector<Touch>& touches, const NamedProgram& words, std::size_t most)
-{
-    std::vector<Row> rows;
-    const bool isOfSeveral = std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
-        return touch.owner != touches.front().owner;
-    });
-    for (std::size_t i = 0; i < std::min(most, touches.size()); ++i) {
-        const Touch& touch = touches[i];
-        rows.push_back({timeText(touch.time), stepText(touch.step),
-                        isOfSeveral ? words.agent(touch.owner) : "", words.memory(touch.spot),
-                        touch.slot < 0 ? "" : std::to_string(touch.slot), whatText(touch, words),
-                        writes(touch) ? heldText(touch.before) : "", heldText(touch.after)});
-    }
-    printTable({"time", "step", "of", "in", "slot", "what", "before", "value"}, rows);
-    if (touches.size() > most) {
-        fmt::print("{} older ones; all of them: --most 0, or --json\n",
-                   countText(static_cast<std::int64_t>(touches.size() - most)));
+    print(table.columns);
+    for (std::size_t row = 0; row < shown; ++row) {
+        print(table.rows[row].cells);
     }
 }
-
-// ---- where a NaN comes from ---------------------------------------------------------------------
 
 const char* linkName(NanLink::Kind kind)
 {
@@ -161,43 +89,6 @@ const char* linkName(NanLink::Kind kind)
         return "lost";
     }
     return "";
-}
-
-std::string linkText(const NanLink& link, const NamedProgram& words)
-{
-    switch (link.kind) {
-    case NanLink::Kind::Stored:
-        return "stored by " + words.operation(link.operation);
-    case NanLink::Kind::Copied:
-        return fmt::format("copied from {} by copy {}", words.otherEnd(link.from, link.spot),
-                           link.copy);
-    case NanLink::Kind::Loaded:
-        return fmt::format("computed from {}, which {} loads", words.spot(link.from),
-                           words.operation(link.operation));
-    case NanLink::Kind::Born:
-        return fmt::format("born: {} makes it of {}", words.operation(link.operation),
-                           link.isOfInf ? "operands with Inf, without NaN"
-                                        : "operands without NaN");
-    case NanLink::Kind::Given:
-        return "is in the input";
-    case NanLink::Kind::Undefined:
-        return "was never written: undefined memory reads as NaN";
-    case NanLink::Kind::Lost:
-        return "comes from values that cannot be followed further";
-    }
-    return "";
-}
-
-void printOrigin(const std::vector<NanLink>& links, const NamedProgram& words)
-{
-    std::vector<Row> rows;
-    for (const NanLink& link : links) {
-        const bool isTimed = link.kind != NanLink::Kind::Lost;
-        rows.push_back({isTimed ? timeText(link.time) : "", stepText(link.step),
-                        link.spot.ref.index < 0 ? "" : words.spot(link.spot),
-                        linkText(link, words)});
-    }
-    printTable({"time", "step", "element", "its NaN"}, rows);
 }
 
 // ---- JSON ---------------------------------------------------------------------------------------
@@ -292,9 +183,14 @@ int historyOf(Replay& replay, const study::ElementChoice& choice, const HistoryC
                                .dump(2));
         return kFine;
     }
-    fmt::print("{}, the newest first\n", command.element);
+    const HistoryTable table = historyTable(command.element, **found, words, events);
+    fmt::print("{}\n", table.title);
     const auto most = static_cast<std::size_t>(command.most);
-    printHistory(**found, words, most == 0 ? (*found)->size() : most);
+    printTable(table, most == 0 ? table.rows.size() : most);
+    if (most > 0 && table.rows.size() > most) {
+        fmt::print("{} older ones; all of them: --most 0, or --json\n",
+                   countText(static_cast<std::int64_t>(table.rows.size() - most)));
+    }
     fmt::print("All {} events of the run were looked at.\n", countText(events));
     return kFine;
 }
@@ -320,8 +216,9 @@ int originOf(Replay& replay, const study::ElementChoice& choice, const HistoryCo
                    countText(events));
         return kFine;
     }
-    fmt::print("{}, from its NaN back to where it is born\n", command.element);
-    printOrigin(**found, words);
+    const HistoryTable table = nanTable(command.element, **found, words, events);
+    fmt::print("{}\n", table.title);
+    printTable(table, table.rows.size());
     return kFine;
 }
 

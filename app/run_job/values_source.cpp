@@ -1,6 +1,7 @@
 #include "app/run_job/values_source.h"
 
 #include "app/run_job/break_search.h"
+#include "app/run_job/history_words.h"
 #include "app/run_job/values_numpy.h"
 #include "core/base/format.h"
 #include "views/layout/values/difference.h"
@@ -21,6 +22,7 @@ public:
                    const layout::RunView& run, bool isReopened)
         : m_replay(std::move(replay))
         , m_refs(valuesRefs(m_replay->program(), &run))
+        , m_isFull(request.fullValues)
     {
         std::string known;
         for (ValuesRef& ref : m_refs) {
@@ -73,6 +75,23 @@ public:
         return std::optional(std::move(sight));
     }
 
+    [[nodiscard]] Result<std::optional<HistoryTable>> history(const HistoryAsk& ask,
+                                                              const Progress& proceed) override
+    {
+        const ValuesRef& ref = m_refs[ask.ref];
+        if (!m_isFull) {
+            return userError("A history tells what elements hold, so all values must be computed.");
+        }
+        m_at.reset();
+        m_last.reset();
+        const study::ElementChoice choice{ref.name, ask.index, "", ref.ids};
+        const std::string element = fmt::format("{}[{}]", ref.name, join(ask.index, ","));
+        return ask.isOfNan
+                   ? tableOf(study::nanOrigin(*m_replay, choice, proceed), nanTable, element)
+                   : tableOf(study::elementHistory(*m_replay, choice, proceed), historyTable,
+                             element);
+    }
+
     [[nodiscard]] std::string numpyText() override
     {
         constexpr std::int64_t kMostText = 4096; // elements
@@ -93,6 +112,21 @@ public:
     }
 
 private:
+    // In words, if it was found.
+    template<class Found, class Table>
+    [[nodiscard]] Result<std::optional<HistoryTable>> tableOf(const Found& found, Table table,
+                                                              const std::string& element) const
+    {
+        if (!found) {
+            return found.error();
+        }
+        if (!*found) {
+            return std::optional<HistoryTable>();
+        }
+        const std::int64_t events = m_replay->sequence() - 1; // the end counts as one
+        return std::optional(table(element, **found, NamedProgram(*m_replay), events));
+    }
+
     struct Place
     {
         std::size_t agent = 0;
@@ -148,6 +182,7 @@ private:
 
     std::unique_ptr<Replay> m_replay;
     std::vector<ValuesRef> m_refs;
+    bool m_isFull;
     std::string m_note;
     std::optional<Picoseconds> m_at; // where the replay is
     // What was shown last, with the counts of all its elements.

@@ -3,6 +3,7 @@
 // before. One thread at a time may use it.
 #pragma once
 
+#include "app/run_job/history_table.h"
 #include "app/run_job/run_job.h"
 #include "app/run_job/values_refs.h"
 #include "core/machine/replay.h"
@@ -27,6 +28,15 @@ struct ValuesAsk
     bool operator==(const ValuesAsk&) const = default;
 };
 
+// An element whose history is asked for, or the way of its last NaN.
+struct HistoryAsk
+{
+    std::size_t ref = 0; // of ValuesSource::refs()
+    std::vector<std::int64_t> index;
+    bool isOfNan = false;
+    bool operator==(const HistoryAsk&) const = default;
+};
+
 class ValuesSource
 {
 public:
@@ -44,6 +54,10 @@ public:
     // not computed, the sight says so. `ask.ref` is one of refs().
     [[nodiscard]] virtual Result<std::optional<layout::ValuesSight>>
     look(const ValuesAsk& ask, const Progress& proceed) = 0;
+    // Runs all over again, over all agents. Nothing if it was cancelled; the error says why nothing
+    // can be told. After it the next look comes first.
+    [[nodiscard]] virtual Result<std::optional<HistoryTable>> history(const HistoryAsk& ask,
+                                                                      const Progress& proceed) = 0;
     // What the last look showed, for Python: the elements of the map if they are few enough to
     // read, else those of the table.
     [[nodiscard]] virtual std::string numpyText() = 0;

@@ -61,6 +61,7 @@ void ValuesJobs::close()
 {
     ++m_run;
     m_ask.reset();
+    m_tell.reset();
     m_other.reset();
     if (m_control) {
         m_control->abandoned = true;
@@ -91,6 +92,43 @@ ValuesJobs::Job ValuesJobs::look(const ValuesAsk& ask)
                 Q_EMIT answered(ask, shown);
             });
     };
+}
+
+ValuesJobs::Job ValuesJobs::history(const HistoryAsk& ask)
+{
+    return [this, ask](Source& source, Control& control) {
+        if (!source.values || ask.ref >= source.values->refs().size()) {
+            return std::function<void()>();
+        }
+        Result<std::optional<HistoryTable>> found = source.values->history(ask, [&](double done) {
+            control.share = done;
+            return !control.abandoned;
+        });
+        if (!found) {
+            return std::function<void()>(
+                [this, why = found.error().message] { Q_EMIT notTold(why); });
+        }
+        if (!*found) { // cancelled
+            return std::function<void()>();
+        }
+        return std::function<void()>(
+            [this, ask, table = std::move(**found)] { Q_EMIT told(ask, table); });
+    };
+}
+
+void ValuesJobs::tell(const HistoryAsk& ask)
+{
+    stopTelling();
+    m_tell = ask;
+    next();
+}
+
+void ValuesJobs::stopTelling()
+{
+    m_tell.reset();
+    if (m_control && m_control->isTelling) {
+        m_control->abandoned = true;
+    }
 }
 
 void ValuesJobs::ask(const ValuesAsk& ask)
@@ -135,6 +173,9 @@ void ValuesJobs::next()
         start(*std::exchange(m_other, std::nullopt));
     } else if (m_ask) {
         start(look(*std::exchange(m_ask, std::nullopt)));
+    } else if (m_tell) { // takes longest
+        start(history(*std::exchange(m_tell, std::nullopt)));
+        m_control->isTelling = true;
     }
 }
 

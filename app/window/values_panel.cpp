@@ -47,7 +47,10 @@ ValuesPanel::ValuesPanel(Session& session, QWidget* parent)
     , m_range(new HeadButton(tr("range"), this))
     , m_log(new HeadButton(tr("log"), this))
     , m_lock(new HeadButton(tr("lock"), this))
+    , m_tellHistory(new HeadButton(tr("history"), this))
+    , m_followNan(new HeadButton(tr("follow NaN"), this))
     , m_computeAll(new HeadButton(tr("Compute all values"), this))
+    , m_history(new ValuesHistory(this))
     , m_note(new QLabel(this))
     , m_second(new QWidget(this))
 {
@@ -61,12 +64,14 @@ ValuesPanel::ValuesPanel(Session& session, QWidget* parent)
     m_second->hide();
     column->addWidget(m_second);
     column->addLayout(noteRow());
-    column->addWidget(m_picture, 1);
+    column->addWidget(m_picture, 3);
+    column->addWidget(m_history, 2);
     m_awaitedDelay.setSingleShot(true);
     m_awaitedDelay.setInterval(kAwaitedAfterMs);
     connectFields();
     connectJobs();
     connectSession();
+    connectHistory();
 }
 
 QLayout* ValuesPanel::firstRow()
@@ -86,7 +91,10 @@ QLayout* ValuesPanel::firstRow()
     auto* first = row();
     first->addWidget(m_ref, 3);
     first->addWidget(m_side, 2);
-    for (HeadButton* button : {m_range, m_log, m_lock}) {
+    m_tellHistory->setToolTip(tr("Who read and wrote the chosen element"));
+    m_followNan->setToolTip(tr("Back to the operation that made the NaN of the chosen element"));
+    m_followNan->hide();
+    for (HeadButton* button : {m_range, m_log, m_lock, m_tellHistory, m_followNan}) {
         first->addWidget(button);
     }
     return first;
@@ -177,7 +185,8 @@ void ValuesPanel::setTheme(Theme theme)
     for (ChoiceField* field : {m_ref, m_agent, m_side}) {
         field->setLook({theme, false});
     }
-    for (HeadButton* button : {m_range, m_log, m_lock, m_computeAll}) {
+    m_history->setTheme(theme);
+    for (HeadButton* button : {m_range, m_log, m_lock, m_tellHistory, m_followNan, m_computeAll}) {
         button->setTheme(theme);
     }
     for (const auto& [axis, field] : m_axes) {
@@ -209,6 +218,10 @@ void ValuesPanel::contextMenuEvent(QContextMenuEvent* event)
     QMenu menu(this);
     menu.addAction(tr("Copy as NumPy"), this, &ValuesPanel::copy);
     menu.addAction(tr("Save as .npy…"), this, &ValuesPanel::save);
+    menu.addAction(tr("History of the element"), this, [this] { tellHistory(false); });
+    if (!m_followNan->isHidden()) {
+        menu.addAction(tr("Follow its NaN"), this, [this] { tellHistory(true); });
+    }
     QMenu* others = menu.addMenu(tr("Minus"));
     const auto add = [&](const QString& name, std::optional<std::size_t> other) {
         QAction* action = others->addAction(name, this, [this, other] { subtract(other); });

@@ -5,6 +5,7 @@
 #include "app/window/dock.h"
 #include "app/window/fields.h"
 #include "app/window/session.h"
+#include "app/window/values_history.h"
 #include "app/window/values_jobs.h"
 #include "views/values_picture.h"
 
@@ -20,6 +21,8 @@ namespace pallascope::app {
 
 // Elements on a side of the largest cell.
 inline constexpr std::int64_t kLargestValuesSide = 1024;
+// So long an element must stay chosen before its history is looked for.
+inline constexpr int kHistoryAfterMs = 250;
 
 class ValuesPanel : public QWidget
 {
@@ -49,6 +52,16 @@ public:
 
     [[nodiscard]] HeadButton* computeAll() const { return m_computeAll; }
 
+    // The history of the chosen element, or the way of its NaN, in a list below the picture.
+    void tellHistory(bool ofNan);
+    void stopHistory();
+
+    [[nodiscard]] ValuesHistory* history() const { return m_history; }
+
+    [[nodiscard]] HeadButton* historyButton() const { return m_tellHistory; }
+
+    [[nodiscard]] HeadButton* nanButton() const { return m_followNan; }
+
 protected:
     void showEvent(QShowEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
@@ -60,6 +73,7 @@ private:
     void connectFields();
     void connectJobs();
     void connectSession();
+    void connectHistory();
     void followRun();
     void openIfSeen();
     void takeRefs(std::vector<ValuesRef> refs, const std::string& note);
@@ -76,6 +90,10 @@ private:
     void redraw();
     void showNote();
     void showAwaited();
+    void askHistory();
+    void followElement();
+    void goToRow(const HistoryRow& row);
+    [[nodiscard]] QString elementText() const;
     void moveCursor(int rows, int columns);
     void zoom(int direction, std::int64_t element);
     // Without a corner, the chosen element is in the middle.
@@ -87,7 +105,8 @@ private:
     ValuesJobs m_jobs;
     views::ValuesPicture* m_picture;
     ChoiceField *m_ref, *m_agent, *m_side;
-    HeadButton *m_range, *m_log, *m_lock, *m_computeAll;
+    HeadButton *m_range, *m_log, *m_lock, *m_tellHistory, *m_followNan, *m_computeAll;
+    ValuesHistory* m_history;
     QLabel* m_note;
     QWidget* m_second; // the row with the agent and the outer axes
     std::vector<std::pair<std::size_t, NumberField*>> m_axes;
@@ -102,7 +121,8 @@ private:
     bool m_isLocked = true;
     std::optional<layout::ValuesRange> m_held; // the range that the colours keep
     std::string m_wanted, m_wantedMemory;      // the ref that was chosen, in later runs too
-    QTimer m_awaitedDelay;
+    std::optional<HistoryAsk> m_asked;         // whose history is listed, or will be
+    QTimer m_awaitedDelay, m_askHistoryDelay;
 };
 
 } // namespace pallascope::app

@@ -63,6 +63,7 @@ void ValuesPanel::take(const ValuesAsk& ask, const std::shared_ptr<const ValuesS
     }
     m_held = m_isLocked ? rangeOf(*sight, m_held) : std::nullopt;
     m_picture->show(sight, m_choice.scale, m_held);
+    followElement();
 }
 
 void ValuesPanel::redraw()

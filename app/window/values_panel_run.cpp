@@ -21,6 +21,7 @@ void ValuesPanel::followRun()
     m_failure.clear();
     m_known.clear();
     m_held.reset();
+    stopHistory();
     m_jobs.close();
     m_picture->show(nullptr, m_choice.scale, {});
     openIfSeen();

@@ -37,7 +37,7 @@ std::vector<ir::ValueId> refsOf(const ir::Program& program)
 Result<ElementChoice> parseElement(const std::string& text)
 {
     if (!text.empty() && text.rfind('[') == std::string::npos) {
-        return ElementChoice{text, {}, ""};
+        return ElementChoice{text, {}, "", {}};
     }
     std::optional<IndexedName> element = parseIndexedName(text, '[', ']');
     if (!element) {
@@ -45,7 +45,7 @@ Result<ElementChoice> parseElement(const std::string& text)
                          + "\" is not understood; expected a ref with the index of an element, "
                            "such as out[3,5].");
     }
-    return ElementChoice{std::move(element->name), std::move(element->index), ""};
+    return ElementChoice{std::move(element->name), std::move(element->index), "", {}};
 }
 
 Result<machine::Watched> watchedOf(const ir::Program& program, const ElementChoice& choice)
@@ -63,7 +63,10 @@ Result<machine::Watched> watchedOf(const ir::Program& program, const ElementChoi
             continue;
         }
         addOnce(names, value.name);
-        if (value.name != choice.ref) {
+        const bool isMeant =
+            choice.only.empty()
+            || std::find(choice.only.begin(), choice.only.end(), id) != choice.only.end();
+        if (value.name != choice.ref || !isMeant) {
             continue;
         }
         addOnce(shapes, toString(value.type.shape));

@@ -15,6 +15,8 @@ struct ElementChoice
     std::string ref;                 // its name in the program
     std::vector<std::int64_t> index; // of the element
     std::string space;               // the memory that the ref is in; empty for any
+    // Of several refs of that name these alone; none: all of them.
+    std::vector<ir::ValueId> only = {};
 };
 
 // Reads "out[3,5]"; "total" or "total[]" is the only element of a scalar. Of a name with brackets

@@ -5,6 +5,7 @@
 #include "app/window/main_window.h"
 #include "app/window/values_panel.h"
 #include "core/kernel_file/kernel_file.h"
+#include "core/study/element_history.h"
 #include "core/trace_file/trace_file.h"
 #include "kernels/kernel.h"
 #include "views/style.h"
@@ -111,6 +112,23 @@ private:
         return sight && sight->unknown.find(words) != std::string::npos;
     }
 
+    void clickRow(int row) const
+    {
+        QTreeWidget& list = *panel().history()->list();
+        const QRect place = list.visualItemRect(list.topLevelItem(row));
+        QVERIFY(place.isValid());
+        QTest::mouseClick(list.viewport(), Qt::LeftButton, {},
+                          QPoint(place.x() + 20, place.center().y()));
+    }
+
+    // How often a run touches an element of x in VMEM.
+    static std::size_t touchesOfX(std::vector<std::int64_t> index)
+    {
+        auto replay = app::startReplay(request(true));
+        const auto found = study::elementHistory(**replay, {"x", std::move(index), "vmem", {}});
+        return found.value().has_value() ? found.value()->size() : 0;
+    }
+
     std::unique_ptr<app::MainWindow> m_window;
 
 private Q_SLOTS:
@@ -206,6 +224,65 @@ private Q_SLOTS:
         QCOMPARE(picture().sight()->all.inf, std::int64_t{255});
         QCOMPARE(picture().sight()->element, std::int64_t{3 * 256 + 5}); // goes there by itself
         QTRY_VERIFY2(caption().contains(QStringLiteral("|1| NaN")), qPrintable(caption()));
+    }
+
+    void aNanIsFollowedToTheOperationThatMadeIt()
+    {
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath(QStringLiteral("nan.pallascope")).toStdString();
+        saveWithNan(path);
+        open();
+        run({.kernel = path, .chip = "tpu_v5e", .check = false});
+        m_window->session().viewpoint().end();
+        showValues();
+        QTRY_COMPARE(picture().sight()->all.nan, std::int64_t{1});
+        QTRY_VERIFY(panel().nanButton()->isVisible());
+        QTest::mouseClick(panel().nanButton(), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(!panel().history()->table().rows.empty(), 30000);
+        const auto& rows = panel().history()->table().rows;
+        QVERIFY(rows.back().cells.back().find("born") != std::string::npos);
+        clickRow(static_cast<int>(rows.size()) - 1);
+        const layout::ViewState& state = m_window->session().viewpoint().state();
+        QCOMPARE(state.now, *rows.back().time);
+        const auto* operation = std::get_if<layout::target::Operation>(&state.selection);
+        QVERIFY(operation != nullptr);
+        const std::string& name =
+            trace().info().operations[static_cast<std::size_t>(operation->operation)].name;
+        QVERIFY2(rows.back().cells.back().find("born: " + name) != std::string::npos, name.c_str());
+        QTest::mouseClick(panel().history()->closeButton(), Qt::LeftButton);
+        QVERIFY(!panel().history()->isVisible());
+        QVERIFY(!panel().nanButton()->isChecked());
+    }
+
+    void theHistoryIsThatOfTheChosenElement()
+    {
+        open();
+        run(request(true));
+        m_window->session().viewpoint().end();
+        showValues();
+        QVERIFY(panel().choose("x", "VMEM"));
+        m_window->session().viewpoint().setNow(Picoseconds(trace().steps().bodyBegin[3]));
+        QTRY_VERIFY_WITH_TIMEOUT(shows("x", "VMEM") && picture().sight()->unknown.empty(), 30000);
+        QVERIFY(!panel().nanButton()->isVisible());
+        QTest::mouseClick(panel().historyButton(), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(panel().history()->title().startsWith(QStringLiteral("x[0,0]")),
+                                 30000);
+        QCOMPARE(panel().history()->table().rows.size(), touchesOfX({0, 0}));
+        panel().chooseElement({5, 7});
+        QTRY_VERIFY_WITH_TIMEOUT(panel().history()->title().startsWith(QStringLiteral("x[5,7]")),
+                                 30000);
+        QCOMPARE(panel().history()->table().rows.size(), touchesOfX({5, 7}));
+    }
+
+    void withNeededValuesThereIsNoHistory()
+    {
+        open();
+        run(request(false));
+        showValues();
+        panel().tellHistory(false);
+        QTRY_VERIFY_WITH_TIMEOUT(
+            panel().history()->title().contains(QStringLiteral("all values must be computed")),
+            30000);
     }
 
     void aRefThatDoesNotExistYetIsNotShownAsZeros()

@@ -1,0 +1,151 @@
+#include "app/run_job/history_words.h"
+
+#include "core/base/format.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace pallascope::app {
+
+namespace {
+
+using machine::Touch;
+using study::NanLink;
+
+std::string heldText(const machine::Held& held)
+{
+    return !held.isDefined          ? "undefined"
+           : std::isnan(held.value) ? "NaN"
+                                    : fmt::format("{:.6g}", held.value);
+}
+
+bool writes(const Touch& touch)
+{
+    return touch.kind == Touch::Kind::Written || touch.kind == Touch::Kind::CopyWritten
+           || touch.kind == Touch::Kind::Cleared;
+}
+
+std::string whatText(const Touch& touch, const NamedProgram& words)
+{
+    const std::string copy = fmt::format("by copy {}", touch.copy);
+    switch (touch.kind) {
+    case Touch::Kind::Given:
+        return touch.after.isDefined ? "given when the run begins"
+                                     : "undefined when the run begins";
+    case Touch::Kind::Created:
+        return "its memory begins";
+    case Touch::Kind::Shown:
+        return "a ref shows it from here on";
+    case Touch::Kind::Read:
+        return "read by " + words.operation(touch.operation);
+    case Touch::Kind::Written:
+        return "written by " + words.operation(touch.operation);
+    case Touch::Kind::CopyRead:
+        return "copied to " + (touch.other ? words.otherEnd(touch.otherSpot, touch.spot) + " " : "")
+               + copy;
+    case Touch::Kind::CopyWritten:
+        return touch.other
+                   ? "copied from " + words.otherEnd(touch.otherSpot, touch.spot) + " " + copy
+                   : "filled with padding " + copy;
+    case Touch::Kind::Cleared:
+        return "begins another block of an output";
+    case Touch::Kind::Released:
+        return "its memory ends";
+    }
+    return "";
+}
+
+std::string stepText(std::int32_t step)
+{
+    return step < 0 ? "" : countText(step);
+}
+
+std::string linkText(const NanLink& link, const NamedProgram& words)
+{
+    switch (link.kind) {
+    case NanLink::Kind::Stored:
+        return "stored by " + words.operation(link.operation);
+    case NanLink::Kind::Copied:
+        return fmt::format("copied from {} by copy {}", words.otherEnd(link.from, link.spot),
+                           link.copy);
+    case NanLink::Kind::Loaded:
+        return fmt::format("computed from {}, which {} loads", words.spot(link.from),
+                           words.operation(link.operation));
+    case NanLink::Kind::Born:
+        return fmt::format("born: {} makes it of {}", words.operation(link.operation),
+                           link.isOfInf ? "operands with Inf, without NaN"
+                                        : "operands without NaN");
+    case NanLink::Kind::Given:
+        return "is in the input";
+    case NanLink::Kind::Undefined:
+        return "was never written: undefined memory reads as NaN";
+    case NanLink::Kind::Lost:
+        return "comes from values that cannot be followed further";
+    }
+    return "";
+}
+
+// Without the columns in which no row has a word.
+HistoryTable withoutEmpty(HistoryTable table)
+{
+    for (std::size_t column = table.columns.size(); column-- > 0;) {
+        const bool isEmpty =
+            std::all_of(table.rows.begin(), table.rows.end(),
+                        [&](const HistoryRow& row) { return row.cells[column].empty(); });
+        if (isEmpty) {
+            const auto at = static_cast<std::ptrdiff_t>(column);
+            table.columns.erase(table.columns.begin() + at);
+            for (HistoryRow& row : table.rows) {
+                row.cells.erase(row.cells.begin() + at);
+            }
+        }
+    }
+    return table;
+}
+
+} // namespace
+
+HistoryTable historyTable(const std::string& element, const std::vector<Touch>& touches,
+                          const NamedProgram& words, std::int64_t events)
+{
+    HistoryTable table{.title = element + ", the newest first",
+                       .columns = {"time", "step", "of", "in", "slot", "what", "before", "value"},
+                       .rows = {},
+                       .events = events};
+    const bool isOfSeveral = std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
+        return touch.owner != touches.front().owner;
+    });
+    for (const Touch& touch : touches) {
+        table.rows.push_back(
+            {.cells = {timeText(touch.time), stepText(touch.step),
+                       isOfSeveral ? words.agent(touch.owner) : "", words.memory(touch.spot),
+                       touch.slot < 0 ? "" : std::to_string(touch.slot), whatText(touch, words),
+                       writes(touch) ? heldText(touch.before) : "", heldText(touch.after)},
+             .time = touch.time,
+             .operation = trace::OperationRow::of(touch.operation),
+             .copy = trace::CopyRow::of(touch.copy)});
+    }
+    return withoutEmpty(std::move(table));
+}
+
+HistoryTable nanTable(const std::string& element, const std::vector<NanLink>& links,
+                      const NamedProgram& words, std::int64_t events)
+{
+    HistoryTable table{.title = element + ", from its NaN back to where it is born",
+                       .columns = {"time", "step", "element", "its NaN"},
+                       .rows = {},
+                       .events = events};
+    for (const NanLink& link : links) {
+        const bool isTimed = link.kind != NanLink::Kind::Lost;
+        table.rows.push_back(
+            {.cells = {isTimed ? timeText(link.time) : "", stepText(link.step),
+                       link.spot.ref.index < 0 ? "" : words.spot(link.spot), linkText(link, words)},
+             .time = isTimed ? std::optional(link.time) : std::nullopt,
+             .operation = trace::OperationRow::of(link.operation),
+             .copy = trace::CopyRow::of(link.copy)});
+    }
+    return withoutEmpty(std::move(table));
+}
+
+} // namespace pallascope::app
