@@ -36,6 +36,7 @@ QTabBar::tab { background: %chrome; color: %text2; padding: 3px 10px; border: 0;
 QTabBar::tab:selected { background: %selectBackground; color: %focus; }
 QAbstractItemView { background: %view; color: %text; border: 1px solid %edge; outline: 0;
     selection-background-color: %selectBackground; selection-color: %text; }
+QTreeView { border: 0; border-top: 1px solid %line; }
 QTreeView::item { padding: 1px 4px; }
 QHeaderView::section { background: %view; color: %text3; border: 0; padding: 1px 4px; }
 QDialog QLineEdit, QDialog QPlainTextEdit { background: %view; color: %text;

@@ -17,6 +17,7 @@ struct HistoryRow
     std::optional<Picoseconds> time;
     std::optional<trace::OperationRow> operation;
     std::optional<trace::CopyRow> copy;
+    std::optional<trace::StepRow> step;
 };
 
 struct HistoryTable

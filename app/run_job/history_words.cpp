@@ -124,7 +124,8 @@ HistoryTable historyTable(const std::string& element, const std::vector<Touch>& 
                        writes(touch) ? heldText(touch.before) : "", heldText(touch.after)},
              .time = touch.time,
              .operation = trace::OperationRow::of(touch.operation),
-             .copy = trace::CopyRow::of(touch.copy)});
+             .copy = trace::CopyRow::of(touch.copy),
+             .step = trace::StepRow::of(touch.step)});
     }
     return withoutEmpty(std::move(table));
 }
@@ -143,7 +144,8 @@ HistoryTable nanTable(const std::string& element, const std::vector<NanLink>& li
                        link.spot.ref.index < 0 ? "" : words.spot(link.spot), linkText(link, words)},
              .time = isTimed ? std::optional(link.time) : std::nullopt,
              .operation = trace::OperationRow::of(link.operation),
-             .copy = trace::CopyRow::of(link.copy)});
+             .copy = trace::CopyRow::of(link.copy),
+             .step = trace::StepRow::of(link.step)});
     }
     return withoutEmpty(std::move(table));
 }

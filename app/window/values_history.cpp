@@ -24,17 +24,24 @@ constexpr int kWidestColumn = 420;
 ValuesHistory::ValuesHistory(QWidget* parent)
     : QWidget(parent)
     , m_title(new QLabel(this))
-    , m_close(new HeadButton(tr("close"), this))
+    , m_history(new HeadButton(tr("history"), this))
+    , m_nan(new HeadButton(tr("follow NaN"), this))
+    , m_cancel(new HeadButton(tr("cancel"), this))
     , m_list(new QTreeWidget(this))
 {
     m_title->setObjectName(QStringLiteral("hint"));
     m_title->setFont(views::font(11));
     m_title->setWordWrap(true);
-    m_close->setCheckable(false);
+    m_history->setToolTip(tr("Who read and wrote the chosen element"));
+    m_nan->setToolTip(tr("Back to the operation that made the NaN of the chosen element"));
+    m_cancel->setCheckable(false);
+    m_nan->hide();
     auto* head = new QHBoxLayout;
-    head->setContentsMargins(10, 2, 10, 0);
+    head->setContentsMargins(10, 2, 10, 2);
     head->addWidget(m_title, 1);
-    head->addWidget(m_close);
+    for (HeadButton* button : {m_cancel, m_history, m_nan}) {
+        head->addWidget(button);
+    }
     m_list->setRootIsDecorated(false);
     m_list->setUniformRowHeights(true);
     m_list->setAllColumnsShowFocus(true);
@@ -49,15 +56,28 @@ ValuesHistory::ValuesHistory(QWidget* parent)
     column->setSpacing(2);
     column->addLayout(head);
     column->addWidget(m_list, 1);
-    connect(m_close, &QAbstractButton::clicked, this, &ValuesHistory::closed);
+    connect(m_cancel, &QAbstractButton::clicked, this, &ValuesHistory::cancelled);
     connect(m_list, &QTreeWidget::itemClicked, this, &ValuesHistory::choose);
     connect(m_list, &QTreeWidget::itemActivated, this, &ValuesHistory::choose);
+    setOpen(false);
+}
+
+void ValuesHistory::setOpen(bool open)
+{
+    m_list->setVisible(open);
+    m_cancel->hide();
+    if (!open) {
+        m_title->clear();
+    }
+    setSizePolicy(QSizePolicy::Preferred, open ? QSizePolicy::Expanding : QSizePolicy::Fixed);
 }
 
 void ValuesHistory::setTheme(Theme theme)
 {
     m_theme = theme;
-    m_close->setTheme(theme);
+    for (HeadButton* button : {m_history, m_nan, m_cancel}) {
+        button->setTheme(theme);
+    }
     paintRows();
 }
 
@@ -65,8 +85,7 @@ void ValuesHistory::await(const QString& element, double share)
 {
     m_title->setText(
         tr("looking through the whole run for %1: %2").arg(element, text(percentText(share, 0))));
-    m_close->setText(tr("cancel"));
-    m_close->updateGeometry();
+    m_cancel->show();
 }
 
 void ValuesHistory::show(const HistoryTable& table)
@@ -86,7 +105,11 @@ void ValuesHistory::show(const HistoryTable& table)
         for (const std::string& cell : table.rows[row].cells) {
             cells << text(cell);
         }
-        items << new QTreeWidgetItem(cells);
+        auto* item = new QTreeWidgetItem(cells);
+        for (int column = 0; column < cells.size(); ++column) {
+            item->setToolTip(column, cells[column]); // narrow columns cut them
+        }
+        items << item;
     }
     m_list->addTopLevelItems(items);
     for (int i = 0; i < m_list->columnCount(); ++i) {
@@ -103,8 +126,7 @@ void ValuesHistory::show(const HistoryTable& table)
                                                      .arg(kMostRows)
                                                      .arg(text(countText(count)))
                                                : QString()));
-    m_close->setText(tr("close"));
-    m_close->updateGeometry();
+    m_cancel->hide();
     paintRows();
 }
 
@@ -114,7 +136,7 @@ void ValuesHistory::fail(const QString& why)
     m_list->clear();
     m_list->setColumnCount(0);
     m_title->setText(why);
-    m_close->setText(tr("close"));
+    m_cancel->hide();
 }
 
 void ValuesHistory::setNow(Picoseconds now)

@@ -1,5 +1,5 @@
-// The list below a picture of values: what touched the chosen element, or the way of its NaN. A row
-// is gone to with a click or Enter.
+// Below a picture of values: buttons for the history of the chosen element and the way of its NaN,
+// and the list of either. A row is gone to with a click or Enter.
 #pragma once
 
 #include "app/run_job/history_table.h"
@@ -20,6 +20,11 @@ public:
 
     void setTheme(layout::Theme theme);
 
+    // Without the list there are only the buttons.
+    void setOpen(bool open);
+
+    [[nodiscard]] bool isOpen() const { return !m_list->isHidden(); }
+
     // A list of this is on its way; the share of it that is done.
     void await(const QString& element, double share);
     void show(const HistoryTable& table);
@@ -33,11 +38,15 @@ public:
 
     [[nodiscard]] QTreeWidget* list() const { return m_list; }
 
-    [[nodiscard]] HeadButton* closeButton() const { return m_close; }
+    [[nodiscard]] HeadButton* historyButton() const { return m_history; }
+
+    [[nodiscard]] HeadButton* nanButton() const { return m_nan; }
+
+    [[nodiscard]] HeadButton* cancelButton() const { return m_cancel; }
 
 Q_SIGNALS:
     void rowChosen(const pallascope::app::HistoryRow& row);
-    void closed(); // or, while the list is on its way, no longer wanted
+    void cancelled();
 
 private:
     void choose(QTreeWidgetItem* item);
@@ -45,7 +54,7 @@ private:
 
     HistoryTable m_table;
     QLabel* m_title;
-    HeadButton* m_close;
+    HeadButton *m_history, *m_nan, *m_cancel;
     QTreeWidget* m_list;
     layout::Theme m_theme = layout::Theme::Light;
     Picoseconds m_now;

@@ -47,8 +47,6 @@ ValuesPanel::ValuesPanel(Session& session, QWidget* parent)
     , m_range(new HeadButton(tr("range"), this))
     , m_log(new HeadButton(tr("log"), this))
     , m_lock(new HeadButton(tr("lock"), this))
-    , m_tellHistory(new HeadButton(tr("history"), this))
-    , m_followNan(new HeadButton(tr("follow NaN"), this))
     , m_computeAll(new HeadButton(tr("Compute all values"), this))
     , m_history(new ValuesHistory(this))
     , m_note(new QLabel(this))
@@ -91,10 +89,7 @@ QLayout* ValuesPanel::firstRow()
     auto* first = row();
     first->addWidget(m_ref, 3);
     first->addWidget(m_side, 2);
-    m_tellHistory->setToolTip(tr("Who read and wrote the chosen element"));
-    m_followNan->setToolTip(tr("Back to the operation that made the NaN of the chosen element"));
-    m_followNan->hide();
-    for (HeadButton* button : {m_range, m_log, m_lock, m_tellHistory, m_followNan}) {
+    for (HeadButton* button : {m_range, m_log, m_lock}) {
         first->addWidget(button);
     }
     return first;
@@ -186,7 +181,7 @@ void ValuesPanel::setTheme(Theme theme)
         field->setLook({theme, false});
     }
     m_history->setTheme(theme);
-    for (HeadButton* button : {m_range, m_log, m_lock, m_tellHistory, m_followNan, m_computeAll}) {
+    for (HeadButton* button : {m_range, m_log, m_lock, m_computeAll}) {
         button->setTheme(theme);
     }
     for (const auto& [axis, field] : m_axes) {
@@ -219,7 +214,7 @@ void ValuesPanel::contextMenuEvent(QContextMenuEvent* event)
     menu.addAction(tr("Copy as NumPy"), this, &ValuesPanel::copy);
     menu.addAction(tr("Save as .npy…"), this, &ValuesPanel::save);
     menu.addAction(tr("History of the element"), this, [this] { tellHistory(false); });
-    if (!m_followNan->isHidden()) {
+    if (!m_history->nanButton()->isHidden()) {
         menu.addAction(tr("Follow its NaN"), this, [this] { tellHistory(true); });
     }
     QMenu* others = menu.addMenu(tr("Minus"));

@@ -58,10 +58,6 @@ public:
 
     [[nodiscard]] ValuesHistory* history() const { return m_history; }
 
-    [[nodiscard]] HeadButton* historyButton() const { return m_tellHistory; }
-
-    [[nodiscard]] HeadButton* nanButton() const { return m_followNan; }
-
 protected:
     void showEvent(QShowEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
@@ -105,7 +101,7 @@ private:
     ValuesJobs m_jobs;
     views::ValuesPicture* m_picture;
     ChoiceField *m_ref, *m_agent, *m_side;
-    HeadButton *m_range, *m_log, *m_lock, *m_tellHistory, *m_followNan, *m_computeAll;
+    HeadButton *m_range, *m_log, *m_lock, *m_computeAll;
     ValuesHistory* m_history;
     QLabel* m_note;
     QWidget* m_second; // the row with the agent and the outer axes

@@ -4,6 +4,8 @@
 #include "core/base/format.h"
 #include "views/fonts.h"
 
+#include <algorithm>
+
 namespace pallascope::app {
 
 using namespace layout;
@@ -24,24 +26,51 @@ bool isNan(const ValuesSight& sight)
     return at < sight.numbers.size() && sight.numbers[at].kind == values::Kind::Nan;
 }
 
+// The command line numbers steps over the whole run. The window counts those of each kernel, as its
+// other views do: "2", or "2 of mix" where there are several kernels.
+HistoryTable withStepsOfKernels(HistoryTable table, const RunView& run)
+{
+    const auto found = std::find(table.columns.begin(), table.columns.end(), "step");
+    if (found == table.columns.end()) {
+        return table;
+    }
+    const auto column = static_cast<std::size_t>(found - table.columns.begin());
+    const trace::Steps& steps = run.trace->steps();
+    for (HistoryRow& row : table.rows) {
+        if (!row.step) {
+            continue;
+        }
+        const std::size_t step = row.step->index();
+        const trace::Info& info = run.trace->info();
+        const trace::Pipeline& pipeline =
+            info.pipelines[static_cast<std::size_t>(steps.pipeline[step])];
+        const trace::Pieces& pieces = run.index->pieces(info.deviceOf(pipeline.agent));
+        row.cells[column] = countText(steps.ordinal[step]);
+        if (pieces.kernels > 1) {
+            row.cells[column] +=
+                " of " + pieces.all[pieces.at(Picoseconds(steps.begin[step]))].name;
+        }
+    }
+    return table;
+}
+
 } // namespace
 
 void ValuesPanel::connectHistory()
 {
-    m_history->hide();
     m_askHistoryDelay.setSingleShot(true);
     m_askHistoryDelay.setInterval(kHistoryAfterMs);
     connect(&m_askHistoryDelay, &QTimer::timeout, this, &ValuesPanel::askHistory);
-    connect(m_tellHistory, &QAbstractButton::clicked, this,
+    connect(m_history->historyButton(), &QAbstractButton::clicked, this,
             [this](bool on) { on ? tellHistory(false) : stopHistory(); });
-    connect(m_followNan, &QAbstractButton::clicked, this,
+    connect(m_history->nanButton(), &QAbstractButton::clicked, this,
             [this](bool on) { on ? tellHistory(true) : stopHistory(); });
-    connect(m_history, &ValuesHistory::closed, this, &ValuesPanel::stopHistory);
+    connect(m_history, &ValuesHistory::cancelled, this, &ValuesPanel::stopHistory);
     connect(m_history, &ValuesHistory::rowChosen, this, &ValuesPanel::goToRow);
     connect(&m_jobs, &ValuesJobs::told, this,
             [this](const HistoryAsk& ask, const HistoryTable& table) {
                 if (m_asked == ask) {
-                    m_history->show(table);
+                    m_history->show(withStepsOfKernels(table, *m_opened));
                     m_history->setNow(m_session.viewpoint().state().now);
                     this->ask(); // the replay has lost its place
                 }
@@ -66,9 +95,9 @@ QString ValuesPanel::elementText() const
 
 void ValuesPanel::tellHistory(bool ofNan)
 {
-    m_tellHistory->setChecked(!ofNan);
-    m_followNan->setChecked(ofNan);
-    m_history->setVisible(true);
+    m_history->historyButton()->setChecked(!ofNan);
+    m_history->nanButton()->setChecked(ofNan);
+    m_history->setOpen(true);
     askHistory();
 }
 
@@ -77,20 +106,21 @@ void ValuesPanel::stopHistory()
     m_jobs.stopTelling();
     m_askHistoryDelay.stop();
     m_asked.reset();
-    m_tellHistory->setChecked(false);
-    m_followNan->setChecked(false);
-    m_history->hide();
+    m_history->historyButton()->setChecked(false);
+    m_history->nanButton()->setChecked(false);
+    m_history->setOpen(false);
 }
 
 // Of the element that is shown now.
 void ValuesPanel::askHistory()
 {
     const auto& sight = m_picture->sight();
-    if (m_history->isHidden() || !sight || ref() == nullptr || sight->plane.elements == 0) {
+    if (!m_history->isOpen() || !sight || ref() == nullptr || sight->plane.elements == 0) {
         return;
     }
     const HistoryAsk next{static_cast<std::size_t>(m_ref->currentIndex()),
-                          indexOf(sight->shape, sight->element), m_followNan->isChecked()};
+                          indexOf(sight->shape, sight->element),
+                          m_history->nanButton()->isChecked()};
     if (m_asked == next) {
         return;
     }
@@ -104,9 +134,9 @@ void ValuesPanel::followElement()
 {
     const auto& sight = m_picture->sight();
     const bool hasNan = sight && !m_minus && sight->unknown.empty() && isNan(*sight);
-    m_followNan->setVisible(hasNan || m_followNan->isChecked());
-    m_tellHistory->setEnabled(!m_minus);
-    if (!m_history->isHidden() && sight) {
+    m_history->nanButton()->setVisible(hasNan || m_history->nanButton()->isChecked());
+    m_history->historyButton()->setEnabled(!m_minus);
+    if (m_history->isOpen() && sight) {
         m_askHistoryDelay.start(); // while the cursor moves, nothing is asked
     }
 }

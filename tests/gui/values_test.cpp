@@ -236,8 +236,8 @@ private Q_SLOTS:
         m_window->session().viewpoint().end();
         showValues();
         QTRY_COMPARE(picture().sight()->all.nan, std::int64_t{1});
-        QTRY_VERIFY(panel().nanButton()->isVisible());
-        QTest::mouseClick(panel().nanButton(), Qt::LeftButton);
+        QTRY_VERIFY(panel().history()->nanButton()->isVisible());
+        QTest::mouseClick(panel().history()->nanButton(), Qt::LeftButton);
         QTRY_VERIFY_WITH_TIMEOUT(!panel().history()->table().rows.empty(), 30000);
         const auto& rows = panel().history()->table().rows;
         QVERIFY(rows.back().cells.back().find("born") != std::string::npos);
@@ -249,9 +249,9 @@ private Q_SLOTS:
         const std::string& name =
             trace().info().operations[static_cast<std::size_t>(operation->operation)].name;
         QVERIFY2(rows.back().cells.back().find("born: " + name) != std::string::npos, name.c_str());
-        QTest::mouseClick(panel().history()->closeButton(), Qt::LeftButton);
-        QVERIFY(!panel().history()->isVisible());
-        QVERIFY(!panel().nanButton()->isChecked());
+        QTest::mouseClick(panel().history()->nanButton(), Qt::LeftButton);
+        QVERIFY(!panel().history()->isOpen());
+        QVERIFY(!panel().history()->nanButton()->isChecked());
     }
 
     void theHistoryIsThatOfTheChosenElement()
@@ -263,8 +263,8 @@ private Q_SLOTS:
         QVERIFY(panel().choose("x", "VMEM"));
         m_window->session().viewpoint().setNow(Picoseconds(trace().steps().bodyBegin[3]));
         QTRY_VERIFY_WITH_TIMEOUT(shows("x", "VMEM") && picture().sight()->unknown.empty(), 30000);
-        QVERIFY(!panel().nanButton()->isVisible());
-        QTest::mouseClick(panel().historyButton(), Qt::LeftButton);
+        QVERIFY(!panel().history()->nanButton()->isVisible());
+        QTest::mouseClick(panel().history()->historyButton(), Qt::LeftButton);
         QTRY_VERIFY_WITH_TIMEOUT(panel().history()->title().startsWith(QStringLiteral("x[0,0]")),
                                  30000);
         QCOMPARE(panel().history()->table().rows.size(), touchesOfX({0, 0}));
