@@ -2,6 +2,7 @@
 // its lines.
 #include "core/trace/lookup.h"
 #include "tests/support/run_view_fixture.h"
+#include "tests/support/synthetic_trace.h"
 #include "views/navigation/partners.h"
 
 #include <gtest/gtest.h>
@@ -114,4 +115,47 @@ TEST(Partners, areNoneOfWhatStandsForNothingInTheRun)
     EXPECT_TRUE(partnersOf(target::Time{Picoseconds(1)}).empty());
     EXPECT_FALSE(partnersOf(target::Copy{0}).empty());
     EXPECT_FALSE(navigation::Partners().contains(layout::Target(target::Copy{0})));
+}
+
+// A block of out that steps 8 and 0 write, as a race would say it.
+TEST(Partners, ofAFindingAreTheStepsBlocksSlotsAndTheLineOfBothAccesses)
+{
+    trace::TraceBuilder builder = test::mainJobBuilder();
+    builder.info.findings = {{"race",
+                              trace::FindingClass::Structural,
+                              "Steps 8 and 0 write out(0,0).",
+                              "out",
+                              8,
+                              0,
+                              {0, 7},
+                              1}};
+    const layout::RunView run = test::runViewOf(std::move(builder).finish().value());
+    const navigation::Partners partners(run, {}, target::Finding{0});
+    EXPECT_TRUE(partners.contains(target::Finding{0}));
+    EXPECT_TRUE(partners.contains(target::SourceLine{0, 7}));
+    EXPECT_FALSE(partners.contains(target::SourceLine{0, 8}));
+    const trace::Trace& trace = *run.trace;
+    const trace::Visits& visits = trace.visits();
+    std::size_t seen = 0;
+    for (std::size_t visit = 0; visit < visits.size(); ++visit) {
+        const auto& operand =
+            trace.info().operands[static_cast<std::size_t>(visits.operand[visit])];
+        const auto has = [&](std::int32_t step) {
+            return visits.firstStep[visit] <= step && step <= visits.lastStep[visit];
+        };
+        if (operand.name == "out" && (has(0) || has(8))) {
+            ++seen;
+            EXPECT_TRUE(
+                partners.contains(target::Block{visits.operand[visit], visits.block[visit]}));
+            EXPECT_TRUE(
+                partners.contains(target::Buffer{operand.firstBuffer + visits.slot[visit]}));
+        }
+    }
+    EXPECT_EQ(seen, 2U);
+    for (const std::int64_t step : {0, 8}) {
+        EXPECT_TRUE(partners.contains(target::Steps{step, step})) << step;
+    }
+    EXPECT_FALSE(partners.contains(target::Steps{1, 1}));
+    EXPECT_FALSE(partners.contains(target::Block{0, 0})); // of x, which has no part in it
+    EXPECT_TRUE(navigation::Partners(run, {}, target::Finding{1}).contains(target::Finding{1}));
 }

@@ -2,6 +2,7 @@
 
 #include "core/trace/lookup.h"
 #include "core/trace/manual_arrays.h"
+#include "views/layout/run/finding_text.h"
 #include "views/layout/timeline/timeline.h"
 
 #include <algorithm>
@@ -191,7 +192,49 @@ struct Partners::Gather
 
     void operator()(const target::Alternative& other) const { add(other); }
 
-    void operator()(const target::Finding& finding) const { add(finding); }
+    // Both accesses, in the step where it shows and in the other one of the pair.
+    void operator()(const target::Finding& finding) const
+    {
+        add(finding);
+        if (!finding.index || *finding.index < 0 || row(*finding.index) >= info.findings.size()) {
+            return;
+        }
+        const trace::Finding& found = info.findings[row(*finding.index)];
+        if (found.source.file != kNone) {
+            add(target::SourceLine{found.source.file, found.source.line});
+        }
+        for (const std::int64_t ordinal : {found.step, found.relatedStep.value_or(-1)}) {
+            if (const std::int32_t step = layout::stepRow(trace, ordinal); step != kNone) {
+                add(target::Steps{step, step});
+                addAccesses(step, found.operand);
+            }
+        }
+    }
+
+    // The blocks and slots of the operand that a step has, and its copies that are manual DMA.
+    void addAccesses(std::int32_t step, const std::string& operand) const
+    {
+        const auto isOf = [&](std::int32_t number) {
+            return info.operands[row(number)].name == operand;
+        };
+        const trace::Visits& visits = trace.visits();
+        for (std::size_t visit = 0; visit < visits.size(); ++visit) {
+            if (visits.firstStep[visit] <= step && step <= visits.lastStep[visit]
+                && isOf(visits.operand[visit])) {
+                const auto& of = info.operands[row(visits.operand[visit])];
+                add(target::Block{visits.operand[visit], visits.block[visit]});
+                add(target::Buffer{of.firstBuffer + visits.slot[visit]});
+            }
+        }
+        const trace::Copies& copies = trace.copies();
+        for (std::size_t copy = 0; copy < copies.size(); ++copy) {
+            if (copies.step[copy] == step && isOf(copies.operand[copy])
+                && info.operands[row(copies.operand[copy])].pipeline == kNone) {
+                add(target::Copy{static_cast<std::int64_t>(copy)});
+                add(target::Block{copies.operand[copy], copies.block[copy]});
+            }
+        }
+    }
 
     void operator()(const target::Print& print) const { add(print); }
 
