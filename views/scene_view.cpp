@@ -12,8 +12,10 @@
 #include <QPaintEvent>
 #include <QPainter>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace pallascope::views {
 namespace {
@@ -26,6 +28,16 @@ constexpr int kFrame = 2;
 bool isThing(const Target& target)
 {
     return !isNothing(target) && !is<target::Lane>(target) && !is<target::Time>(target);
+}
+
+// What has its partners framed: what is pointed at or else a finding that was gone to, because its
+// two places lie in several views.
+const Target& framedBy(const ViewState& state)
+{
+    static const Target none;
+    return !isNothing(state.hover)                ? state.hover
+           : is<target::Finding>(state.selection) ? state.selection
+                                                  : none;
 }
 
 bool isLink(const Target& target)
@@ -63,13 +75,13 @@ void SceneView::setRun(std::shared_ptr<const RunView> run)
 
 void SceneView::setState(const ViewState& state)
 {
-    if (!(state.hover == m_state.hover)) {
+    const Target framed = framedBy(state);
+    if (!(framed == framedBy(m_state))) {
         const QRegion before = framedRegion();
-        m_state.hover = state.hover;
-        m_partners =
-            m_run ? navigation::Partners(*m_run, state, state.hover) : navigation::Partners();
+        m_partners = m_run ? navigation::Partners(*m_run, state, framed) : navigation::Partners();
         update(before + framedRegion());
     }
+    m_state.hover = state.hover;
     ViewState used = state;
     if (m_use == Use::Fixed) {
         used.visible = m_state.visible;
@@ -112,6 +124,38 @@ QStringList SceneView::tipLines() const
     return m_tip->lines();
 }
 
+const std::vector<Hit>& SceneView::things()
+{
+    constexpr std::size_t kMost = 1000; // nobody walks over more, and each is compared with all
+    refresh();
+    if (m_things) {
+        return *m_things;
+    }
+    m_things.emplace();
+    for (const Hit& hit : m_scene.hits) {
+        const bool isNew = std::none_of(m_things->begin(), m_things->end(),
+                                        [&](const Hit& one) { return one.target == hit.target; });
+        if (isThing(hit.target) && isNew && m_things->size() < kMost) {
+            m_things->push_back(hit);
+        }
+    }
+    std::stable_sort(m_things->begin(), m_things->end(), [](const Hit& a, const Hit& b) {
+        return std::pair(a.rect.y, a.rect.x) < std::pair(b.rect.y, b.rect.x);
+    });
+    return *m_things;
+}
+
+QStringList SceneView::linesOf(const Target& target) const
+{
+    QStringList lines;
+    if (m_run && !isNothing(target)) {
+        for (const std::string& line : tooltip(*m_run, m_state, target)) {
+            lines.append(text(line).remove(QLatin1Char('|')));
+        }
+    }
+    return lines;
+}
+
 Size SceneView::layoutSize() const
 {
     return {static_cast<double>(width()), static_cast<double>(height())};
@@ -151,8 +195,9 @@ void SceneView::refresh()
     update(changed(m_scene, next));
     const QRegion framed = framedRegion();
     m_scene = std::move(next);
-    if (m_run && isThing(m_state.hover)) {
-        m_partners = navigation::Partners(*m_run, m_state, m_state.hover);
+    m_things.reset();
+    if (m_run && isThing(framedBy(m_state))) {
+        m_partners = navigation::Partners(*m_run, m_state, framedBy(m_state));
     }
     update(framed + framedRegion());
     if (m_scene.caption != caption) {
@@ -289,18 +334,12 @@ void SceneView::pointAgain()
 
 void SceneView::askForTip(const Target& target, const QPoint& globalPosition)
 {
-    QStringList lines;
-    if (m_run && !isNothing(target)) {
-        for (const std::string& line : tooltip(*m_run, m_state, target)) {
-            lines.append(text(line).remove(QLatin1Char('|')));
-        }
-    }
     QRect thing(mapFromGlobal(globalPosition), QSize(1, 1));
     for (const Rect& rect : framesOf(m_scene, target)) {
         const QRect frame = toQt(rect).toAlignedRect();
         thing = frame.contains(mapFromGlobal(globalPosition)) ? frame : thing;
     }
-    m_tip->ask(lines, QRect(mapToGlobal(thing.topLeft()), thing.size()), globalPosition);
+    m_tip->ask(linesOf(target), QRect(mapToGlobal(thing.topLeft()), thing.size()), globalPosition);
 }
 
 void SceneView::mousePressEvent(QMouseEvent* event)
@@ -309,8 +348,13 @@ void SceneView::mousePressEvent(QMouseEvent* event)
         QWidget::mousePressEvent(event);
         return;
     }
+    press(targetAt(event->position()));
+}
+
+void SceneView::press(const Target& target)
+{
     Q_EMIT pressed();
-    Q_EMIT clicked(targetAt(event->position()));
+    Q_EMIT clicked(target);
 }
 
 void SceneView::mouseDoubleClickEvent(QMouseEvent* event)

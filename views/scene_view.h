@@ -58,6 +58,18 @@ public:
 
     [[nodiscard]] QStringList tipLines() const;
 
+    // What is in the picture, each thing once and in reading order; of very many the first ones.
+    [[nodiscard]] const std::vector<layout::Hit>& things();
+    // What the tooltip of a thing says.
+    [[nodiscard]] QStringList linesOf(const layout::Target& target) const;
+
+    [[nodiscard]] bool isSelected(const layout::Target& target) const
+    {
+        return target == m_state.selection;
+    }
+
+    void press(const layout::Target& target); // as a click on it
+
 Q_SIGNALS:
     void sceneChanged();
     void pressed(); // anywhere in the view, by the left button
@@ -113,6 +125,7 @@ private:
     layout::ViewState m_state;
     layout::Theme m_theme = layout::Theme::Light;
     layout::Scene m_scene;
+    std::optional<std::vector<layout::Hit>> m_things; // of m_scene, once somebody has asked
     bool m_dirty = true;
     bool m_queued = false;
     navigation::Partners m_partners;

@@ -1,6 +1,7 @@
 #include "views/style.h"
 
 #include "views/fonts.h"
+#include "views/scene_accessible.h"
 #include "views/scene_painter.h"
 
 #include <QApplication>
@@ -81,6 +82,7 @@ void dressApplication()
     QApplication::setApplicationName(u"Pallascope"_s);
     QApplication::setStyle(new Style);
     QApplication::setFont(font(11));
+    makeScenesAccessible();
 }
 
 QPalette palette(Theme theme)
