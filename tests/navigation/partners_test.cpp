@@ -159,3 +159,81 @@ TEST(Partners, ofAFindingAreTheStepsBlocksSlotsAndTheLineOfBothAccesses)
     EXPECT_FALSE(partners.contains(target::Block{0, 0})); // of x, which has no part in it
     EXPECT_TRUE(navigation::Partners(run, {}, target::Finding{1}).contains(target::Finding{1}));
 }
+
+namespace {
+
+// Copies of three pages into one buffer, by two lines, without a grid.
+layout::RunView runWithThreeCopies()
+{
+    trace::TraceBuilder builder = test::mainJobBuilder();
+    builder.info.pipelines.clear();
+    builder.info.buffers.edit().clear();
+    builder.info.operands.edit().clear();
+    builder.steps = {};
+    builder.segments = {};
+    builder.copies = {};
+    builder.waits = {};
+    builder.visits = {};
+    for (const std::int32_t line : {12, 18}) {
+        trace::Operand operand;
+        operand.name = "pages \u2192 buffer";
+        operand.direction = trace::Direction::In;
+        operand.array = Shape(std::vector<Extent>{3, 128});
+        operand.block = Shape(std::vector<Extent>{1, 128});
+        operand.blockCounts = {3, 1};
+        operand.gridAxes = {-1, -1};
+        operand.pipeline = trace::kNone;
+        operand.slots = 0;
+        operand.arrayBytes = Bytes(3 * 512);
+        operand.blockBytes = Bytes(512);
+        operand.source = {0, line};
+        builder.info.operands.edit().push_back(operand);
+    }
+    for (std::int64_t page = 0; page < 3; ++page) {
+        trace::Copies& copies = builder.copies;
+        copies.operand.push_back(page == 0 ? 0 : 1);
+        copies.block.push_back(page);
+        copies.slot.push_back(0);
+        copies.out.push_back(0);
+        copies.link.push_back(0);
+        copies.step.push_back(-1);
+        copies.bytes.push_back(512);
+        copies.issue.push_back(100 * page);
+        copies.start.push_back(100 * page);
+        copies.end.push_back(100 * page + 90);
+    }
+    trace::Operation start = builder.info.operations[0];
+    start.name = "dma_start";
+    start.source = {0, 18};
+    builder.info.operations.edit()[0] = start;
+    builder.info.findings = {{"overwritten_in_flight",
+                              trace::FindingClass::Structural,
+                              "buffer is written by two copies.",
+                              "buffer",
+                              -1,
+                              {},
+                              {0, 18},
+                              1}};
+    builder.end = Picoseconds(290);
+    const auto trace = std::move(builder).finish();
+    EXPECT_TRUE(trace) << trace.error().message;
+    layout::RunView view;
+    view.trace = trace.value();
+    view.index = std::make_shared<const trace::Index>(view.trace);
+    return view;
+}
+
+} // namespace
+
+TEST(Partners, ofAFindingAboutManualDmaAreItsTwoCopies)
+{
+    const layout::RunView run = runWithThreeCopies();
+    const navigation::Partners partners(run, {}, target::Finding{0});
+    EXPECT_TRUE(partners.contains(target::Copy{0}));
+    EXPECT_TRUE(partners.contains(target::Copy{1}));
+    EXPECT_FALSE(partners.contains(target::Copy{2}));
+    EXPECT_TRUE(partners.contains(target::Block{0, 0}));
+    EXPECT_TRUE(partners.contains(target::Block{1, 1}));
+    EXPECT_FALSE(partners.contains(target::Block{1, 2}));
+    EXPECT_TRUE(partners.contains(target::SourceLine{0, 18}));
+}

@@ -4,6 +4,7 @@
 #include "core/trace/manual_arrays.h"
 #include "views/layout/run/finding_text.h"
 #include "views/layout/timeline/timeline.h"
+#include "views/navigation/times.h"
 
 #include <algorithm>
 
@@ -209,9 +210,12 @@ struct Partners::Gather
                 addAccesses(step, found.operand);
             }
         }
+        if (const auto time = timeOf(trace, finding, state.now)) {
+            addManualAccesses(found, *time);
+        }
     }
 
-    // The blocks and slots of the operand that a step has, and its copies that are manual DMA.
+    // The blocks and slots of the operand that a step has.
     void addAccesses(std::int32_t step, const std::string& operand) const
     {
         const auto isOf = [&](std::int32_t number) {
@@ -226,12 +230,30 @@ struct Partners::Gather
                 add(target::Buffer{of.firstBuffer + visits.slot[visit]});
             }
         }
+    }
+
+    // Of manual DMA, the copy that the finding is about and the one before it that has to do with
+    // the same array or scratch: "x → buffer" has both names.
+    void addManualAccesses(const trace::Finding& finding, Picoseconds time) const
+    {
         const trace::Copies& copies = trace.copies();
-        for (std::size_t copy = 0; copy < copies.size(); ++copy) {
-            if (copies.step[copy] == step && isOf(copies.operand[copy])
-                && info.operands[row(copies.operand[copy])].pipeline == kNone) {
-                add(target::Copy{static_cast<std::int64_t>(copy)});
-                add(target::Block{copies.operand[copy], copies.block[copy]});
+        const std::string from = finding.operand + " \u2192 ", to = " \u2192 " + finding.operand;
+        std::optional<std::size_t> before, about;
+        for (std::size_t copy = 0; copy < copies.size() && !about; ++copy) {
+            const trace::Operand& operand = info.operands[row(copies.operand[copy])];
+            if (operand.pipeline != kNone
+                || (!operand.name.starts_with(from) && !operand.name.ends_with(to))) {
+                continue;
+            }
+            if (Picoseconds(copies.issue[copy]) < time) {
+                before = copy;
+            } else if (operand.source == finding.source) {
+                about = copy;
+            }
+        }
+        for (const std::optional<std::size_t>& copy : {before, about}) {
+            if (copy) {
+                addCopy(*copy);
             }
         }
     }

@@ -207,8 +207,10 @@ struct TimeOf
     [[nodiscard]] std::vector<Picoseconds> timesOf(const trace::Finding& finding) const
     {
         std::vector<Picoseconds> times;
+        const bool isWhole = trace.steps().size() <= 1; // a step that says nothing of the moment
         for (const std::int64_t step : {finding.relatedStep.value_or(-1), finding.step}) {
-            if (const Time time = at(trace.steps().begin, layout::stepRow(trace, step))) {
+            const Time time = at(trace.steps().begin, layout::stepRow(trace, step));
+            if (time && !isWhole) {
                 times.push_back(*time);
             }
         }
