@@ -29,14 +29,14 @@ std::vector<analysis::Alternative> nearestOf(const KernelChoice& kernel, const c
     std::vector<std::pair<Bytes, analysis::Alternative>> others;
     for (const chip::Chip& other : builtInChips()) {
         const Result<study::Fit> fits = study::fit(kernel.program, other);
-        const std::int32_t vmem = other.memoryIndex("VMEM");
-        if (other.name != chip.name && vmem >= 0 && fits && fits->fits
+        const std::optional<std::int32_t> vmem = other.memoryIndex("VMEM");
+        if (other.name != chip.name && vmem && fits && fits->fits
             && machine::checkFit(kernel.program, other)) {
             analysis::Alternative choice;
             choice.name = "on " + other.title;
             choice.changed = {{"chip", other.name}};
             choice.vmem = fits->bytes;
-            others.emplace_back(other.memories[static_cast<std::size_t>(vmem)].bytes,
+            others.emplace_back(other.memories[static_cast<std::size_t>(*vmem)].bytes,
                                 std::move(choice));
         }
     }

@@ -23,27 +23,28 @@ const Unit* Chip::unitOf(UnitKind kind, std::int32_t agent) const
     return nullptr;
 }
 
-std::int32_t Chip::agentNamed(std::string_view kind) const
+std::optional<std::int32_t> Chip::agentNamed(std::string_view kind) const
 {
     const auto found = std::find_if(agents.begin(), agents.end(), [&](const AgentKind& agent) {
         return kind.empty() || agent.name == kind;
     });
-    return found == agents.end() ? -1 : static_cast<std::int32_t>(found - agents.begin());
+    return found == agents.end() ? std::nullopt
+                                 : std::optional(static_cast<std::int32_t>(found - agents.begin()));
 }
 
-std::int32_t Chip::memoryIndex(std::string_view memory) const
+std::optional<std::int32_t> Chip::memoryIndex(std::string_view memory) const
 {
     for (std::size_t i = 0; i < memories.size(); ++i) {
         if (memories[i].name == memory) {
             return static_cast<std::int32_t>(i);
         }
     }
-    return -1;
+    return std::nullopt;
 }
 
-std::int32_t Chip::linkBetween(std::int32_t from, std::int32_t to) const
+std::optional<std::int32_t> Chip::linkBetween(std::int32_t from, std::int32_t to) const
 {
-    const std::int32_t hbm = memoryIndex("HBM");
+    const std::optional<std::int32_t> hbm = memoryIndex("HBM");
     const auto joining = [&](std::int32_t a, std::int32_t b) {
         return std::find_if(links.begin(), links.end(),
                             [=](const Link& link) { return link.from == a && link.to == b; });
@@ -54,7 +55,8 @@ std::int32_t Chip::linkBetween(std::int32_t from, std::int32_t to) const
         found = std::find_if(links.begin(), links.end(),
                              [&](const Link& link) { return link.from == hbm || link.to == hbm; });
     }
-    return found == links.end() ? -1 : static_cast<std::int32_t>(found - links.begin());
+    return found == links.end() ? std::nullopt
+                                : std::optional(static_cast<std::int32_t>(found - links.begin()));
 }
 
 } // namespace pallascope::chip

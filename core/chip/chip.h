@@ -155,13 +155,13 @@ struct Chip
     // The first unit of this kind that agents of a kind own; null if there is none. Units without
     // an owner belong to the first kind of agents.
     [[nodiscard]] const Unit* unitOf(UnitKind kind, std::int32_t agent = 0) const;
-    // The index of this kind of agents; the first kind if the name is empty; -1 if there is none.
-    [[nodiscard]] std::int32_t agentNamed(std::string_view kind) const;
-    [[nodiscard]] std::int32_t memoryIndex(std::string_view name) const; // -1: none
+    // The index of this kind of agents, if there is one; the first kind if the name is empty.
+    [[nodiscard]] std::optional<std::int32_t> agentNamed(std::string_view kind) const;
+    [[nodiscard]] std::optional<std::int32_t> memoryIndex(std::string_view name) const;
     // The link that a copy from one memory to another takes. It is the link that joins them in this
     // direction, otherwise the one in the other direction, otherwise, if one of them is HBM, any
-    // link of HBM; -1 if there is none.
-    [[nodiscard]] std::int32_t linkBetween(std::int32_t from, std::int32_t to) const;
+    // link of HBM; none if there is none.
+    [[nodiscard]] std::optional<std::int32_t> linkBetween(std::int32_t from, std::int32_t to) const;
 };
 
 // Parses a chip file. Errors start with `name` and give the JSON pointer, the value and what was

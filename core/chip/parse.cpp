@@ -251,7 +251,7 @@ void readParts(const Node& root, Chip& chip)
     }
     if (root.has("interconnect")) {
         chip.interconnect = parseInterconnect(root["interconnect"]);
-        const std::int32_t hbm = std::max(chip.memoryIndex("HBM"), 0);
+        const std::int32_t hbm = chip.memoryIndex("HBM").value_or(0);
         chip.interconnect->link.from = chip.interconnect->link.to = hbm;
     }
     for (const Node& node : root["units"].list()) {

@@ -120,12 +120,12 @@ Result<std::int32_t> memoryOf(ir::MemorySpace space, const chip::Chip& chip)
     std::string name(ir::memorySpaceName(space));
     std::transform(name.begin(), name.end(), name.begin(),
                    [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    const std::int32_t memory = chip.memoryIndex(name);
-    if (memory < 0) {
+    const std::optional<std::int32_t> memory = chip.memoryIndex(name);
+    if (!memory) {
         return userError("The kernel uses " + name + ", a memory that the chip " + chip.title
                          + " does not list.");
     }
-    return memory;
+    return *memory;
 }
 
 namespace {

@@ -25,9 +25,9 @@ TEST(Chip, theV5eHasTheFiguresOfItsDatasheet)
     const Chip chip = v5e();
     EXPECT_EQ(chip.title, "TPU v5e");
     EXPECT_EQ(chip.aliases, std::vector<std::string>{"v5e"});
-    const std::int32_t vmem = chip.memoryIndex("VMEM");
-    ASSERT_GE(vmem, 0);
-    const Memory& memory = chip.memories[static_cast<std::size_t>(vmem)];
+    const std::optional<std::int32_t> vmem = chip.memoryIndex("VMEM");
+    ASSERT_TRUE(vmem);
+    const Memory& memory = chip.memories[static_cast<std::size_t>(*vmem)];
     EXPECT_EQ(memory.bytes, Bytes(128 << 20));
     EXPECT_EQ(memory.defaultLimit, Bytes(16 << 20));
     EXPECT_EQ(memory.tile, (std::vector<std::int64_t>{8, 128}));
@@ -37,7 +37,7 @@ TEST(Chip, theV5eHasTheFiguresOfItsDatasheet)
     // The overhead of a product, which has three operands.
     EXPECT_EQ(chip.stepOverhead + chip.stepOperand * 3, Picoseconds(330'000));
     EXPECT_EQ(chip.agents.front().clock, Hertz(1'500'000'000));
-    EXPECT_EQ(chip.memoryIndex("L2"), -1);
+    EXPECT_FALSE(chip.memoryIndex("L2"));
 }
 
 TEST(Chip, theV5eHasFourLinksToItsNeighbours)

@@ -39,7 +39,7 @@ TEST(Budget, countsEverySlotOfEveryOperand)
 {
     // 512-blocks with two slots each: 2 x 512 KiB, 2 x 512 KiB, 2 x 1 MiB.
     const cost::Budget budget = budgetOf(blocked(512, 2));
-    const std::int32_t vmem = v5e().memoryIndex("VMEM");
+    const std::int32_t vmem = *v5e().memoryIndex("VMEM");
     ASSERT_EQ(budget.entries.size(), 3U);
     EXPECT_EQ(budget.entries[0].name, "x");
     EXPECT_EQ(budget.entries[0].slots, 2);
@@ -54,7 +54,7 @@ TEST(Budget, padsToTilesInVmemAndNotInSmem)
     const cost::Budget budget = budgetOf(blocked(
         3, 1,
         {{"sum", DType::F32, {3, 100}}, {"counts", DType::Int32, {5}, ir::MemorySpace::Smem}}));
-    const std::int32_t vmem = v5e().memoryIndex("VMEM"), smem = v5e().memoryIndex("SMEM");
+    const std::int32_t vmem = *v5e().memoryIndex("VMEM"), smem = *v5e().memoryIndex("SMEM");
     ASSERT_EQ(budget.entries.size(), 5U);
     EXPECT_EQ(budget.entries[0].slotBytes, Bytes(4 * 128 * 2)); // bf16[3,3]: a tile of 4 x 128
     EXPECT_EQ(budget.entries[3].slotBytes, Bytes(4 * 128 * 4)); // f32[3,100]
@@ -70,7 +70,7 @@ TEST(Budget, anOperandThatNeverMovesHasOneSlot)
         ir_test::traced({pl::in("x", DType::F32, {8, 128}), pl::out("out", DType::F32, {8, 128})},
                         [](const std::vector<pl::Ref>&) {})
             .value();
-    EXPECT_EQ(budgetOf(program).used(v5e().memoryIndex("VMEM")), Bytes(2 * 4096));
+    EXPECT_EQ(budgetOf(program).used(*v5e().memoryIndex("VMEM")), Bytes(2 * 4096));
 }
 
 TEST(Budget, aMemoryThatTheChipLacksIsNamed)

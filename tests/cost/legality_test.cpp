@@ -190,7 +190,7 @@ TEST(BlockLegality, isJudgedByTheTilesOfTheChip)
 {
     const ir::Program program = programOf({.array = {16, 300}, .block = blocked({8, 100})});
     chip::Chip untiled = v5e();
-    untiled.memories[static_cast<std::size_t>(untiled.memoryIndex("VMEM"))].tile.clear();
+    untiled.memories[static_cast<std::size_t>(*untiled.memoryIndex("VMEM"))].tile.clear();
     const ir::Operation& pipeline = *ir::pipelinesOf(program).at(0);
     EXPECT_TRUE(cost::illegalBlocks(program, pipeline, untiled).empty());
 }

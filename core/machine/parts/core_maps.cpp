@@ -20,7 +20,7 @@ CoreMaps::CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched
 void CoreMaps::enter(const PlanItem& item)
 {
     const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
-    const AgentGroup& group = m_prepared.layout.groupOf(m_prepared.chip.agentNamed(mesh.agents));
+    const AgentGroup& group = m_prepared.layout.groupOf(*m_prepared.chip.agentNamed(mesh.agents));
     const chip::AgentKind& kind = m_prepared.chip.agents[static_cast<std::size_t>(group.kind)];
     if (mesh.cores > kind.count) {
         m_ending.fail(userError(
@@ -160,7 +160,7 @@ void CoreMaps::joinOthers(const AwayFrame& frame)
     const PlanItem& item = *frame.item;
     const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
     const Agent& first =
-        m_agents.agentAt(m_turn.agent().device, m_prepared.chip.agentNamed(mesh.agents), 0, 0);
+        m_agents.agentAt(m_turn.agent().device, *m_prepared.chip.agentNamed(mesh.agents), 0, 0);
     if (!first.isDone()) {
         m_turn.agent().waiting = Waiting{.since = m_turn.agent().time};
         return;

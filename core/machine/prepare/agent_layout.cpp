@@ -36,16 +36,16 @@ AgentLayout agentLayout(const ir::Program& program, const chip::Chip& chip)
             return;
         }
         const auto& mesh = std::get<ir::CoreMapParams>(operation.params);
-        const std::int32_t kind = chip.agentNamed(mesh.agents);
-        if (kind < 0) {
+        const std::optional<std::int32_t> kind = chip.agentNamed(mesh.agents);
+        if (!kind) {
             return; // the plan reports the error
         }
         auto group = std::find_if(layout.groups.begin(), layout.groups.end(),
-                                  [&](const AgentGroup& one) { return one.kind == kind; });
+                                  [&](const AgentGroup& one) { return one.kind == *kind; });
         if (group == layout.groups.end()) {
-            group = layout.groups.insert(group, AgentGroup{.kind = kind});
+            group = layout.groups.insert(group, AgentGroup{.kind = *kind});
         }
-        const std::int64_t slots = chip.agents[static_cast<std::size_t>(kind)].slots;
+        const std::int64_t slots = chip.agents[static_cast<std::size_t>(*kind)].slots;
         const std::int64_t used = std::min<std::int64_t>(slots, ir::sizeOf(mesh.grid));
         group->slots = std::max(group->slots, static_cast<std::int32_t>(used));
         group->cores = std::max(group->cores, mesh.cores);

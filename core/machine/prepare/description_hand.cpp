@@ -87,8 +87,8 @@ void Description::describeScopes(const ir::Program& program, const chip::Chip& c
 // If the chip has no such link, one that moves a register per cycle.
 std::int32_t Description::linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to)
 {
-    if (const std::int32_t link = chip.linkBetween(from, to); link >= 0) {
-        return link;
+    if (const std::optional<std::int32_t> link = chip.linkBetween(from, to)) {
+        return *link;
     }
     if (!m_onChipLink) {
         chip::Link link;
@@ -188,7 +188,7 @@ private:
     const ir::Program& m_program;
     const chip::Chip& m_chip;
     Views m_views;
-    std::int32_t m_hbm;
+    std::optional<std::int32_t> m_hbm;
     std::map<std::tuple<ir::ValueId, ir::ValueId, std::vector<Extent>, std::string_view, int>,
              std::int32_t>
         m_known;

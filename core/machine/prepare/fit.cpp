@@ -25,16 +25,16 @@ namespace {
 
 Status checkArrays(const ir::Program& program, const chip::Chip& chip)
 {
-    const std::int32_t hbm = chip.memoryIndex("HBM");
+    const std::optional<std::int32_t> hbm = chip.memoryIndex("HBM");
     Bytes arrays;
     for (const ir::Argument& argument : program.arguments) {
         const ir::Type& type = program.type(argument.ref);
         arrays += packedBytes(type.dtype, type.shape.elements());
     }
-    if (hbm >= 0 && arrays > chip.memories[static_cast<std::size_t>(hbm)].bytes) {
+    if (hbm && arrays > chip.memories[static_cast<std::size_t>(*hbm)].bytes) {
         return limitError("The arrays of " + program.name + " take " + bytesText(arrays)
                           + " of HBM, " + chip.title + " has "
-                          + bytesText(chip.memories[static_cast<std::size_t>(hbm)].bytes) + ".");
+                          + bytesText(chip.memories[static_cast<std::size_t>(*hbm)].bytes) + ".");
     }
     constexpr std::int64_t kMostAgentValues = 1 << 21;
     const std::int64_t devices = ir::deviceCount(program);

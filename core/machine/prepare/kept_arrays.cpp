@@ -106,9 +106,9 @@ private:
 // The bytes of VMEM that kernels cannot use; 0 if the chip file does not say.
 std::int64_t roomOf(const chip::Chip& chip)
 {
-    const std::int32_t index = chip.memoryIndex("VMEM");
+    const std::optional<std::int32_t> index = chip.memoryIndex("VMEM");
     const chip::Memory* const vmem =
-        index < 0 ? nullptr : &chip.memories[static_cast<std::size_t>(index)];
+        index ? &chip.memories[static_cast<std::size_t>(*index)] : nullptr;
     return vmem != nullptr && vmem->defaultLimit
                ? std::max<std::int64_t>(0, (vmem->bytes - *vmem->defaultLimit).value())
                : 0;

@@ -54,14 +54,16 @@ Result<std::shared_ptr<const OperandPlan>> planOperand(const ir::Program& progra
     if (!from || !to) {
         return from ? to.error() : from.error();
     }
-    operand->linkIn = chip.linkBetween(*from, *to);
-    operand->linkOut = chip.linkBetween(*to, *from);
-    if (operand->linkIn < 0) {
+    const std::optional<std::int32_t> linkIn = chip.linkBetween(*from, *to);
+    const std::optional<std::int32_t> linkOut = chip.linkBetween(*to, *from);
+    if (!linkIn || !linkOut) {
         return userError("The chip " + chip.title + " has no link between "
                          + chip.memories[static_cast<std::size_t>(*from)].name + " and "
                          + chip.memories[static_cast<std::size_t>(*to)].name + ", which "
                          + operand->spec->name + " needs.");
     }
+    operand->linkIn = *linkIn;
+    operand->linkOut = *linkOut;
     operand->tile =
         cost::tiling(array.dtype, array.shape, chip.memories[static_cast<std::size_t>(*to)].tile);
     operand->exactSlices = ir::scheduleFromName(params.schedule) < ir::Schedule::Jax0_11;

@@ -294,12 +294,13 @@ Status Planner::control(const ir::Operation& operation, BlockPlan& block)
     const std::int32_t around = m_kind;
     const ir::Operation* const fusion = m_fusion;
     if (const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params)) {
-        m_kind = m_chip.agentNamed(mesh->agents);
-        if (m_kind < 0) {
+        const std::optional<std::int32_t> kind = m_chip.agentNamed(mesh->agents);
+        if (!kind) {
             return userError(m_program.where(operation.location) + ": core_map runs on "
                              + mesh->agents + ", which the chip " + m_chip.title
                              + " does not have.");
         }
+        m_kind = *kind;
     }
     if (operation.code == ir::OpCode::Pipeline) {
         item.duration = overheadOf(operation);

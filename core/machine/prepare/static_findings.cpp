@@ -70,7 +70,10 @@ std::vector<trace::Finding> staticFindings(const ir::Program& program, const chi
     std::vector<trace::Finding> findings;
     addScopedLimit(program, chip, budgets, description, findings);
     addIllegalBlocks(program, chip, description, findings);
-    std::vector<std::int32_t> memories{chip.memoryIndex("HBM")};
+    std::vector<std::int32_t> memories;
+    if (const std::optional<std::int32_t> hbm = chip.memoryIndex("HBM")) {
+        memories.push_back(*hbm);
+    }
     for (const trace::Buffer& buffer : description.info.buffers) {
         memories.push_back(buffer.memory);
     }

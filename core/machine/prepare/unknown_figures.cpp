@@ -34,7 +34,7 @@ std::set<std::string> usedParts(const ir::Program& program, const chip::Chip& ch
     }
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         if (const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params)) {
-            parts.insert("/agents/" + std::to_string(chip.agentNamed(mesh->agents)) + "/");
+            parts.insert("/agents/" + std::to_string(*chip.agentNamed(mesh->agents)) + "/");
         }
         const chip::Unit* matrix = chip.unitOf(UnitKind::Matrix);
         const ir::OpKind kind = ir::opEntry(operation.code).kind;
