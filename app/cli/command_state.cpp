@@ -133,8 +133,8 @@ Json stateJson(Replay& replay, Picoseconds stop, const Asked& asked)
         const Replay::AgentPlace& place = places[agent];
         Json one = {{"agent", place.agent},
                     {"time_ps", place.time.value()},
-                    {"step", place.step},
-                    {"next", place.next >= 0 ? Json(lines[place.next]) : Json(nullptr)},
+                    {"step", place.step.value_or(-1)},
+                    {"next", place.next ? Json(lines[*place.next]) : Json(nullptr)},
                     {"waits_for", place.waits.empty() ? Json(nullptr) : Json(place.waits)},
                     {"done", place.isDone},
                     {"refs", Json::array()}};

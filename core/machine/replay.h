@@ -96,9 +96,9 @@ public:
     {
         std::string agent;
         Picoseconds time;
-        std::int64_t step = -1; // row of trace::Steps; -1: none
-        // Operation::id of the next operation; -1: work of the pipeline itself.
-        std::int32_t next = -1;
+        std::optional<std::int64_t> step; // row of trace::Steps
+        // Operation::id of the next operation; none if the pipeline itself works next.
+        std::optional<std::int32_t> next;
         std::string waits; // the semaphore for which it waits
         // Refs that it can look at, those of the innermost region last.
         std::vector<ir::ValueId> refs;

@@ -23,18 +23,19 @@ void addRefs(const Prepared& prepared, const Agent& agent, const ir::Region& reg
     }
 }
 
-std::int32_t nextOperation(const Plan& plan, const Frame& frame)
+std::optional<std::int32_t> nextOperation(const Plan& plan, const Frame& frame)
 {
     const auto* block = std::get_if<BlockFrame>(&frame);
     if (block == nullptr || block->next >= block->plan->items.size()) {
-        return -1;
+        return std::nullopt;
     }
     const PlanItem& item = block->plan->items[block->next];
     if (item.control != nullptr) {
         return item.control->id;
     }
     const auto& operations = plan.templates[static_cast<std::size_t>(item.templateId)].operations;
-    return operations.empty() ? -1 : operations[static_cast<std::size_t>(block->done)];
+    return operations.empty() ? std::nullopt
+                              : std::optional(operations[static_cast<std::size_t>(block->done)]);
 }
 
 // Where a copy writes, in elements of the memory behind `buffer`; nothing if it writes elsewhere.
@@ -175,9 +176,11 @@ std::vector<Replay::AgentPlace> Replay::places() const
         AgentPlace place;
         place.agent = m_impl->engine.recorder().agentName(agent.id);
         place.time = agent.time;
-        place.step = agent.step;
+        place.step = agent.step < 0 ? std::nullopt : std::optional(agent.step);
         place.isDone = agent.isDone();
-        place.next = agent.isDone() ? -1 : nextOperation(prepared.plan, agent.frames.back());
+        if (!agent.isDone()) {
+            place.next = nextOperation(prepared.plan, agent.frames.back());
+        }
         if (agent.waiting && agent.waiting->semaphore) {
             place.waits = m_impl->engine.recorder().semaphoreName(
                 m_impl->engine.state().sync.semaphores[*agent.waiting->semaphore].row);

@@ -79,7 +79,7 @@ ir::Program everyOperationOnRefs()
 // Of a run of one core, before one of its events.
 struct HeldRefs
 {
-    std::int32_t next = -1; // Operation::id
+    std::optional<std::int32_t> next; // Operation::id
     std::map<ir::ValueId, Replay::Contents> refs;
 };
 
@@ -154,8 +154,8 @@ TEST(OperandRoles, nameTheRefsThatAnOperationChangesAndNoOthers)
     for (HeldRefs before = heldBy(replay); !replay.isAtEnd();) {
         ASSERT_TRUE(replay.step(Replay::Unit::Operation, true));
         HeldRefs after = replay.isAtEnd() ? HeldRefs{} : heldBy(replay);
-        if (before.next >= 0 && !replay.isAtEnd()) {
-            const ir::Operation& operation = *byId.at(before.next);
+        if (before.next && !replay.isAtEnd()) {
+            const ir::Operation& operation = *byId.at(*before.next);
             const std::set<ir::ValueId> written = writtenBy(operation, refs);
             const std::set<ir::ValueId> changed = changedBetween(before, after, refs);
             SCOPED_TRACE(ir::opName(operation.code));
