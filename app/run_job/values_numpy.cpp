@@ -62,8 +62,8 @@ std::string listText(const layout::values::Plane& plane, const layout::values::R
         std::string columns;
         for (std::int64_t column = region.column; column < region.column + region.columns;
              ++column) {
-            if (const std::int64_t element = plane.at(row, column); element >= 0) {
-                columns += (columns.empty() ? "" : ", ") + text(element);
+            if (const std::optional<std::int64_t> element = plane.at(row, column)) {
+                columns += (columns.empty() ? "" : ", ") + text(*element);
             }
         }
         rows += (rows.empty() ? ""

@@ -102,8 +102,8 @@ void ValuesPanel::moveCursor(int rows, int columns)
         std::clamp<std::int64_t>(sight->plane.rowOf(from) + rows, 0, sight->plane.rows - 1);
     const std::int64_t column = std::clamp<std::int64_t>(sight->plane.columnOf(from) + columns, 0,
                                                          sight->plane.columns - 1);
-    const std::int64_t element = sight->plane.at(row, column);
-    if (element < 0) {
+    const std::optional<std::int64_t> element = sight->plane.at(row, column);
+    if (!element) {
         return;
     }
     if (m_choice.corner) { // keeps it in sight
@@ -117,7 +117,7 @@ void ValuesPanel::moveCursor(int rows, int columns)
         m_choice.corner->first = ceilDiv(m_choice.corner->first, side) * side;
         m_choice.corner->second = ceilDiv(m_choice.corner->second, side) * side;
     }
-    chooseElement(indexOf(sight->shape, element));
+    chooseElement(indexOf(sight->shape, *element));
 }
 
 void ValuesPanel::setSide(std::int64_t side,

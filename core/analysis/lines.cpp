@@ -3,24 +3,25 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace pallascope::analysis {
 
 namespace {
 
-// Time by line and unit; unit -1: bookkeeping and waits.
-using Shares = std::map<trace::SourceLine, std::map<std::int32_t, Picoseconds>>;
+// Time by line and unit; without a unit: bookkeeping and waits.
+using Shares = std::map<trace::SourceLine, std::map<std::optional<std::int32_t>, Picoseconds>>;
 
-// The unit that decides how long the segment lasts; -1 if no unit has any work.
-std::int32_t longestUnit(const trace::SegmentTemplate& segment)
+// The unit that decides how long the segment lasts; none if no unit has any work.
+std::optional<std::int32_t> longestUnit(const trace::SegmentTemplate& segment)
 {
     std::map<std::int32_t, Cycles> sums;
     for (const trace::Mark& mark : segment.marks) {
         sums[mark.unit] += mark.length;
     }
-    std::int32_t longest = -1;
+    std::optional<std::int32_t> longest;
     for (const auto& [unit, cycles] : sums) {
-        if (longest < 0 || cycles > sums[longest]) {
+        if (!longest || cycles > sums[*longest]) {
             longest = unit;
         }
     }
@@ -37,8 +38,8 @@ void addSegments(const trace::Trace& trace, Shares& lines)
     for (std::size_t id = 0; id < instances.size(); ++id) {
         const trace::SegmentTemplate& segment = info.templates[id];
         const Picoseconds whole = segment.duration * instances[id];
-        const std::int32_t unit = longestUnit(segment);
-        if (segment.isBookkeeping() || unit < 0 || segment.cycles == Cycles(0)) {
+        const std::optional<std::int32_t> unit = longestUnit(segment);
+        if (segment.isBookkeeping() || !unit || segment.cycles == Cycles(0)) {
             continue; // it goes to the pipeline's line
         }
         Picoseconds left = whole;
@@ -65,7 +66,7 @@ void addWaitsByHand(const trace::Trace& trace, Shares& lines)
     for (std::size_t row = 0; row < waits.size(); ++row) {
         const trace::SourceLine line = trace::lineOfWait(trace, trace::WaitRow::at(row));
         if (line.file >= 0) {
-            lines[line][-1] += Picoseconds(waits.end[row] - waits.begin[row]);
+            lines[line][std::nullopt] += Picoseconds(waits.end[row] - waits.begin[row]);
         }
     }
 }
@@ -90,7 +91,8 @@ void average(const trace::Trace& trace, Shares& lines)
             rest -= time;
         }
     }
-    lines[info.pipelines.empty() ? trace::SourceLine{} : info.pipelines.front().source][-1] += rest;
+    lines[info.pipelines.empty() ? trace::SourceLine{} : info.pipelines.front().source]
+         [std::nullopt] += rest;
 }
 
 } // namespace
@@ -103,7 +105,7 @@ std::vector<LineTime> timeByLine(const trace::Trace& trace)
     average(trace, lines);
     std::vector<LineTime> result;
     for (const auto& [line, share] : lines) {
-        LineTime entry{line, Picoseconds(0), -1};
+        LineTime entry{line, Picoseconds(0), {}};
         Picoseconds most(-1);
         for (const auto& [unit, time] : share) {
             entry.time += time;

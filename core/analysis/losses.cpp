@@ -108,15 +108,15 @@ bool hasKernel(const trace::Info& info, const trace::Summary& sums)
     return false;
 }
 
-// The row of Info::units whose peak is the roof, or kNone.
-std::int32_t roofRow(const Report& report, const trace::Info& info)
+// The row of Info::units whose peak is the roof, if there is one.
+std::optional<std::int32_t> roofRow(const Report& report, const trace::Info& info)
 {
     for (std::size_t unit = 0; unit < info.units.size(); ++unit) {
         if (report.roofline.peak && info.units[unit].name == report.roofline.peak->unit) {
             return static_cast<std::int32_t>(unit);
         }
     }
-    return trace::kNone;
+    return std::nullopt;
 }
 
 class Waterfall
@@ -178,7 +178,7 @@ private:
     const chip::Chip& m_chip;
     // The members are in this order because each needs those before it.
     const bool m_hasKernel;
-    const std::int32_t m_roof;
+    const std::optional<std::int32_t> m_roof;
     const Picoseconds m_fusions, m_kernels;
     const Stretches m_stretches;
     const Bytesum m_bytes;
@@ -291,20 +291,20 @@ void Waterfall::throughput(Chains& chains) const
 {
     const Slope& memory = m_report.roofline.memory;
     const double peak =
-        m_report.roofline.peak && m_roof >= 0 ? m_report.roofline.peak->flopsPerSecond : 0;
+        m_report.roofline.peak && m_roof ? m_report.roofline.peak->flopsPerSecond : 0;
     const double rate = memory.datasheet.value();
     chains.begin(ofSeconds(peak > 0 ? m_stretches.useful / peak : 0),
                  ofSeconds(rate > 0 ? m_bytes.once / rate : 0));
     if (peak > 0) {
         const std::string& unit = m_report.roofline.peak->unit;
         const auto owners =
-            static_cast<double>(ownersOf(m_info, m_chip, static_cast<std::size_t>(m_roof)));
+            static_cast<double>(ownersOf(m_info, m_chip, static_cast<std::size_t>(*m_roof)));
         const double executed = m_stretches.executed / peak;
         chains.compute(LossKind::Padding, ofSeconds(executed), unit);
         chains.compute(LossKind::IdleCores,
                        ofSeconds(executed * std::max(1.0, agentsOfRoof() / owners)));
         const bool isMatrix =
-            m_info.units[static_cast<std::size_t>(m_roof)].kind == UnitKind::Matrix;
+            m_info.units[static_cast<std::size_t>(*m_roof)].kind == UnitKind::Matrix;
         chains.compute(isMatrix ? LossKind::MatrixRate : LossKind::Units,
                        ofSeconds(m_stretches.busy / owners), unit);
     }

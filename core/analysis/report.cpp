@@ -160,7 +160,7 @@ void Accounting::memory(Report& report) const
 {
     const std::int32_t onChip = m_info.links.front().to; // where blocks are copied to
     const trace::PipelineKinds kinds = trace::pipelineKindsOf(m_info);
-    const std::int32_t largest = kinds.largest(m_info, onChip);
+    const std::optional<std::int32_t> largest = kinds.largest(m_info, onChip);
     std::int32_t before = -1; // operand of the buffer before
     for (std::size_t i = 0; i < m_info.buffers.size(); ++i) {
         const trace::Buffer& buffer = m_info.buffers[i];

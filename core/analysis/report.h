@@ -224,7 +224,8 @@ struct LineTime
 {
     trace::SourceLine line;
     Picoseconds time;
-    std::int32_t unit = -1; // the unit that takes most of it; -1: bookkeeping and waits
+    // The unit that takes most of it; none if bookkeeping and waits do.
+    std::optional<std::int32_t> unit;
 };
 
 [[nodiscard]] std::vector<LineTime> timeByLine(const trace::Trace& trace);

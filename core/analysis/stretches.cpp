@@ -23,8 +23,8 @@ void StretchAdder::add(const trace::SegmentTemplate& segment, std::int64_t insta
                        Stretches& sums) const
 {
     const auto all = static_cast<double>(instances);
-    const auto at = static_cast<std::size_t>(m_roof);
-    if (m_roof >= 0 && at < segment.flopsByUnit.size()) {
+    if (const auto at = static_cast<std::size_t>(m_roof.value_or(0));
+        m_roof && at < segment.flopsByUnit.size()) {
         sums.useful += all * static_cast<double>(segment.flopsByUnit[at].value());
         sums.executed += all * static_cast<double>(segment.executedFlopsByUnit[at].value());
     }
@@ -39,16 +39,16 @@ void StretchAdder::add(const trace::SegmentTemplate& segment, std::int64_t insta
     }
     const double second = all * toSeconds(segment.duration).value()
                           / static_cast<double>(segment.cycles.value()); // seconds per cycle
-    const auto found = totals.find(m_roof);
+    const auto found = m_roof ? totals.find(*m_roof) : totals.end();
     const Cycles own = found == totals.end() ? Cycles(0) : found->second;
     const Cycles units = std::max(own, std::min(segment.cycles, together(totals)));
     sums.busy += second * static_cast<double>(own.value());
     sums.chains += second * static_cast<double>((segment.cycles - units).value());
-    if (const std::int32_t other = busiestOther(totals); other >= 0) {
+    if (const std::optional<std::int32_t> other = busiestOther(totals)) {
         const double over = second * static_cast<double>((units - own).value());
-        const double masked = over * ratio(masks[other], totals[other]);
+        const double masked = over * ratio(masks[*other], totals[*other]);
         sums.masks += masked;
-        sums.others[other] += over - masked;
+        sums.others[*other] += over - masked;
     }
 }
 
@@ -75,11 +75,12 @@ bool StretchAdder::isOfMask(const trace::Mark& mark) const
            && makesMasks(m_info.operations[row].name);
 }
 
-std::int32_t StretchAdder::busiestOther(const std::map<std::int32_t, Cycles>& totals) const
+std::optional<std::int32_t>
+StretchAdder::busiestOther(const std::map<std::int32_t, Cycles>& totals) const
 {
-    std::int32_t busiest = -1;
+    std::optional<std::int32_t> busiest;
     for (const auto& [unit, cycles] : totals) {
-        if (unit != m_roof && cycles > Cycles(0) && (busiest < 0 || cycles > totals.at(busiest))) {
+        if (unit != m_roof && cycles > Cycles(0) && (!busiest || cycles > totals.at(*busiest))) {
             busiest = unit;
         }
     }

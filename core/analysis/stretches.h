@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 
 namespace pallascope::analysis {
 
@@ -19,8 +20,8 @@ struct Stretches
 class StretchAdder
 {
 public:
-    // `roof` is a row of Info::units; -1: there is none, and all work is other units'.
-    StretchAdder(const trace::Info& info, const chip::Chip& chip, std::int32_t roof)
+    // `roof` is a row of Info::units; if there is none, all work is other units'.
+    StretchAdder(const trace::Info& info, const chip::Chip& chip, std::optional<std::int32_t> roof)
         : m_info(info)
         , m_chip(chip)
         , m_roof(roof)
@@ -32,11 +33,12 @@ public:
 private:
     [[nodiscard]] bool isOfMask(const trace::Mark& mark) const;
     [[nodiscard]] Cycles together(const std::map<std::int32_t, Cycles>& totals) const;
-    [[nodiscard]] std::int32_t busiestOther(const std::map<std::int32_t, Cycles>& totals) const;
+    [[nodiscard]] std::optional<std::int32_t>
+    busiestOther(const std::map<std::int32_t, Cycles>& totals) const;
 
     const trace::Info& m_info;
     const chip::Chip& m_chip;
-    std::int32_t m_roof;
+    std::optional<std::int32_t> m_roof;
 };
 
 } // namespace pallascope::analysis

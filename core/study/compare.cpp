@@ -75,7 +75,7 @@ Parting partingAtCopy(const Trace& a, const Trace& b, std::size_t i, Parting::Wh
     const Trace& one = i < a.copies().size() ? a : b;
     parting.operand = operandOf(one, i).name;
     parting.block = blockText(operandOf(one, i), one.copies().block[i]);
-    parting.step = one.copies().step[i];
+    parting.step = trace::StepRow::of(one.copies().step[i]);
     parting.timeA = i < a.copies().size() ? Picoseconds(a.copies().start[i]) : a.end();
     parting.timeB = i < b.copies().size() ? Picoseconds(b.copies().start[i]) : b.end();
     return parting;
@@ -85,7 +85,7 @@ Parting partingAtWork(const Trace& a, const Trace& b, std::size_t i, Parting::Wh
 {
     Parting parting{.what = what, .a = workText(a, i), .b = workText(b, i)};
     const Trace& one = i < a.segments().size() ? a : b;
-    parting.step = one.segments().step[i];
+    parting.step = trace::StepRow::of(one.segments().step[i]);
     parting.timeA = i < a.segments().size() ? Picoseconds(a.segments().begin[i]) : a.end();
     parting.timeB = i < b.segments().size() ? Picoseconds(b.segments().begin[i]) : b.end();
     return parting;
@@ -250,7 +250,7 @@ std::string partingText(const std::optional<Parting>& parting)
         return "They are the same: every event, at the same times.\n";
     }
     const std::string place =
-        parting->step < 0 ? "outside the steps" : fmt::format("in step {}", parting->step);
+        parting->step ? fmt::format("in step {}", parting->step->number) : "outside the steps";
     const std::string when =
         fmt::format("A at {}, B at {}", timeText(parting->timeA), timeText(parting->timeB));
     switch (parting->what) {
@@ -329,7 +329,7 @@ std::string toJson(const Comparison& comparison)
                                                                   : "time";
         json["parting"] = {
             {"what", what},
-            {"step", parting->step < 0 ? Json(nullptr) : Json(parting->step)},
+            {"step", parting->step ? Json(parting->step->number) : Json(nullptr)},
             {"operand", parting->operand.empty() ? Json(nullptr) : Json(parting->operand)},
             {"block", parting->operand.empty() ? Json(nullptr) : Json(parting->block)},
             {"a", parting->a},

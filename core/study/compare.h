@@ -3,6 +3,7 @@
 
 #include "core/analysis/report.h"
 #include "core/base/result.h"
+#include "core/trace/row.h"
 #include "core/trace/trace.h"
 
 #include <optional>
@@ -20,10 +21,10 @@ struct Parting
         Work, // other operations
         Time  // the same event at another time
     } what = What::Copy;
-    std::string a, b;         // the event in each run: "copy of x(0,1) in, 512 KiB"; "nothing"
-    std::string operand;      // of a copy; otherwise empty
-    std::string block;        // "0,1"
-    std::int64_t step = -1;   // row of Steps, -1: outside the steps
+    std::string a, b;    // the event in each run: "copy of x(0,1) in, 512 KiB"; "nothing"
+    std::string operand; // of a copy; otherwise empty
+    std::string block;   // "0,1"
+    std::optional<trace::StepRow> step; // none: outside the steps
     Picoseconds timeA, timeB; // when it begins, or when it ends if both begin at the same time
 };
 

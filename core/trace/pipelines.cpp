@@ -160,15 +160,16 @@ bool PipelineKinds::leads(const Info& info, std::int32_t pipeline) const
     return info.pipelines[at(pipeline)].agent == all[at(ofPipeline[at(pipeline)])].agent;
 }
 
-bool PipelineKinds::isThere(std::int32_t buffer, std::int32_t kind) const
+bool PipelineKinds::isThere(std::int32_t buffer, std::optional<std::int32_t> kind) const
 {
     const std::int32_t owner = ofBuffer[at(buffer)];
-    for (; owner >= 0 && kind >= 0 && kind != owner; kind = all[at(kind)].around) {
+    for (; owner >= 0 && kind && kind != owner; kind = all[at(*kind)].around) {
     }
     return owner < 0 || kind == owner;
 }
 
-Bytes PipelineKinds::used(const Info& info, std::int32_t kind, std::int32_t memory) const
+Bytes PipelineKinds::used(const Info& info, std::optional<std::int32_t> kind,
+                          std::int32_t memory) const
 {
     Bytes sum;
     for (std::size_t buffer = 0; buffer < info.buffers.size(); ++buffer) {
@@ -180,9 +181,9 @@ Bytes PipelineKinds::used(const Info& info, std::int32_t kind, std::int32_t memo
     return sum;
 }
 
-std::int32_t PipelineKinds::largest(const Info& info, std::int32_t memory) const
+std::optional<std::int32_t> PipelineKinds::largest(const Info& info, std::int32_t memory) const
 {
-    std::int32_t found = -1;
+    std::optional<std::int32_t> found;
     Bytes most(-1);
     for (std::size_t kind = 0; kind < all.size(); ++kind) {
         const Bytes bytes = used(info, static_cast<std::int32_t>(kind), memory);
@@ -206,7 +207,7 @@ PipelineKinds pipelineKindsOf(const Info& info)
             });
         const auto kind = static_cast<std::size_t>(same - kinds.all.begin());
         if (same == kinds.all.end()) {
-            kinds.all.push_back({{}, pipeline.agent, 1, -1});
+            kinds.all.push_back({{}, pipeline.agent, 1, {}});
             agents.emplace_back();
         }
         kinds.all[kind].rows.push_back(static_cast<std::int32_t>(row));

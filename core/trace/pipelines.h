@@ -6,6 +6,7 @@
 #include "core/trace/trace.h"
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -19,8 +20,8 @@ struct PipelineKind
     // The agent of the first row. It leads: its steps and slots are shown, the others do the same
     // beside it.
     std::int32_t agent = 0;
-    std::int64_t agents = 1;  // that run it
-    std::int32_t around = -1; // kind in whose body it runs, -1: none
+    std::int64_t agents = 1;            // that run it
+    std::optional<std::int32_t> around; // kind in whose body it runs
 };
 
 struct PipelineKinds
@@ -34,11 +35,13 @@ struct PipelineKinds
     [[nodiscard]] bool leads(const Info& info, std::int32_t pipeline) const;
     // Whether a buffer is there while a pipeline of a kind runs: its own, or one of those around
     // it. Kinds that do not run in each other run one after the other, and reuse the same bytes.
-    [[nodiscard]] bool isThere(std::int32_t buffer, std::int32_t kind) const;
+    [[nodiscard]] bool isThere(std::int32_t buffer, std::optional<std::int32_t> kind) const;
     // The bytes of a memory that are taken meanwhile.
-    [[nodiscard]] Bytes used(const Info& info, std::int32_t kind, std::int32_t memory) const;
-    // The kind that takes most of a memory, the first of equal ones; -1 without pipelines.
-    [[nodiscard]] std::int32_t largest(const Info& info, std::int32_t memory) const;
+    [[nodiscard]] Bytes used(const Info& info, std::optional<std::int32_t> kind,
+                             std::int32_t memory) const;
+    // The kind that takes most of a memory, the first of equal ones; none without
+    // pipelines.
+    [[nodiscard]] std::optional<std::int32_t> largest(const Info& info, std::int32_t memory) const;
 };
 
 [[nodiscard]] PipelineKinds pipelineKindsOf(const Info& info);

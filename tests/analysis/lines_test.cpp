@@ -89,7 +89,7 @@ TEST(Lines, theProductsLineHasTheMatrixUnitsTime)
     EXPECT_EQ(lines.at(place).time, dots);
     EXPECT_EQ(lines.at(place).unit, 0);
     const auto& pipeline = lines.at(trace->info().pipelines[0].source);
-    EXPECT_EQ(pipeline.unit, -1); // waits and overhead
+    EXPECT_FALSE(pipeline.unit); // waits and overhead
 }
 
 } // namespace pallascope::analysis_test

@@ -119,7 +119,7 @@ TEST(IrregularRun, everyPixelThatASegmentTouchesIsDrawn)
     ASSERT_NE(trace, nullptr);
     const RunView run = viewOf(trace);
     const auto& segments = trace->segments();
-    const std::int32_t unit = mainUnit(run);
+    const std::int32_t unit = mainUnit(run).value();
     for (const double share : {1.0, 0.1, 0.01, 0.001}) {
         SCOPED_TRACE(share);
         ViewState state;

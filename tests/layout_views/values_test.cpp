@@ -160,7 +160,7 @@ TEST(Values, aVectorIsWrappedAndAHigherRankShowsThePlaneOfTheElement)
     EXPECT_EQ(vector.columns, 128);
     EXPECT_EQ(vector.rows, 3);
     EXPECT_EQ(vector.at(2, 43), 299);
-    EXPECT_EQ(vector.at(2, 44), -1) << "the last row is not full";
+    EXPECT_FALSE(vector.at(2, 44)) << "the last row is not full";
     const values::Plane plane = values::planeOf({2, 3, 4, 5}, 3 * 20 + 7);
     EXPECT_EQ(plane.first, 60);
     EXPECT_EQ(plane.rows, 4);

@@ -45,13 +45,13 @@ TEST(Comparing, otherBlocksPartAtTheFirstCopyThatDiffers)
     ASSERT_TRUE(order.parting);
     EXPECT_EQ(order.parting->what, Parting::What::Copy);
     EXPECT_EQ(order.parting->operand, "x");
-    EXPECT_EQ(order.parting->step, 3); // it fetches for step 4
+    EXPECT_EQ(order.parting->step, trace::StepRow{3}); // it fetches for step 4
     EXPECT_EQ(order.parting->block, "0,0");
     EXPECT_NE(order.parting->b.find("x(1,0)"), std::string::npos) << order.parting->b;
     const Comparison wide = compared(*run({}), *run({{"bn", "256"}}));
     ASSERT_TRUE(wide.parting);
     EXPECT_EQ(wide.parting->operand, "y");
-    EXPECT_EQ(wide.parting->step, -1);
+    EXPECT_FALSE(wide.parting->step);
     EXPECT_NE(toText(wide).find("B moves y(0,0) into slot 0, 64 KiB"), std::string::npos)
         << toText(wide);
 }

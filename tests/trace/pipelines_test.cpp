@@ -87,7 +87,7 @@ TEST(PipelineKinds, useTheBytesOfThoseBeforeThemAndNotOfThoseAroundThem)
     const PipelineKinds kinds = pipelineKindsOf(info);
     EXPECT_EQ(kinds.ofBuffer, (std::vector<std::int32_t>{0, 0, 0, 1, 1, 2}));
     EXPECT_EQ(kinds.all[1].around, 0);
-    EXPECT_EQ(kinds.all[2].around, -1);
+    EXPECT_FALSE(kinds.all[2].around);
     EXPECT_EQ(kinds.used(info, 0, 0), Bytes(300));
     EXPECT_EQ(kinds.used(info, 1, 0), Bytes(500));
     EXPECT_EQ(kinds.used(info, 2, 0), Bytes(100));

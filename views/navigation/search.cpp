@@ -92,17 +92,18 @@ private:
         const bool named = m_words.size() == 2 && m_words.front() == "step";
         const std::optional<std::int64_t> ordinal =
             m_words.size() == 1 || named ? number(m_words.back()) : std::nullopt;
-        const std::int32_t row = ordinal ? layout::stepRow(*m_run.trace, *ordinal) : trace::kNone;
-        if (row == trace::kNone) {
+        const std::optional<trace::StepRow> row =
+            ordinal ? layout::stepRow(*m_run.trace, *ordinal) : std::nullopt;
+        if (!row) {
             return;
         }
         const trace::Steps& steps = m_run.trace->steps();
-        const std::int32_t pipeline = steps.pipeline[rowIndex(row)];
+        const std::int32_t pipeline = steps.pipeline[row->index()];
         const std::vector<Extent> point = trace::gridIndices(
-            m_run.trace->info().pipelines[rowIndex(pipeline)], steps.ordinal[rowIndex(row)]);
+            m_run.trace->info().pipelines[rowIndex(pipeline)], steps.ordinal[row->index()]);
         add("step " + std::to_string(*ordinal)
                 + (point.empty() ? "" : " " + trace::indexText(point)),
-            target::Steps{row, row});
+            target::Steps{row->number, row->number});
     }
 
     void blocks()

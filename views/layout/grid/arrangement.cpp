@@ -64,9 +64,9 @@ Plan planOf(const trace::Info& info, std::int32_t pipeline, bool preferAbove)
         }
         const ArrayShape& shape = plan.shapes[i];
         const ArrayShape* anchor = plan.anchor ? &plan.shapes[*plan.anchor] : nullptr;
-        const bool row = anchor != nullptr && anchor->rowAxis >= 0
-                         && shape.rowAxis == anchor->rowAxis && shape.rows == anchor->rows;
-        const bool column = anchor != nullptr && anchor->columnAxis >= 0
+        const bool row = anchor != nullptr && anchor->rowAxis && shape.rowAxis == anchor->rowAxis
+                         && shape.rows == anchor->rows;
+        const bool column = anchor != nullptr && anchor->columnAxis
                             && shape.columnAxis == anchor->columnAxis
                             && shape.columns == anchor->columns;
         if (row && (!column || !preferAbove)) {
@@ -269,7 +269,9 @@ ArrayShape arrayShape(const trace::Info& info, std::int32_t operand)
     };
     shape.vector = rank < 2;
     const auto axisOf = [&op](std::size_t axis) {
-        return axis < op.gridAxes.size() ? op.gridAxes[axis] : -1;
+        return axis < op.gridAxes.size() && op.gridAxes[axis] >= 0
+                   ? std::optional(op.gridAxes[axis])
+                   : std::nullopt;
     };
     if (rank >= 1) {
         const std::size_t axis = rank - 1;

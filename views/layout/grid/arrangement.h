@@ -16,7 +16,7 @@ struct ArrayShape
 {
     std::int32_t operand = 0;
     Extent rows = 1, columns = 1;
-    std::int32_t rowAxis = -1, columnAxis = -1; // grid axes; -1: none, or several
+    std::optional<std::int32_t> rowAxis, columnAxis; // grid axes; none also where there are several
     double lastRow = 1, lastColumn = 1; // the share of the last block that lies inside the array
     bool vector = false;
 };

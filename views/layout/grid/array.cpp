@@ -34,21 +34,21 @@ struct ArrayPainter
     bool output;
     ArrayCells numbers;
 
-    [[nodiscard]] trace::BlockState stateOf(std::int64_t block) const
+    [[nodiscard]] trace::BlockState stateOf(std::optional<std::int64_t> block) const
     {
-        return block < 0 ? trace::BlockState{}
-                         : moment.run.index->blockStateAt(panel.shape.operand, block, moment.now);
+        return block ? moment.run.index->blockStateAt(panel.shape.operand, *block, moment.now)
+                     : trace::BlockState{};
     }
 
-    [[nodiscard]] std::int64_t blockAt(Extent row, Extent column) const
+    [[nodiscard]] std::optional<std::int64_t> blockAt(Extent row, Extent column) const
     {
         return numbers.blockAt(slice.firstCell + row * panel.shape.columns + column);
     }
 
-    void hit(Rect rect, std::int64_t block) const
+    void hit(Rect rect, std::optional<std::int64_t> block) const
     {
-        if (block >= 0) {
-            canvas.hit(rect.x, rect.y, rect.w, rect.h, target::Block{panel.shape.operand, block});
+        if (block) {
+            canvas.hit(rect.x, rect.y, rect.w, rect.h, target::Block{panel.shape.operand, *block});
         }
     }
 
@@ -88,7 +88,7 @@ void ArrayPainter::paintCells(bool marked) const
     std::vector<std::pair<Rect, trace::BlockState>> inUse;
     for (Extent row = 0; row < panel.shape.rows; ++row) {
         for (Extent column = 0; column < panel.shape.columns; ++column) {
-            const std::int64_t block = blockAt(row, column);
+            const std::optional<std::int64_t> block = blockAt(row, column);
             const trace::BlockState state = stateOf(block);
             const Rect rect = cell(row, column);
             if (state.phase == trace::BlockPhase::InUse) {
@@ -144,7 +144,7 @@ void ArrayPainter::paintImage() const
     };
     for (Extent row = 0; row < rows; ++row) {
         for (Extent column = 0; column < columns; ++column) {
-            const std::int64_t block = blockAt(row * foldRows, column * foldColumns);
+            const std::optional<std::int64_t> block = blockAt(row * foldRows, column * foldColumns);
             image.push_back(entryOf(blockFill(stateOf(block), role, output)));
             const double x = panel.x + static_cast<double>(column) * w;
             const double y = panel.y + static_cast<double>(row) * h;
@@ -191,11 +191,10 @@ void ArrayPainter::paintHeld() const
     }
 }
 
-std::string axisName(const trace::Pipeline& pipeline, std::int32_t axis)
+std::string axisName(const trace::Pipeline& pipeline, std::optional<std::int32_t> axis)
 {
-    const auto index = static_cast<std::size_t>(axis);
-    return axis >= 0 && index < pipeline.axisNames.size() ? pipeline.axisNames[index]
-                                                          : std::string();
+    const auto index = static_cast<std::size_t>(axis.value_or(0));
+    return axis && index < pipeline.axisNames.size() ? pipeline.axisNames[index] : std::string();
 }
 
 // The text over the cells. It names the grid axis that columns follow, or says which cells are
@@ -233,7 +232,7 @@ HeadWidths headWidths(const trace::Info& info, std::int32_t pipeline)
         const double least = std::min(120.0, nameWidth(operand));
         heads.least.push_back(least);
         heads.whole.push_back(least + textWidth(parts::arrayText(operand.array, operand.dtype)));
-        const std::int32_t row = arrayShape(info, pipe.firstOperand + i).rowAxis;
+        const std::optional<std::int32_t> row = arrayShape(info, pipe.firstOperand + i).rowAxis;
         heads.label =
             std::clamp(std::ceil(textWidth(axisName(pipe, row), 10)) + 4, heads.label, kMostLabel);
     }

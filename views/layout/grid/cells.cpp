@@ -73,7 +73,7 @@ std::vector<std::int64_t> ArrayCells::cellsOf(std::int64_t block) const
     return cells;
 }
 
-std::int64_t ArrayCells::blockAt(std::int64_t cell) const
+std::optional<std::int64_t> ArrayCells::blockAt(std::int64_t cell) const
 {
     if (!m_listed) {
         return cell;
@@ -97,12 +97,12 @@ std::int64_t ArrayCells::blockAt(std::int64_t cell) const
     // then.
     constexpr std::size_t kMostAsked = 32;
     const auto lists = m_run.index->listsOf(m_number, element);
-    std::int64_t first = -1;
+    std::optional<std::int64_t> first;
     for (const trace::Index::ListedElement& listed :
          lists.subspan(0, std::min(lists.size(), kMostAsked))) {
         index[axis] = listed.list;
         const std::int64_t block = number(index, m_operand.blockCounts);
-        first = first < 0 ? block : first;
+        first = first.value_or(block);
         if (m_run.index->blockStateAt(m_number, block, m_now).phase != trace::BlockPhase::Never) {
             return block;
         }

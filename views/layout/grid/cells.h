@@ -5,6 +5,7 @@
 #include "views/layout/run/run_view.h"
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,10 +23,9 @@ class ArrayCells
 public:
     ArrayCells(const RunView& run, std::int32_t operand, Picoseconds now);
 
-    // The block that a cell shows; -1 if none ever comes there. An element may be in several
-    // blocks: the one in a slot goes first, then one that was copied already, then the first that
-    // will be.
-    [[nodiscard]] std::int64_t blockAt(std::int64_t cell) const;
+    // The block that a cell shows, if one ever comes there. An element may be in several blocks:
+    // the one in a slot goes first, then one that was copied already, then the first that will be.
+    [[nodiscard]] std::optional<std::int64_t> blockAt(std::int64_t cell) const;
 
     // The cells of a block in row-major order. An element that is listed twice appears twice.
     [[nodiscard]] std::vector<std::int64_t> cellsOf(std::int64_t block) const;

@@ -154,18 +154,18 @@ void paintGuides(Canvas& canvas, const GridMoment& moment, const GridArrangement
     }
     const Color ink = mix(Role::Text, 0.30);
     const ArrayPanel& anchor = arrangement.panels[*arrangement.anchor];
-    const std::int64_t target = shownSlice(moment, anchor.shape).current;
-    if (target < 0) {
+    const std::optional<std::int64_t> target = shownSlice(moment, anchor.shape).current;
+    if (!target) {
         return;
     }
-    const Point end = cellCentre(anchor, target);
+    const Point end = cellCentre(anchor, *target);
     for (const std::size_t i : arrangement.left) {
         const ArrayPanel& panel = arrangement.panels[i];
-        const std::int64_t current = shownSlice(moment, panel.shape).current;
-        if (current < 0) {
+        const std::optional<std::int64_t> current = shownSlice(moment, panel.shape).current;
+        if (!current) {
             continue;
         }
-        const double from = cellCentre(panel, current).x + panel.cellWidth / 2 + 1;
+        const double from = cellCentre(panel, *current).x + panel.cellWidth / 2 + 1;
         canvas.fill(from, end.y, anchor.x - anchor.label - 2 - from, 1, ink);
         canvas.fill(anchor.x, end.y, end.x - anchor.x - anchor.cellWidth / 2 - 1, 1, ink);
         // Only from the leftmost array: the line passes through the blocks in use of the others.
@@ -173,11 +173,11 @@ void paintGuides(Canvas& canvas, const GridMoment& moment, const GridArrangement
     }
     for (const std::size_t i : arrangement.above) {
         const ArrayPanel& panel = arrangement.panels[i];
-        const std::int64_t current = shownSlice(moment, panel.shape).current;
-        if (current < 0) {
+        const std::optional<std::int64_t> current = shownSlice(moment, panel.shape).current;
+        if (!current) {
             continue;
         }
-        const double from = cellCentre(panel, current).y + panel.cellHeight / 2 + 1;
+        const double from = cellCentre(panel, *current).y + panel.cellHeight / 2 + 1;
         const double nextHead = panel.y + panel.cellsHeight() + 7;
         canvas.fill(end.x, from, 1, nextHead - from, ink);
     }

@@ -75,8 +75,8 @@ public:
 private:
     struct Cell
     {
-        std::int64_t number = 0; // in the array
-        std::int64_t block = -1; // of the operand of a pipeline; -1: none ever comes there
+        std::int64_t number = 0;           // in the array
+        std::optional<std::int64_t> block; // of the operand of a pipeline; none if none comes there
         trace::BlockState state;
     };
 
@@ -93,8 +93,8 @@ private:
             return cell;
         }
         cell.block = m_blocks->blockAt(cell.number);
-        if (cell.block >= 0) {
-            cell.state = index.blockStateAt(m_picture.operand, cell.block, m_moment.now);
+        if (cell.block) {
+            cell.state = index.blockStateAt(m_picture.operand, *cell.block, m_moment.now);
         }
         return cell;
     }
@@ -131,8 +131,8 @@ private:
             m_canvas.hit(rect.x, rect.y, rect.w, rect.h, target::Block{operand, block});
         };
         if (m_picture.manual == nullptr) {
-            if (cell.block >= 0) {
-                add(m_picture.operand, cell.block);
+            if (cell.block) {
+                add(m_picture.operand, *cell.block);
             }
             return;
         }

@@ -32,7 +32,7 @@ struct GridMoment
 struct ShownSlice
 {
     std::int64_t firstCell = 0;
-    std::int64_t current = -1; // the current cell within the slice; -1: none, or several
+    std::optional<std::int64_t> current; // the current cell within the slice, if it is one
 };
 
 [[nodiscard]] ShownSlice shownSlice(const GridMoment& moment, const ArrayShape& shape);

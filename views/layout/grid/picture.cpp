@@ -179,8 +179,8 @@ std::pair<std::int64_t, std::int64_t> kernelTime(const GridMoment& moment)
     const auto rootOf = [&](std::size_t number) {
         const auto row = index.leading().row(number).index();
         std::int32_t kind = kinds.ofPipeline[static_cast<std::size_t>(trace.steps().pipeline[row])];
-        while (kinds.all[static_cast<std::size_t>(kind)].around >= 0) {
-            kind = kinds.all[static_cast<std::size_t>(kind)].around;
+        while (const auto around = kinds.all[static_cast<std::size_t>(kind)].around) {
+            kind = *around;
         }
         return kind;
     };

@@ -134,7 +134,7 @@ std::int32_t shownAgent(const RunView& run, const ViewState& state)
     }
     const Position position = positionAt(run, state.now);
     const std::int32_t leading =
-        position.kind < 0 ? 0 : run.index->pipelines().all[index(position.kind)].agent;
+        position.kind ? run.index->pipelines().all[index(*position.kind)].agent : 0;
     const std::vector<trace::ScratchSlot>& slots = run.index->scratch().all();
     const bool showsLeading = slots.empty() || hasSlots(run, leading);
     return info.counterpart(showsLeading ? leading : slots.front().agent, state.device);

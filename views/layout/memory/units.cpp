@@ -32,12 +32,13 @@ std::vector<std::int32_t> shownUnits(const trace::Info& info)
 }
 
 // The unit that is busiest over the run. When it waits, the run loses time.
-std::int32_t mainUnit(const RunView& run, const std::vector<std::int32_t>& units)
+std::optional<std::int32_t> mainUnit(const RunView& run, const std::vector<std::int32_t>& units)
 {
-    std::int32_t best = units.empty() ? trace::kNone : units.front();
+    std::optional<std::int32_t> best;
     for (const std::int32_t unit : units) {
-        if (run.index->unitBusy(unit, run.trace->end())
-            > run.index->unitBusy(best, run.trace->end())) {
+        if (!best
+            || run.index->unitBusy(unit, run.trace->end())
+                   > run.index->unitBusy(*best, run.trace->end())) {
             best = unit;
         }
     }
@@ -70,7 +71,7 @@ void paintUnits(Canvas& canvas, const RunView& run, Picoseconds now, double y)
     const double pitch = (w + 8) / static_cast<double>(perRow);
     const std::optional<trace::WaitRow> wait = trace::waitAt(trace, 0, now);
     const bool waiting = wait && !waitsForOthers(trace, *wait) && now < trace.end();
-    const std::int32_t main = waiting ? mainUnit(run, units) : trace::kNone;
+    const std::optional<std::int32_t> main = waiting ? mainUnit(run, units) : std::nullopt;
     for (std::size_t i = 0; i < units.size(); ++i) {
         const trace::Unit& unit = info.units[static_cast<std::size_t>(units[i])];
         const UnitState state = unitState(trace, units[i], now);

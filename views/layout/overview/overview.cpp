@@ -21,11 +21,10 @@ constexpr double kTick = 7;   // px of the mark of a wait
 
 Color tint(const RunView& run, double share)
 {
-    const std::int32_t unit = timeline::mainUnit(run);
+    const std::optional<std::int32_t> unit = timeline::mainUnit(run);
     const Role role =
-        unit == trace::kNone
-            ? Role::Scalar
-            : parts::unitRole(run.trace->info().units[static_cast<std::size_t>(unit)].kind);
+        unit ? parts::unitRole(run.trace->info().units[static_cast<std::size_t>(*unit)].kind)
+             : Role::Scalar;
     return mix(role, share, Role::Chrome);
 }
 

@@ -36,11 +36,10 @@ public:
         , m_boxes(boxesOf(m_pieces, kSide, std::max(1.0, size.width - 2 * kSide)))
         , m_canvas(size.width, size.height)
     {
-        const std::int32_t unit = timeline::mainUnit(run);
+        const std::optional<std::int32_t> unit = timeline::mainUnit(run);
         m_role =
-            unit == trace::kNone
-                ? Role::Scalar
-                : parts::unitRole(run.trace->info().units[static_cast<std::size_t>(unit)].kind);
+            unit ? parts::unitRole(run.trace->info().units[static_cast<std::size_t>(*unit)].kind)
+                 : Role::Scalar;
     }
 
     [[nodiscard]] Scene paint() &&

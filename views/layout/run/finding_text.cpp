@@ -69,19 +69,21 @@ void paintSeverity(Canvas& canvas, double x, double y, Severity severity, double
     }
 }
 
-std::int32_t stepRow(const trace::Trace& trace, std::int64_t ordinal)
+std::optional<trace::StepRow> stepRow(const trace::Trace& trace, std::int64_t ordinal)
 {
     const std::vector<std::int64_t>& ordinals = trace.steps().ordinal;
     if (ordinal < 0) {
-        return trace::kNone;
+        return std::nullopt;
     }
     const auto guess = static_cast<std::size_t>(ordinal);
     if (guess < ordinals.size() && ordinals[guess] == ordinal) {
-        return static_cast<std::int32_t>(ordinal);
+        return trace::StepRow::at(guess);
     }
     const auto found = std::find(ordinals.begin(), ordinals.end(), ordinal);
-    return found == ordinals.end() ? trace::kNone
-                                   : static_cast<std::int32_t>(found - ordinals.begin());
+    if (found == ordinals.end()) {
+        return std::nullopt;
+    }
+    return trace::StepRow::at(static_cast<std::size_t>(found - ordinals.begin()));
 }
 
 } // namespace pallascope::layout

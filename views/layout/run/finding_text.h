@@ -3,10 +3,12 @@
 #pragma once
 
 #include "core/trace/info.h"
+#include "core/trace/row.h"
 #include "core/trace/trace.h"
 #include "views/layout/scene/canvas.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,7 +36,8 @@ enum class Severity : std::uint8_t
 // is in px.
 void paintSeverity(Canvas& canvas, double x, double y, Severity severity, double size = 12);
 
-// The row of Steps for a grid step, or kNone if there is none.
-[[nodiscard]] std::int32_t stepRow(const trace::Trace& trace, std::int64_t ordinal);
+// The first step with this number in its grid, if there is one.
+[[nodiscard]] std::optional<trace::StepRow> stepRow(const trace::Trace& trace,
+                                                    std::int64_t ordinal);
 
 } // namespace pallascope::layout

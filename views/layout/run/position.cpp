@@ -46,7 +46,9 @@ Position positionAt(const RunView& run, Picoseconds now)
     Position position;
     position.finished = now >= trace.end();
     if (index.leading().size() == 0) {
-        position.kind = index.pipelines().all.empty() ? -1 : 0;
+        if (!index.pipelines().all.empty()) {
+            position.kind = 0;
+        }
         return position;
     }
     position.step = index.leading().row(index.leading().at(now));
@@ -55,7 +57,7 @@ Position positionAt(const RunView& run, Picoseconds now)
     const trace::Pipeline& pipeline = trace.info().pipelines[at(position.pipeline)];
     position.number = trace.steps().ordinal[position.step->index()];
     position.steps = pipeline.steps;
-    position.agents = index.pipelines().all[at(position.kind)].agents;
+    position.agents = index.pipelines().all[at(*position.kind)].agents;
     position.index = trace::gridIndices(pipeline, position.number);
     return position;
 }
@@ -139,7 +141,7 @@ std::string stepsText(const RunView& run, const Position& position)
     std::string text =
         fmt::format("|{}| {}", countText(position.steps), position.steps == 1 ? "step" : "steps");
     if (position.agents > 1) {
-        const std::int32_t agent = run.index->pipelines().all[at(position.kind)].agent;
+        const std::int32_t agent = run.index->pipelines().all[at(*position.kind)].agent;
         text = fmt::format("|{}| {} × {}", countText(position.agents),
                            agentsWord(run.trace->info(), agent, position.agents), text);
     }

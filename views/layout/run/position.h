@@ -19,7 +19,7 @@ struct Position
 {
     std::optional<trace::StepRow> step; // none: the run has none
     std::int32_t pipeline = 0;          // of that step
-    std::int32_t kind = -1;             // of that pipeline; -1: the run has no pipelines
+    std::optional<std::int32_t> kind;   // of that pipeline; none: the run has no pipelines
     std::int64_t number = 0;            // of the step within its pipeline, from 0
     std::int64_t steps = 0;             // of that pipeline
     std::int64_t agents = 1;            // that run it

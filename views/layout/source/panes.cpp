@@ -168,9 +168,9 @@ void paintLineTime(Canvas& canvas, const RunView& run, const analysis::LineTime&
 {
     const double share = run.trace->end().value() == 0 ? 0 : ratio(time.time, run.trace->end());
     const Role role =
-        time.unit < 0
+        !time.unit
             ? Role::Scalar
-            : parts::unitRole(run.trace->info().units[static_cast<std::size_t>(time.unit)].kind);
+            : parts::unitRole(run.trace->info().units[static_cast<std::size_t>(*time.unit)].kind);
     canvas.fill(rect.x + kBarLeft, rect.y + 4, kBar, rect.h - 8, Role::Grid);
     if (time.time.value() > 0) {
         canvas.fill(rect.x + kBarLeft, rect.y + 4, std::max(1.0, kBar * share), rect.h - 8, role);

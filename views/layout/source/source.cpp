@@ -34,10 +34,10 @@ SourceMoment waitByHand(const trace::Trace& trace, trace::WaitRow wait, Picoseco
 std::int32_t shownAgent(const RunView& run, const Position& position, Picoseconds now)
 {
     const trace::Trace& trace = *run.trace;
-    if (position.kind < 0) {
+    if (!position.kind) {
         return 0;
     }
-    const auto kind = static_cast<std::size_t>(position.kind);
+    const auto kind = static_cast<std::size_t>(*position.kind);
     const std::int32_t agent = run.index->pipelines().all[kind].agent;
     const bool isIdle = !trace::segmentAt(trace, agent, now) && !trace::waitAt(trace, agent, now);
     return isIdle ? 0 : agent;

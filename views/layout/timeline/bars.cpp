@@ -63,23 +63,22 @@ std::vector<std::string> waitLabels(const RunView& run, std::size_t wait)
 class SegmentRows
 {
 public:
-    SegmentRows(const RunView& run, std::int32_t agent)
+    SegmentRows(const RunView& run, std::optional<std::int32_t> agent)
         : m_segments(run.trace->segments())
         , m_owner(run.index->agents().ownerOf)
         , m_agent(agent)
-        , m_longest(agent == trace::kNone ? 0 : longestSegment(run.trace->info()))
+        , m_longest(agent ? longestSegment(run.trace->info()) : 0)
     {}
 
     [[nodiscard]] bool has(std::size_t row) const
     {
-        return m_agent == trace::kNone
-               || m_owner[static_cast<std::size_t>(m_segments.agent[row])] == m_agent;
+        return !m_agent || m_owner[static_cast<std::size_t>(m_segments.agent[row])] == m_agent;
     }
 
     // The first row that may last beyond t.
     [[nodiscard]] std::size_t first(std::int64_t t) const
     {
-        if (m_agent != trace::kNone) {
+        if (m_agent) {
             return firstAfter(m_segments.begin, t - m_longest);
         }
         const std::size_t row = firstAfter(m_segments.begin, t);
@@ -100,7 +99,7 @@ public:
 private:
     const trace::Segments& m_segments;
     const std::vector<std::int32_t>& m_owner;
-    std::int32_t m_agent;
+    std::optional<std::int32_t> m_agent;
     std::int64_t m_longest; // the longest segment, if there are several agents
 };
 
@@ -201,7 +200,7 @@ private:
 } // namespace
 
 std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis& axis, Level level,
-                          std::int32_t agent)
+                          std::optional<std::int32_t> agent)
 {
     const trace::Info& info = run.trace->info();
     const trace::Segments& segments = run.trace->segments();
@@ -234,8 +233,9 @@ std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis&
                 continue;
             }
             const bool single = !one->mixed && one->operation >= 0;
-            bar.target = partOfSegment(static_cast<std::int64_t>(row),
-                                       single ? one->operation : trace::kNone);
+            bar.target =
+                partOfSegment(static_cast<std::int64_t>(row),
+                              single ? trace::OperationRow::of(one->operation) : std::nullopt);
             bar.color = role;
             bar.count = static_cast<std::int64_t>(one->last - one->first);
             const auto duration = Picoseconds(bar.end - bar.begin);
@@ -249,10 +249,11 @@ std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis&
     return bars;
 }
 
-std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis, std::int32_t agent)
+std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis,
+                          std::optional<std::int32_t> agent)
 {
     const trace::Waits& waits = run.trace->waits();
-    const bool all = agent == trace::kNone; // only the ends of all waits together ascend
+    const bool all = !agent; // only the ends of all waits together ascend
     const Plot plot(axis);
     std::vector<Bar> bars;
     for (std::size_t row = all ? firstAfter(waits.end, plot.begin) : 0;

@@ -123,7 +123,7 @@ std::string computeText(const RunView& run, const Part& part, std::int32_t unit,
 std::string workText(const RunView& run, const Part& part, Picoseconds now)
 {
     const trace::Trace& trace = *run.trace;
-    const std::int32_t unit = mainUnit(run);
+    const std::optional<std::int32_t> unit = mainUnit(run);
     if (const std::optional<trace::WaitRow> wait = trace::waitAt(trace, part.agent, now)) {
         const std::size_t row = wait->index();
         const std::string left = timeText(Picoseconds(trace.waits().end[row]) - now);
@@ -132,9 +132,8 @@ std::string workText(const RunView& run, const Part& part, Picoseconds now)
         const bool moving = copy != trace::kNone
                             && trace.copies().start[static_cast<std::size_t>(copy)] <= now.value();
         const bool forOthers = waitsForOthers(trace, *wait);
-        const bool isCore =
-            forOthers || unit == trace::kNone || unitState(trace, unit, now).share.has_value();
-        return (isCore ? "the core" : trace.info().units[static_cast<std::size_t>(unit)].name)
+        const bool isCore = forOthers || !unit || unitState(trace, *unit, now).share.has_value();
+        return (isCore ? "the core" : trace.info().units[static_cast<std::size_t>(*unit)].name)
                + strong(" waits " + left) + " more"
                + (forOthers ? " for the others"
                   : copy == trace::kNone || moving
@@ -152,7 +151,7 @@ std::string workText(const RunView& run, const Part& part, Picoseconds now)
                    + strong(timeText(of.duration));
         }
     }
-    return unit == trace::kNone ? "nothing computes" : computeText(run, part, unit, now);
+    return unit ? computeText(run, part, *unit, now) : "nothing computes";
 }
 
 Part partOfStep(const trace::Trace& trace, std::size_t step)
@@ -181,11 +180,11 @@ std::string lengthAndBusyText(const RunView& run)
 {
     const trace::Trace& trace = *run.trace;
     std::string text = " in " + strong(timeText(trace.end()));
-    if (const std::int32_t unit = mainUnit(run); unit != trace::kNone) {
+    if (const std::optional<std::int32_t> unit = mainUnit(run)) {
         const auto agents =
-            static_cast<double>(std::max<std::size_t>(1, agentsOf(run, unit).size()));
-        const double share = ratio(run.index->unitBusy(unit, trace.end()), trace.end()) / agents;
-        text += " · " + trace.info().units[static_cast<std::size_t>(unit)].name + " busy "
+            static_cast<double>(std::max<std::size_t>(1, agentsOf(run, *unit).size()));
+        const double share = ratio(run.index->unitBusy(*unit, trace.end()), trace.end()) / agents;
+        text += " · " + trace.info().units[static_cast<std::size_t>(*unit)].name + " busy "
                 + strong(percentText(share, 1));
     }
     return text;

@@ -13,7 +13,7 @@ constexpr double kMostScale = 1.6;
 constexpr std::int32_t kFewDevices = 8; // that are worth more than the links of one of them
 constexpr double kStripOfDevice = 15, kLowStrip = 10; // px of a device that is not chosen
 
-double baseHeight(const Lane& lane, const RunView& run, std::int32_t tallest)
+double baseHeight(const Lane& lane, const RunView& run, std::optional<std::int32_t> tallest)
 {
     if (!lane.used) {
         return kHeadOnly;
@@ -64,7 +64,7 @@ double sumOf(const std::vector<Lane>& lanes, double scale)
     return sum;
 }
 
-void setHeights(std::vector<Lane>& lanes, const RunView& run, std::int32_t tallest)
+void setHeights(std::vector<Lane>& lanes, const RunView& run, std::optional<std::int32_t> tallest)
 {
     for (Lane& lane : lanes) {
         lane.h = baseHeight(lane, run, tallest);
@@ -175,7 +175,7 @@ Lane waitLane(const RunView& run, std::vector<std::int32_t> agents)
 
 void fit(std::vector<Lane>& lanes, const RunView& run, double top, double room)
 {
-    const std::int32_t tallest = mainUnit(run);
+    const std::optional<std::int32_t> tallest = mainUnit(run);
     setHeights(lanes, run, tallest);
     const bool several =
         run.index->agents().size() > 1 && (lanes.empty() || lanes.front().device < 0);

@@ -123,10 +123,10 @@ std::optional<Lane> laneOf(const RunView& run, const LaneId& id)
     return std::nullopt;
 }
 
-Target partOfSegment(std::int64_t segment, std::int32_t operation)
+Target partOfSegment(std::int64_t segment, std::optional<trace::OperationRow> operation)
 {
-    return operation == trace::kNone ? Target(target::Segment{segment})
-                                     : Target(target::Operation{operation, segment});
+    return operation ? Target(target::Operation{operation->number, segment})
+                     : Target(target::Segment{segment});
 }
 
 Picoseconds busy(const RunView& run, const Lane& lane, Picoseconds t)
@@ -134,10 +134,10 @@ Picoseconds busy(const RunView& run, const Lane& lane, Picoseconds t)
     return busyBy(run, lane, {t}).front();
 }
 
-std::int32_t mainUnit(const RunView& run)
+std::optional<std::int32_t> mainUnit(const RunView& run)
 {
     const auto& units = run.trace->info().units;
-    std::int32_t best = trace::kNone;
+    std::optional<std::int32_t> best;
     std::pair<bool, std::int64_t> most = {false, 0};
     for (std::size_t i = 0; i < units.size(); ++i) {
         const UnitKind kind = units[i].kind;
@@ -174,7 +174,7 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height, std::i
         addCopies({LaneKind::CopyIn, -1, "copy in", Role::CopyIn});
         addCopies({LaneKind::CopyOut, -1, "copy out", Role::CopyOut});
     }
-    const std::int32_t tallest = mainUnit(run);
+    const std::optional<std::int32_t> tallest = mainUnit(run);
     for (std::size_t i = 0; i < info.units.size() && !byDevice; ++i) {
         const trace::Unit& unit = info.units[i];
         Lane lane = {LaneKind::Unit, static_cast<std::int32_t>(i), unit.name,

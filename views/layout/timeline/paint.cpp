@@ -58,7 +58,7 @@ void Painter::bars(const Lane& lane)
         }
         return;
     }
-    const std::int32_t agent = lane.agents.empty() ? trace::kNone : lane.agents.front();
+    const auto agent = lane.agents.empty() ? std::nullopt : std::optional(lane.agents.front());
     switch (lane.kind) {
     case LaneKind::CopyIn:
     case LaneKind::CopyOut:

@@ -135,15 +135,16 @@ Target Painter::targetOf(const Lane& lane, std::int64_t row) const
     }
     const auto id =
         static_cast<std::size_t>(m_trace.segments().templateId[static_cast<std::size_t>(row)]);
-    std::int32_t operation = trace::kNone;
+    std::optional<trace::OperationRow> operation;
     bool mixed = false;
     for (const trace::Mark& mark : m_trace.info().templates[id].marks) {
         if (mark.unit == lane.unit && mark.length.value() > 0) {
-            mixed = mixed || (operation != trace::kNone && operation != mark.operation);
-            operation = mark.operation;
+            const auto own = trace::OperationRow::of(mark.operation);
+            mixed = mixed || (operation && operation != own);
+            operation = own;
         }
     }
-    return partOfSegment(row, mixed ? trace::kNone : operation);
+    return partOfSegment(row, mixed ? std::nullopt : operation);
 }
 
 } // namespace pallascope::layout::timeline

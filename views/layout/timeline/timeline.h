@@ -90,9 +90,10 @@ struct Lane
 [[nodiscard]] std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
                                               const std::vector<Picoseconds>& times);
 
-// The target of a part of a row of Segments. `operation` is the one operation in that part, or
-// kNone if there are several or none.
-[[nodiscard]] Target partOfSegment(std::int64_t segment, std::int32_t operation);
+// The target of a part of a row of Segments. `operation` is the one operation in that part, if
+// there is exactly one.
+[[nodiscard]] Target partOfSegment(std::int64_t segment,
+                                   std::optional<trace::OperationRow> operation);
 
 struct Bar
 {
@@ -111,9 +112,9 @@ struct Bar
                                         const TimeAxis& axis, Level level);
 // In a run of several agents, `agent` says whose unit is meant and must be given.
 [[nodiscard]] std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis& axis,
-                                        Level level, std::int32_t agent = trace::kNone);
+                                        Level level, std::optional<std::int32_t> agent = {});
 [[nodiscard]] std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis,
-                                        std::int32_t agent = trace::kNone);
+                                        std::optional<std::int32_t> agent = {});
 
 // A lane of several agents has one track for each agent, the first on top, if it is high enough to
 // tell them apart: the filled part of its height is then the share of agents that is busy. A lower
@@ -186,7 +187,7 @@ struct Fold
 
 // The unit that computes longest over the run. Load, store and scalar units count only if no other
 // unit computes.
-[[nodiscard]] std::int32_t mainUnit(const RunView& run);
+[[nodiscard]] std::optional<std::int32_t> mainUnit(const RunView& run);
 
 // Whether a bar is the target or belongs to it: a wait belongs to the copy that causes it, copies
 // belong to their block, and operations to their line.

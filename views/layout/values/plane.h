@@ -19,12 +19,13 @@ struct Plane
     std::int64_t rows = 1, columns = 1;
     std::int64_t elements = 1; // fewer than rows * columns if the last row is not full
 
-    // The number of an element in the array; -1 if there is none.
-    [[nodiscard]] std::int64_t at(std::int64_t row, std::int64_t column) const
+    // The number of an element in the array, if there is one.
+    [[nodiscard]] std::optional<std::int64_t> at(std::int64_t row, std::int64_t column) const
     {
         const std::int64_t number = row * columns + column;
-        return row < 0 || column < 0 || column >= columns || number >= elements ? -1
-                                                                                : first + number;
+        return row < 0 || column < 0 || column >= columns || number >= elements
+                   ? std::nullopt
+                   : std::optional(first + number);
     }
 
     [[nodiscard]] std::int64_t rowOf(std::int64_t element) const

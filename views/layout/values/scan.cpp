@@ -168,9 +168,6 @@ void withAdder(const ValuesView& view, Visit visit)
 
 Kind kindOf(const ValuesView& view, std::int64_t element)
 {
-    if (element < 0) {
-        return Kind::None;
-    }
     if (view.arriving && bytesOf(view.arriving)[element] != 0) {
         return Kind::Arriving;
     }

@@ -124,9 +124,9 @@ ValuesSight sightOf(const ValuesView& view, const ValuesChoice& choice, Size siz
     const values::Region& table = sight.frame.numbers;
     for (std::int64_t row = table.row; row < table.row + table.rows; ++row) {
         for (std::int64_t column = table.column; column < table.column + table.columns; ++column) {
-            const std::int64_t element = sight.plane.at(row, column);
-            sight.numbers.push_back(
-                {values::kindOf(view, element), values::valueOf(view, element)});
+            const std::optional<std::int64_t> element = sight.plane.at(row, column);
+            sight.numbers.push_back({element ? values::kindOf(view, *element) : values::Kind::None,
+                                     element ? values::valueOf(view, *element) : 0});
         }
     }
     return sight;
@@ -169,8 +169,7 @@ std::optional<std::int64_t> elementAt(const ValuesSight& sight, double x, double
         row = table.row + static_cast<std::int64_t>((y - numbers.y) / values::kLine);
         column = table.column + static_cast<std::int64_t>((x - numbers.x) / frame.numberWidth);
     }
-    const std::int64_t element = sight.plane.at(row, column);
-    return element < 0 ? std::nullopt : std::optional(element);
+    return sight.plane.at(row, column);
 }
 
 Scene layoutValues(const ValuesView& view, const ValuesChoice& choice, Size size)

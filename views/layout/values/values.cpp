@@ -203,7 +203,7 @@ void Painter::marks()
 
 void Painter::blockName(std::int64_t row, std::int64_t column)
 {
-    std::vector<std::int64_t> index = indexOf(m_sight.shape, m_sight.plane.at(row, column));
+    std::vector<std::int64_t> index = indexOf(m_sight.shape, *m_sight.plane.at(row, column));
     for (std::size_t axis = 0; axis < index.size(); ++axis) {
         index[axis] /= m_sight.block[axis];
     }

@@ -41,9 +41,8 @@ void paintLinks(Canvas& canvas, const RunView& run, const trace::Finding& findin
              target::SourceLine{finding.source.file, finding.source.line});
     }
     const auto stepLink = [&](std::int64_t step) {
-        const std::int32_t row = stepRow(*run.trace, step);
-        if (row != trace::kNone) {
-            link("step " + countText(step), target::Steps{row, row});
+        if (const std::optional<trace::StepRow> row = stepRow(*run.trace, step)) {
+            link("step " + countText(step), target::Steps{row->number, row->number});
         }
     };
     if (finding.relatedStep) {
