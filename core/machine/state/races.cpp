@@ -1,8 +1,6 @@
 #include "core/machine/state/races.h"
 
 #include <algorithm>
-#include <bit>
-#include <limits>
 #include <utility>
 
 namespace pallascope::machine {
@@ -13,162 +11,6 @@ void learn(VectorClock& clock, const VectorClock& other)
     for (std::size_t i = 0; i < other.size(); ++i) {
         clock[i] = std::max(clock[i], other[i]);
     }
-}
-
-namespace {
-
-// The axes of the array in which a block lies, or the place itself.
-Reach spelledOut(const Place& place)
-{
-    if (place.operand == nullptr && place.located->rows) {
-        std::vector<Reach> parts;
-        for (const RefBinding& row : *place.located->rows) {
-            parts.push_back(reachOf(row, place.located->memory));
-        }
-        return unionOf(std::move(parts), place.located->memory.rank());
-    }
-    if (place.operand == nullptr) {
-        return reachOf(place.located->ref, place.located->memory);
-    }
-    if (!place.located) { // a block of the whole array
-        return place.operand->reach(place.block);
-    }
-    return place.operand->reach(place.block, place.located->ref, place.located->memory);
-}
-
-const Reach& reach(const Place& place)
-{
-    if (!place.reach) {
-        place.reach = std::make_shared<const Reach>(spelledOut(place));
-    }
-    return *place.reach;
-}
-
-// Where the elements begin on the first axis.
-std::int64_t startOf(const Reach& reach)
-{
-    return reach.start.empty() ? 0 : reach.start[0];
-}
-
-std::int64_t stopOf(const Reach& reach)
-{
-    return reach.stop.empty() ? 1 : reach.stop[0];
-}
-
-bool isAll(const Place& place)
-{
-    return place.located == nullptr && place.operand == nullptr;
-}
-
-bool mayMeet(const Place& a, const Place& b)
-{
-    if (a.operand != nullptr && a.operand == b.operand && a.operand->tiles) {
-        return a.block == b.block;
-    }
-    return isAll(a) || isAll(b) || overlap(reach(a), reach(b));
-}
-
-} // namespace
-
-template<class F>
-void Races::PastAccesses::near(std::int64_t from, std::int64_t to, F visit) const
-{
-    if (m_all.empty() || from >= to) {
-        return;
-    }
-    const std::int64_t first = std::max<std::int64_t>(from, 0) >> m_shift,
-                       last = (to - 1) >> m_shift;
-    const auto count = static_cast<std::int32_t>(m_all.size());
-    if (last - first >= count) {
-        for (std::int32_t number = 0; number < count; ++number) {
-            visit(number);
-        }
-        return;
-    }
-    for (std::int64_t stretch = first; stretch <= last; ++stretch) {
-        for (std::int32_t number = m_chains[chainOf(stretch)]; number >= 0;
-             number = m_all[static_cast<std::size_t>(number)].next) {
-            visit(number);
-        }
-    }
-}
-
-void Races::PastAccesses::link(std::int32_t number)
-{
-    Past& past = m_all[static_cast<std::size_t>(number)];
-    past.next = std::exchange(m_chains[chainOf(past.start >> m_shift)], number);
-}
-
-void Races::PastAccesses::rebuild()
-{
-    m_chains.assign(std::bit_ceil(2 * m_all.size()), -1);
-    for (std::size_t number = 0; number < m_all.size(); ++number) {
-        link(static_cast<std::int32_t>(number));
-    }
-}
-
-void Races::PastAccesses::add(Past past)
-{
-    Past* same = nullptr;
-    near(past.start, past.start + 1, [&](std::int32_t number) {
-        Past& other = m_all[static_cast<std::size_t>(number)];
-        if (other.agent == past.agent && other.adds == past.adds && other.start == past.start
-            && (other.copy < 0) == (past.copy < 0) && *other.reach == *past.reach) {
-            same = &other;
-        }
-    });
-    if (same != nullptr) {
-        past.next = same->next;
-        *same = std::move(past);
-        return;
-    }
-    const int shift = m_shift;
-    while ((std::int64_t{1} << m_shift) < stopOf(*past.reach) - past.start) {
-        ++m_shift;
-    }
-    m_all.push_back(std::move(past));
-    if (m_shift != shift || m_all.size() > m_chains.size()) {
-        rebuild();
-    } else {
-        link(static_cast<std::int32_t>(m_all.size()) - 1);
-    }
-}
-
-auto Races::PastAccesses::conflict(std::int32_t agent, const VectorClock& known, const Reach& reach,
-                                   bool adds) const -> const Past*
-{
-    std::pair<std::int64_t, std::int32_t> best{std::numeric_limits<std::int64_t>::max(), -1};
-    const std::int64_t longest = std::int64_t{1} << m_shift;
-    near(startOf(reach) - longest + 1, stopOf(reach), [&](std::int32_t number) {
-        const Past& other = m_all[static_cast<std::size_t>(number)];
-        if (other.agent != agent && other.epoch > known[static_cast<std::size_t>(other.agent)]
-            && !(adds && other.adds) && overlap(*other.reach, reach)) {
-            best = std::min(best, {other.start, number});
-        }
-    });
-    return best.second < 0 ? nullptr : &m_all[static_cast<std::size_t>(best.second)];
-}
-
-auto Races::PastAccesses::conflicts(const VectorClock& known, const Reach& reach, bool adds) const
-    -> std::vector<const Past*>
-{
-    std::vector<std::int32_t> found;
-    const std::int64_t longest = std::int64_t{1} << m_shift;
-    near(startOf(reach) - longest + 1, stopOf(reach), [&](std::int32_t number) {
-        const Past& other = m_all[static_cast<std::size_t>(number)];
-        const auto agent = static_cast<std::size_t>(other.agent);
-        if (other.epoch > (agent < known.size() ? known[agent] : 0) && !(adds && other.adds)
-            && overlap(*other.reach, reach)) {
-            found.push_back(number);
-        }
-    });
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    std::vector<const Past*> accesses;
-    for (const std::int32_t number : found) {
-        accesses.push_back(&m_all[static_cast<std::size_t>(number)]);
-    }
-    return accesses;
 }
 
 void Races::fork(std::int32_t parent, std::int32_t first, std::int32_t count)
@@ -243,7 +85,7 @@ std::optional<Race> Races::againstAgents(std::int32_t agent, const Access& acces
 
 void Races::remember(std::int32_t agent, const Access& access, std::int32_t copy)
 {
-    const std::int64_t start = startOf(reach(access.place));
+    const std::int64_t start = startOf(reachOf(access.place));
     History& history = of(m_past, access.buffer);
     (access.writes ? history.writes : history.reads)
         .add({agent, clock(agent)[static_cast<std::size_t>(agent)], start, access.place.reach,
@@ -255,7 +97,7 @@ std::optional<Race> Races::access(std::int32_t agent, const Access& access)
     std::optional<Race> race = againstCopies(access);
     if (isShared() && !access.isUncontested && !isAll(access.place)) {
         if (!race) {
-            race = againstAgents(agent, access, reach(access.place));
+            race = againstAgents(agent, access, reachOf(access.place));
         }
         remember(agent, access);
     }
@@ -271,7 +113,7 @@ std::optional<Race> Races::start(std::int32_t agent, std::int32_t copy, Access r
         }
         race = againstCopies(*access);
         if (!race && isShared() && !access->isUncontested && !isAll(access->place)) {
-            race = againstAgents(agent, *access, reach(access->place));
+            race = againstAgents(agent, *access, reachOf(access->place));
         }
     }
     const std::int32_t from = read.buffer, to = write.buffer;
@@ -354,7 +196,8 @@ void Races::doubt(const CopyAccess& end, const VectorClock& started,
         return;
     }
     const auto addAll = [&](const PastAccesses& past, bool writes) {
-        for (const Past* other : past.conflicts(started, reach(mine.place), writes && mine.adds)) {
+        for (const Past* other :
+             past.conflicts(started, reachOf(mine.place), writes && mine.adds)) {
             if (other->copy != end.copy) { // else the copy itself, as the wait remembered it
                 add({other->agent, other->copy < 0 ? std::nullopt : std::optional(other->copy),
                      other->step, other->location},

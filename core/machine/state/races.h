@@ -5,8 +5,7 @@
 #pragma once
 
 #include "core/ir/program.h"
-#include "core/machine/memory/refs.h"
-#include "core/machine/prepare/pipeline_operand.h"
+#include "core/machine/state/place.h"
 
 #include <cstdint>
 #include <memory>
@@ -19,24 +18,6 @@ namespace pallascope::machine {
 using VectorClock = std::vector<std::uint32_t>;
 
 void learn(VectorClock& clock, const VectorClock& other);
-
-// A part of a buffer, whose elements are worked out only if they may conflict. By default all of
-// the buffer.
-struct Place
-{
-    struct Located
-    {
-        RefBinding ref;
-        Shape memory;                                // the shape of the whole buffer
-        std::optional<std::vector<RefBinding>> rows; // if set: only these parts
-    };
-
-    std::shared_ptr<const Located> located;
-    // If set: only its block number `block`, in what is located.
-    const OperandPlan* operand = nullptr;
-    std::int64_t block = 0;
-    mutable std::shared_ptr<const Reach> reach; // set once it has been worked out
-};
 
 struct Access
 {
