@@ -110,14 +110,15 @@ Json spotJson(const machine::Spot& spot, const NamedProgram& words)
                       {"index", spot.index}};
 }
 
-void addPlace(Json& json, std::int32_t operation, std::int32_t copy, const NamedProgram& words)
+void addPlace(Json& json, std::int32_t operation, std::optional<trace::CopyRow> copy,
+              const NamedProgram& words)
 {
     if (const auto found = words.operations.find(operation); found != words.operations.end()) {
         json["op"] = ir::opName(found->second->code);
         json["where"] = words.program.where(found->second->location);
     }
-    if (copy >= 0) {
-        json["copy"] = copy;
+    if (copy) {
+        json["copy"] = copy->number;
     }
 }
 
@@ -126,7 +127,7 @@ Json historyJson(const std::vector<Touch>& touches, const NamedProgram& words)
     Json all = Json::array();
     for (const Touch& touch : touches) {
         Json one = {{"what", kindName(touch.kind)},           {"event", touch.event},
-                    {"time_ps", touch.time.value()},          {"step", touch.step},
+                    {"time_ps", touch.time.value()},          {"step", trace::stored(touch.step)},
                     {"element", spotJson(touch.spot, words)}, {"agent", words.agent(touch.owner)}};
         if (touch.slot >= 0) {
             one["slot"] = touch.slot;
@@ -150,7 +151,7 @@ Json originJson(const std::vector<NanLink>& links, const NamedProgram& words)
         if (link.kind != NanLink::Kind::Lost) {
             one["event"] = link.event;
             one["time_ps"] = link.time.value();
-            one["step"] = link.step;
+            one["step"] = trace::stored(link.step);
         }
         if (link.spot.ref.index >= 0) {
             one["element"] = spotJson(link.spot, words);

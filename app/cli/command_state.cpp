@@ -133,7 +133,7 @@ Json stateJson(Replay& replay, Picoseconds stop, const Asked& asked)
         const Replay::AgentPlace& place = places[agent];
         Json one = {{"agent", place.agent},
                     {"time_ps", place.time.value()},
-                    {"step", place.step.value_or(-1)},
+                    {"step", trace::stored(place.step)},
                     {"next", place.next ? Json(lines[*place.next]) : Json(nullptr)},
                     {"waits_for", place.waits.empty() ? Json(nullptr) : Json(place.waits)},
                     {"done", place.isDone},
@@ -155,7 +155,7 @@ Json stateJson(Replay& replay, Picoseconds stop, const Asked& asked)
         if (copy.end <= time) {
             continue;
         }
-        json["copies_in_flight"].push_back({{"copy", copy.copy},
+        json["copies_in_flight"].push_back({{"copy", copy.copy.number},
                                             {"what", copy.what},
                                             {"start_ps", copy.start.value()},
                                             {"end_ps", copy.end.value()}});

@@ -28,7 +28,7 @@ bool writes(const Touch& touch)
 
 std::string whatText(const Touch& touch, const NamedProgram& words)
 {
-    const std::string copy = fmt::format("by copy {}", touch.copy);
+    const std::string copy = fmt::format("by copy {}", trace::stored(touch.copy));
     switch (touch.kind) {
     case Touch::Kind::Given:
         return touch.after.isDefined ? "given when the run begins"
@@ -56,9 +56,9 @@ std::string whatText(const Touch& touch, const NamedProgram& words)
     return "";
 }
 
-std::string stepText(std::int32_t step)
+std::string stepText(std::optional<trace::StepRow> step)
 {
-    return step < 0 ? "" : countText(step);
+    return step ? countText(step->number) : "";
 }
 
 std::string linkText(const NanLink& link, const NamedProgram& words)
@@ -68,7 +68,7 @@ std::string linkText(const NanLink& link, const NamedProgram& words)
         return "stored by " + words.operation(link.operation);
     case NanLink::Kind::Copied:
         return fmt::format("copied from {} by copy {}", words.otherEnd(link.from, link.spot),
-                           link.copy);
+                           trace::stored(link.copy));
     case NanLink::Kind::Loaded:
         return fmt::format("computed from {}, which {} loads", words.spot(link.from),
                            words.operation(link.operation));
@@ -124,8 +124,8 @@ HistoryTable historyTable(const std::string& element, const std::vector<Touch>& 
                        writes(touch) ? heldText(touch.before) : "", heldText(touch.after)},
              .time = touch.time,
              .operation = trace::OperationRow::of(touch.operation),
-             .copy = trace::CopyRow::of(touch.copy),
-             .step = trace::StepRow::of(touch.step)});
+             .copy = touch.copy,
+             .step = touch.step});
     }
     return withoutEmpty(std::move(table));
 }
@@ -144,8 +144,8 @@ HistoryTable nanTable(const std::string& element, const std::vector<NanLink>& li
                        link.spot.ref.index < 0 ? "" : words.spot(link.spot), linkText(link, words)},
              .time = isTimed ? std::optional(link.time) : std::nullopt,
              .operation = trace::OperationRow::of(link.operation),
-             .copy = trace::CopyRow::of(link.copy),
-             .step = trace::StepRow::of(link.step)});
+             .copy = link.copy,
+             .step = link.step});
     }
     return withoutEmpty(std::move(table));
 }

@@ -8,6 +8,7 @@
 
 #include "core/machine/run.h"
 #include "core/machine/touch.h"
+#include "core/trace/row.h"
 
 #include <functional>
 #include <memory>
@@ -96,7 +97,7 @@ public:
     {
         std::string agent;
         Picoseconds time;
-        std::optional<std::int64_t> step; // row of trace::Steps
+        std::optional<trace::StepRow> step;
         // Operation::id of the next operation; none if the pipeline itself works next.
         std::optional<std::int32_t> next;
         std::string waits; // the semaphore for which it waits
@@ -140,8 +141,8 @@ public:
 
     struct InFlight
     {
-        std::int64_t copy = -1; // row of trace::Copies
-        std::string what;       // "x(0,1) in", or "manual DMA"
+        trace::CopyRow copy;
+        std::string what; // "x(0,1) in", or "manual DMA"
         Picoseconds start, end;
     };
 

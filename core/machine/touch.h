@@ -4,6 +4,7 @@
 
 #include "core/base/units.h"
 #include "core/ir/type.h"
+#include "core/trace/row.h"
 
 #include <compare>
 #include <cstdint>
@@ -58,10 +59,11 @@ struct Touch
     Picoseconds time;
     std::int32_t owner = -1; // the agent that has the memory
     std::int32_t slot = -1;  // of a pipeline's operand; -1: it has no slots
-    std::int32_t agent = -1, step = -1;
+    std::int32_t agent = -1;
+    std::optional<trace::StepRow> step;
     std::int32_t operation = -1; // Operation::id; -1: none
-    std::int32_t copy = -1;      // row of trace::Copies; -1: none
-    Held before, after;          // equal for what does not write
+    std::optional<trace::CopyRow> copy;
+    Held before, after; // equal for what does not write
     // Of an operation: which of the elements that it accesses this one is, row-major, and how many
     // they are.
     std::int64_t position = 0, of = 0;
@@ -75,7 +77,8 @@ struct NanBirth
 {
     std::int64_t event = 0;
     Picoseconds time;
-    std::int32_t agent = -1, step = -1;
+    std::int32_t agent = -1;
+    std::optional<trace::StepRow> step;
     std::int32_t operation = -1;
     bool isOfInf = false;
 };
@@ -84,7 +87,8 @@ struct NanBirth
 struct NanLoad
 {
     std::int64_t event = 0;
-    std::int32_t agent = -1, step = -1;
+    std::int32_t agent = -1;
+    std::optional<trace::StepRow> step;
     std::int32_t operation = -1;
 
     struct Element

@@ -219,9 +219,9 @@ private:
                                    birth->event,
                                    birth->time,
                                    birth->agent,
-                                   birth->step,
                                    birth->operation,
-                                   -1,
+                                   birth->step,
+                                   {},
                                    {},
                                    {},
                                    birth->isOfInf});
@@ -246,9 +246,9 @@ private:
                            load.event,
                            store.time,
                            load.agent,
-                           load.step,
                            load.operation,
-                           -1,
+                           load.step,
+                           {},
                            {},
                            {load.ref, {}},
                            false});

@@ -38,16 +38,17 @@ std::optional<FindingKind> findingFromName(std::string_view name)
     return entry == kTable.end() ? std::nullopt : std::optional(entry->kind);
 }
 
-Finding found(FindingKind kind, std::string message, std::string operand, std::int64_t step,
-              std::optional<std::int64_t> relatedStep, SourceLine source, std::int64_t count)
+Finding found(FindingKind kind, std::string message, std::string operand,
+              std::optional<StepRow> step, std::optional<StepRow> relatedStep, SourceLine source,
+              std::int64_t count)
 {
     const FindingEntry& entry = findingEntry(kind);
     return {std::string(entry.name),
             entry.category,
             std::move(message),
             std::move(operand),
-            step,
-            relatedStep,
+            stored(step),
+            relatedStep ? std::optional<std::int64_t>(relatedStep->number) : std::nullopt,
             source,
             count};
 }

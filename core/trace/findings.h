@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/trace/info.h"
+#include "core/trace/row.h"
 
 #include <cstdint>
 #include <optional>
@@ -44,7 +45,8 @@ struct FindingEntry
 
 // Makes one finding of this kind. Defaults are those of Finding.
 [[nodiscard]] Finding found(FindingKind kind, std::string message, std::string operand = {},
-                            std::int64_t step = -1, std::optional<std::int64_t> relatedStep = {},
-                            SourceLine source = {}, std::int64_t count = 1);
+                            std::optional<StepRow> step = {},
+                            std::optional<StepRow> relatedStep = {}, SourceLine source = {},
+                            std::int64_t count = 1);
 
 } // namespace pallascope::trace

@@ -32,6 +32,13 @@ struct Row
     auto operator<=>(const Row&) const = default;
 };
 
+// What a column holds of a row that may be absent.
+template<class Table>
+[[nodiscard]] constexpr std::int32_t stored(std::optional<Row<Table>> row)
+{
+    return row ? row->number : kNone;
+}
+
 using StepRow = Row<Steps>;
 using SegmentRow = Row<Segments>;
 using CopyRow = Row<Copies>;
@@ -40,5 +47,6 @@ using VisitRow = Row<Visits>;
 using RoundRow = Row<Rounds>;
 using EndRow = Row<CopyEnds>;
 using OperationRow = Row<Operation>; // of Info::operations
+using SemaphoreRow = Row<Semaphore>; // of Info::semaphores
 
 } // namespace pallascope::trace

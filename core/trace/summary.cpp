@@ -21,10 +21,10 @@ Summarizer::Summarizer(const Info& info)
     }
 }
 
-void Summarizer::addSegment(std::int32_t templateId, std::int32_t step, Picoseconds begin)
+void Summarizer::addSegment(std::int32_t templateId, std::optional<StepRow> step, Picoseconds begin)
 {
     const auto id = static_cast<std::size_t>(templateId);
-    if (step == kNone) {
+    if (!step) {
         m_outside += m_durations[id];
     } else {
         if (!std::exchange(m_inSteps, true)) {
@@ -85,12 +85,13 @@ void Summarizer::coverCopies(std::int64_t until)
     }
 }
 
-Summarizer::WaitKind Summarizer::kindOf(std::int32_t copy, bool isFusion)
+Summarizer::WaitKind Summarizer::kindOf(std::optional<CopyRow> copy, bool isFusion)
 {
-    return isFusion ? WaitKind::Fusion : copy != kNone ? WaitKind::Copy : WaitKind::Other;
+    return isFusion ? WaitKind::Fusion : copy ? WaitKind::Copy : WaitKind::Other;
 }
 
-void Summarizer::addWait(std::int32_t step, WaitKind kind, Picoseconds begin, Picoseconds end)
+void Summarizer::addWait(std::optional<StepRow> step, WaitKind kind, Picoseconds begin,
+                         Picoseconds end)
 {
     if (begin == end) {
         return;
@@ -101,7 +102,7 @@ void Summarizer::addWait(std::int32_t step, WaitKind kind, Picoseconds begin, Pi
         return;
     }
     m_sums.waitedForCopies += kind == WaitKind::Copy ? end - begin : Picoseconds(0);
-    if (step <= 0) {
+    if (!step || *step == StepRow{0}) {
         m_waits.push_back({step, begin, end});
     } else {
         count({step, begin, end});
@@ -110,10 +111,10 @@ void Summarizer::addWait(std::int32_t step, WaitKind kind, Picoseconds begin, Pi
 
 void Summarizer::count(const Wait& wait)
 {
-    if (wait.step == kNone) {
+    if (!wait.step) {
         return;
     }
-    const auto step = static_cast<std::size_t>(wait.step);
+    const std::size_t step = wait.step->index();
     if (step >= m_stalled.size()) {
         m_stalled.resize(step + 1, false);
     }
@@ -127,7 +128,7 @@ Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picosecond
     coverCopies(end.value());
     for (const Wait& wait : m_waits) {
         const bool inPrologue = steps == 0 || wait.begin < firstBody;
-        const bool inEpilogue = wait.step == kNone && wait.begin >= lastStepEnd;
+        const bool inEpilogue = !wait.step && wait.begin >= lastStepEnd;
         if (!inPrologue && !inEpilogue) {
             count(wait);
         }
@@ -159,7 +160,8 @@ Summary summaryOf(const Trace& trace)
     }
     const Segments& segments = trace.segments();
     for (std::size_t i = 0; i < segments.size(); ++i) {
-        sums.addSegment(segments.templateId[i], segments.step[i], Picoseconds(segments.begin[i]));
+        sums.addSegment(segments.templateId[i], StepRow::of(segments.step[i]),
+                        Picoseconds(segments.begin[i]));
     }
     const Waits& waits = trace.waits();
     for (std::size_t i = 0; i < waits.size(); ++i) {
@@ -167,8 +169,9 @@ Summary summaryOf(const Trace& trace)
         const bool isFusion =
             operation != kNone
             && trace.info().operations[static_cast<std::size_t>(operation)].name == "fusion";
-        const auto kind = Summarizer::kindOf(waits.copy[i], isFusion);
-        sums.addWait(waits.step[i], kind, Picoseconds(waits.begin[i]), Picoseconds(waits.end[i]));
+        const auto kind = Summarizer::kindOf(CopyRow::of(waits.copy[i]), isFusion);
+        sums.addWait(StepRow::of(waits.step[i]), kind, Picoseconds(waits.begin[i]),
+                     Picoseconds(waits.end[i]));
     }
     const Steps& steps = trace.steps();
     const bool any = steps.size() > 0;

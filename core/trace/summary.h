@@ -2,9 +2,11 @@
 // finished trace, or row by row from a run that keeps no rows; both give the same numbers.
 #pragma once
 
+#include "core/trace/row.h"
 #include "core/trace/trace.h"
 
 #include <array>
+#include <optional>
 #include <vector>
 
 namespace pallascope::trace {
@@ -53,7 +55,7 @@ class Summarizer
 public:
     explicit Summarizer(const Info& info); // its templates, operands and links must be complete
 
-    void addSegment(std::int32_t templateId, std::int32_t step, Picoseconds begin);
+    void addSegment(std::int32_t templateId, std::optional<StepRow> step, Picoseconds begin);
     void addCopy(std::int32_t operand, bool out, std::int32_t link, Bytes bytes, Picoseconds start,
                  Picoseconds end);
     enum class WaitKind : std::uint8_t
@@ -63,10 +65,10 @@ public:
         Fusion // for what the fusion itself reads and writes
     };
 
-    // The kind of a wait for this copy (kNone: for none), by a fusion or by something else.
-    [[nodiscard]] static WaitKind kindOf(std::int32_t copy, bool isFusion);
+    // The kind of a wait for a copy, if it is for one, by a fusion or by something else.
+    [[nodiscard]] static WaitKind kindOf(std::optional<CopyRow> copy, bool isFusion);
 
-    void addWait(std::int32_t step, WaitKind kind, Picoseconds begin, Picoseconds end);
+    void addWait(std::optional<StepRow> step, WaitKind kind, Picoseconds begin, Picoseconds end);
 
     // Ends the run and returns its sums.
     [[nodiscard]] Summary finish(std::int64_t steps, Picoseconds firstBody, Picoseconds lastStepEnd,
@@ -80,7 +82,7 @@ private:
 
     struct Wait
     {
-        std::int32_t step = kNone;
+        std::optional<StepRow> step;
         Picoseconds begin, end;
     };
 

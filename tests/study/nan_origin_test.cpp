@@ -96,7 +96,7 @@ TEST(NanOrigin, isTheOperationAndTheStepThatMakeIt)
     EXPECT_EQ(text(program, links[0].spot), "out 59 5");
     EXPECT_EQ(text(program, links[0].from), "out 3 5");
     EXPECT_EQ(text(program, links[2].from), "kept 3 5");
-    EXPECT_EQ(links.back().step, 7);
+    EXPECT_EQ(links.back().step, trace::StepRow{7});
     bool isLog = false;
     ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
         isLog =

@@ -13,14 +13,14 @@ void Engine::resume(BlockFrame& frame)
     while (frame.next < frame.plan->items.size()) {
         const PlanItem& item = frame.plan->items[frame.next];
         if (item.control == nullptr) {
-            if (!item.streams.empty() && frame.streams < 0
+            if (!item.streams.empty() && !frame.streams
                 && (!m_fusionCopies.begin(item, frame) || m_turn.halts())) {
                 return;
             }
             if (!m_segments.run(item, frame.done)) {
                 return;
             }
-            if (frame.streams >= 0) {
+            if (frame.streams) {
                 m_fusionCopies.end(item, frame);
             }
             ++frame.next;
@@ -226,8 +226,8 @@ void Engine::delay(const ir::Operation& operation)
     const std::int64_t nanoseconds =
         std::max<std::int64_t>(0, m_turn.number(operation.operands[0]));
     const Picoseconds end = m_turn.agent().time + Picoseconds(nanoseconds * 1000);
-    m_recorder.addWait({.operation = operation.id}, m_turn.agent().id, m_turn.agent().step,
-                       m_turn.agent().time, end);
+    m_recorder.addWait({.operation = trace::OperationRow{operation.id}}, m_turn.agent().id,
+                       m_turn.agent().step, m_turn.agent().time, end);
     m_turn.agent().time = end;
     if (end > kLongestRun) {
         m_ending.fail(

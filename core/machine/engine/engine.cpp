@@ -172,14 +172,14 @@ void Engine::close(const Agent& agent)
 {
     for (auto frame = agent.frames.rbegin(); frame != agent.frames.rend(); ++frame) {
         if (const auto* pipeline = std::get_if<PipelineFrame>(&*frame);
-            pipeline != nullptr && pipeline->row >= 0) {
-            m_recorder.closeStep(pipeline->row, pipeline->next <= PipelineFrame::Next::Body,
+            pipeline != nullptr && pipeline->row) {
+            m_recorder.closeStep(*pipeline->row, pipeline->next <= PipelineFrame::Next::Body,
                                  pipeline->next > PipelineFrame::Next::Overhead, *m_end);
         }
     }
     if (agent.waiting && agent.waiting->semaphore) {
         m_recorder.addWait({.semaphore = m_state.sync.semaphores[*agent.waiting->semaphore].row,
-                            .operation = agent.waiting->operation->id},
+                            .operation = trace::OperationRow{agent.waiting->operation->id}},
                            agent.id, agent.step, agent.waiting->since, *m_end);
     }
 }

@@ -161,7 +161,7 @@ void Copies::launch(Flight& flight)
 }
 
 // Called when a pipeline waits for one copy.
-void Copies::landCopy(std::int32_t copy)
+void Copies::landCopy(trace::CopyRow copy)
 {
     const auto held = std::find_if(m_state.held.begin(), m_state.held.end(),
                                    [&](const Flight& flight) { return flight.copy == copy; });
@@ -181,7 +181,7 @@ void Copies::landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t age
         const HeldCopy copy = semaphore.held.back();
         semaphore.held.pop_back();
         semaphore.executed += copy.bytes;
-        if (copy.awaited.copy >= 0) {
+        if (copy.awaited.copy) {
             m_races.await(agent, copy.awaited);
         }
         const auto flight = std::find_if(m_state.held.begin(), m_state.held.end(),

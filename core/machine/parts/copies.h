@@ -51,7 +51,7 @@ public:
 
     // With on_wait: makes the copy of a pipeline for which somebody waits or, in the second form,
     // as many copies as a wait of the program itself covers.
-    void landHeld(std::int32_t copy)
+    void landHeld(trace::CopyRow copy)
     {
         if (!m_state.held.empty()) {
             landCopy(copy);
@@ -73,7 +73,7 @@ public:
     void noteStored(const RefBinding& ref, const RuntimeValue& value, ir::LocationId location);
 
 private:
-    void landCopy(std::int32_t copy);
+    void landCopy(trace::CopyRow copy);
     void read(Flight& flight);
     void write(Flight& flight);
     void writeRows(Flight& flight);

@@ -78,7 +78,7 @@ void Findings::reportUndefinedResult(const ir::Argument& argument,
                    ? "no copy reaches them; this is the last one to " + argument.name + "."
                    : "nothing writes to them.")
             + calledFrom(location),
-        argument.name, -1, {}, m_recorder.sourceLine(m_prepared.program, location), undefined));
+        argument.name, {}, {}, m_recorder.sourceLine(m_prepared.program, location), undefined));
 }
 
 void Findings::noteBirth(const ir::Operation& operation, const RuntimeValue& result,

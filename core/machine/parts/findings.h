@@ -23,7 +23,7 @@ struct Birth
     const ir::Operation* operation = nullptr;
     bool nan = false;   // otherwise Inf
     bool ofInf = false; // a NaN from inputs some of which are Inf
-    std::int64_t step = -1;
+    std::optional<trace::StepRow> step;
     // `elements` with NaN or Inf among the `of` elements of its result.
     std::int64_t elements = 0, of = 0;
     std::int64_t count = 0;
@@ -114,13 +114,13 @@ public:
 
 private:
     void addUndefinedUse(trace::FindingKind kind, const std::string& what, ir::LocationId location);
-    [[nodiscard]] bool isExplained(const Race& race, std::optional<std::int32_t> copy,
+    [[nodiscard]] bool isExplained(const Race& race, std::optional<trace::CopyRow> copy,
                                    ir::LocationId location);
     [[nodiscard]] bool isExplained(const Semaphore& semaphore) const;
     void explain(const PipelineOperand& operand, std::int32_t slot);
     void reportOperand(const OperandPlan& plan, trace::FindingKind kind, std::string sentence,
-                       std::int32_t step, std::optional<std::int64_t> related, std::int64_t count,
-                       ir::LocationId location);
+                       std::optional<trace::StepRow> step, std::optional<trace::StepRow> related,
+                       std::int64_t count, ir::LocationId location);
 
     const Prepared& m_prepared;
     const Settings& m_settings;
@@ -142,11 +142,11 @@ private:
     };
 
     std::map<VisitedKey, Visited> m_visited;
-    std::set<std::int32_t> m_unordered; // copies that a finding is about, as rows of trace::Copies
+    std::set<trace::CopyRow> m_unordered; // copies that a finding is about
     // Pairs of locations that a finding is about.
     std::set<std::pair<std::int32_t, std::int32_t>> m_unorderedPlaces;
     bool m_leavesCopies = false;                // some copies are never waited for
-    std::set<std::int32_t> m_neverAwaited;      // those of them that their semaphores have counted
+    std::set<trace::CopyRow> m_neverAwaited;    // those of them that their semaphores have counted
     std::optional<std::vector<Birth>> m_births; // set if they are watched
 };
 

@@ -9,12 +9,12 @@ namespace pallascope::machine {
 
 // One cause gives one finding. A copy that was found unordered is not reported again at other
 // accesses, and a pair of locations counts once, whichever comes first.
-bool Findings::isExplained(const Race& race, std::optional<std::int32_t> copy,
+bool Findings::isExplained(const Race& race, std::optional<trace::CopyRow> copy,
                            ir::LocationId location)
 {
-    bool known = race.withCopy && m_unordered.contains(race.copy);
+    bool known = race.withCopy && m_unordered.contains(*race.copy);
     if (race.withCopy) {
-        m_unordered.insert(race.copy);
+        m_unordered.insert(*race.copy);
     }
     if (copy) {
         m_unordered.insert(*copy);
@@ -71,9 +71,7 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
                     : shared        ? "Wait for that copy first, on a semaphore of its own."
                                     : "Wait for that copy first, or start it later.";
     }
-    m_recorder.addFinding(trace::found(
-        kind, std::move(sentence), name, step,
-        race.step < 0 ? std::nullopt : std::optional<std::int64_t>(race.step), source));
+    m_recorder.addFinding(trace::found(kind, std::move(sentence), name, step, race.step, source));
 }
 
 // Reports manual DMA for which nobody has waited when the memory at one of its ends is released.
@@ -82,8 +80,8 @@ void Findings::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId s
 {
     for (std::int32_t i = buffers.first; m_detects && i < buffers.first + buffers.count; ++i) {
         for (const Race& copy : m_races.unawaited(i)) {
-            if (copy.ofPipeline || m_neverAwaited.contains(copy.copy)
-                || !m_unordered.insert(copy.copy).second) {
+            if (copy.ofPipeline || m_neverAwaited.contains(*copy.copy)
+                || !m_unordered.insert(*copy.copy).second) {
                 continue;
             }
             const std::string name = m_prepared.refName(ref);
@@ -96,8 +94,7 @@ void Findings::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId s
                                  + m_prepared.program.where(copy.location)
                                  + m_prepared.program.callersOf(copy.location)
                                  + "). Wait for the copy before the scope ends.",
-                             name, m_turn.agent().step,
-                             copy.step < 0 ? std::nullopt : std::optional<std::int64_t>(copy.step),
+                             name, m_turn.agent().step, copy.step,
                              m_recorder.sourceLine(m_prepared.program, scope)));
         }
     }
@@ -109,7 +106,7 @@ bool Findings::isExplained(const Semaphore& semaphore) const
     const auto& landed = semaphore.landed;
     const bool isCounted = semaphore.space == ir::MemorySpace::DmaSemaphore && !landed.empty();
     return isCounted && std::all_of(landed.begin(), landed.end(), [this](const AwaitedCopy& copy) {
-               return m_unordered.contains(copy.copy);
+               return copy.copy && m_unordered.contains(*copy.copy);
            });
 }
 
@@ -125,10 +122,11 @@ void Findings::reportDeadlock(const std::deque<Agent>& agents, const Slab<Semaph
         const ir::LocationId location = agent.waiting->operation->location;
         const bool dma = semaphore.space == ir::MemorySpace::DmaSemaphore;
         const std::string callers = m_prepared.program.callersOf(location);
-        std::string what =
-            m_prepared.program.where(location) + callers + (callers.empty() ? "" : ",") + " for "
-            + countText(agent.waiting->amount) + (dma ? " bytes" : "") + " of the semaphore "
-            + m_recorder.semaphoreName(semaphore.row) + ", which has " + countText(semaphore.count);
+        std::string what = m_prepared.program.where(location) + callers
+                           + (callers.empty() ? "" : ",") + " for "
+                           + countText(agent.waiting->amount) + (dma ? " bytes" : "")
+                           + " of the semaphore " + m_recorder.semaphoreName(*semaphore.row)
+                           + ", which has " + countText(semaphore.count);
         const auto same = std::find_if(waits.begin(), waits.end(),
                                        [&](const auto& wait) { return wait.first == what; });
         if (same != waits.end()) {
@@ -152,7 +150,7 @@ void Findings::reportDeadlock(const std::deque<Agent>& agents, const Slab<Semaph
     stop(trace::found(
         trace::FindingKind::Deadlock,
         "Nothing can go on: " + text + "; no copy under way and no other core will signal it.",
-        m_recorder.semaphoreName(semaphores[*first.waiting->semaphore].row), first.step, {},
+        m_recorder.semaphoreName(*semaphores[*first.waiting->semaphore].row), first.step, {},
         m_recorder.sourceLine(m_prepared.program, first.waiting->operation->location)));
 }
 
@@ -161,11 +159,13 @@ void Findings::reportLeftOver(const Semaphore& semaphore)
     if (isExplained(semaphore)) {
         return;
     }
-    const std::string name = m_recorder.semaphoreName(semaphore.row);
+    const std::string name = m_recorder.semaphoreName(*semaphore.row);
     const bool dma = semaphore.space == ir::MemorySpace::DmaSemaphore;
     m_leavesCopies = m_leavesCopies || dma;
     for (const AwaitedCopy& copy : semaphore.landed) {
-        m_neverAwaited.insert(copy.copy);
+        if (copy.copy) {
+            m_neverAwaited.insert(*copy.copy);
+        }
     }
     m_recorder.addFinding(trace::found(
         dma ? trace::FindingKind::CopyNeverAwaited : trace::FindingKind::SemaphoreLeftOver,

@@ -7,8 +7,9 @@
 namespace pallascope::machine {
 
 void Findings::reportOperand(const OperandPlan& plan, trace::FindingKind kind, std::string sentence,
-                             std::int32_t step, std::optional<std::int64_t> related,
-                             std::int64_t count, ir::LocationId location)
+                             std::optional<trace::StepRow> step,
+                             std::optional<trace::StepRow> related, std::int64_t count,
+                             ir::LocationId location)
 {
     m_recorder.addFinding(trace::found(kind, std::move(sentence), plan.spec->name, step, related,
                                        m_recorder.sourceLine(m_prepared.program, location), count));
@@ -72,13 +73,14 @@ void Findings::explain(const PipelineOperand& operand, std::int32_t slot)
 void Findings::reportRevisit(const PipelineFrame& frame, const PipelineOperand& operand,
                              std::int64_t block, std::int32_t slot)
 {
-    const std::int32_t before = operand.lastVisitOfBlock[static_cast<std::size_t>(block)];
-    if (before >= 0) {
+    const auto before =
+        trace::StepRow::of(operand.lastVisitOfBlock[static_cast<std::size_t>(block)]);
+    if (before) {
         explain(operand, slot);
         reportOperand(*operand.plan, trace::FindingKind::OutputRevisited,
                       operand.plan->blockName(block) + " was left after step "
-                          + std::to_string(before) + " and is revisited at step "
-                          + std::to_string(frame.row)
+                          + std::to_string(before->number) + " and is revisited at step "
+                          + std::to_string(frame.row->number)
                           + ": its slot was given away in between, so the revisit starts "
                             "undefined. Make the axes that it "
                             "does not depend on innermost, or accumulate in scratch.",
@@ -97,8 +99,7 @@ void Findings::reportNotWritten(const PipelineFrame& frame, const PipelineOperan
                           + (operand.plan->facts.trivial
                                  ? " is written back though no step stored to it."
                                  : " is written back though no step of its stay stored to it."),
-                      frame.row >= 0 ? frame.row : frame.lastRow, {}, 1,
-                      operand.plan->spec->location);
+                      frame.row ? frame.row : frame.lastRow, {}, 1, operand.plan->spec->location);
     }
 }
 
@@ -156,7 +157,7 @@ void Findings::reportNeverWritten()
                           + countText(static_cast<std::int64_t>(visited.blocks.size()))
                           + " blocks of " + plan.spec->name + " are never visited, first "
                           + plan.blockName(first) + ": the grid does not cover the array.",
-                      -1, {}, missing, visited.pipeline->location);
+                      {}, {}, missing, visited.pipeline->location);
     }
 }
 
@@ -173,7 +174,7 @@ void Findings::reportNeverAwaited(const PipelineFrame& frame)
                               + countText(frame.steps) + " steps is too short for "
                               + std::to_string(operand.plan->facts.inCount)
                               + " buffers in this schedule.",
-                          -1, {}, left, operand.plan->spec->location);
+                          {}, {}, left, operand.plan->spec->location);
         }
     }
 }

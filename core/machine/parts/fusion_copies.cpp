@@ -57,7 +57,7 @@ bool FusionCopies::begin(const PlanItem& item, BlockFrame& frame)
                 return false;
             }
             const std::int64_t first = firstElement(m_prepared.program, *stream.operation);
-            const std::int32_t copy = m_recorder.addCopy(
+            const trace::CopyRow copy = m_recorder.addCopy(
                 site.operand, m_recorder.blockOf(site, first), 0, out, link, m_turn.agent().step,
                 stream.bytes, m_turn.agent().time, service->start, service->end);
             if (service->end >= frame.streamed) {
@@ -72,12 +72,14 @@ bool FusionCopies::begin(const PlanItem& item, BlockFrame& frame)
 void FusionCopies::end(const PlanItem& item, BlockFrame& frame)
 {
     if (frame.streamed > m_turn.agent().time) {
-        m_recorder.addWait({.copy = frame.streams, .operation = item.fusion->id, .isFusion = true},
+        m_recorder.addWait({.copy = frame.streams,
+                            .operation = trace::OperationRow{item.fusion->id},
+                            .isFusion = true},
                            m_turn.agent().id, m_turn.agent().step, m_turn.agent().time,
                            frame.streamed);
         m_turn.agent().time = frame.streamed;
     }
-    frame.streams = -1;
+    frame.streams.reset();
     frame.streamed = Picoseconds(0);
 }
 

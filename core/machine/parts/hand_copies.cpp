@@ -67,7 +67,7 @@ struct HandCopies::HandCopy
     Rows rows;   // set if the copy has a list of rows
     Bytes useful;
     std::int32_t link = -1; // row of State::links
-    std::int32_t row = -1;  // of trace::Copies
+    trace::CopyRow row;
     Picoseconds start, end;
 
     [[nodiscard]] ir::ValueId from() const { return operation.operands[0]; }

@@ -236,7 +236,7 @@ void Pipelines::waitIn(PipelineFrame& frame)
             continue;
         }
         const std::int32_t slot = operand.slotOf(operand.waitIn);
-        if (operand.inCopyOfSlot[static_cast<std::size_t>(slot)].row < 0 && facts.prefetched > 0
+        if (!operand.inCopyOfSlot[static_cast<std::size_t>(slot)].row && facts.prefetched > 0
             && !facts.countsWaits) {
             // JAX 0.11 counts steps where it should count waits.
             m_ending.fail(userError(
@@ -265,7 +265,7 @@ void Pipelines::enterBody(PipelineFrame& frame)
             return;
         }
     }
-    m_recorder.beginBody(frame.row, m_turn.agent().time);
+    m_recorder.beginBody(*frame.row, m_turn.agent().time);
     go(frame, PipelineFrame::Next::Overhead);
     m_turn.agent().gridFrame = m_turn.agent().frames.size() - 1;
     m_turn.agent().frames.emplace_back(std::in_place_type<BlockFrame>, frame.item->regions[0]);
@@ -273,7 +273,7 @@ void Pipelines::enterBody(PipelineFrame& frame)
 
 void Pipelines::passOverhead(PipelineFrame& frame)
 {
-    m_recorder.endBody(frame.row, m_turn.agent().time);
+    m_recorder.endBody(*frame.row, m_turn.agent().time);
     m_turn.agent().step = frame.row;
     // The step's bookkeeping takes the core's own time; copies that are already issued go on.
     m_recorder.addSegment(frame.item->templateId, m_turn.agent().id, frame.row,
@@ -295,7 +295,7 @@ void Pipelines::copyOut(PipelineFrame& frame)
         m_copies.land(m_turn.agent().time);
         const std::int64_t block = blockAt(frame, i, s);
         m_findings.reportNotWritten(frame, operand, block, slot);
-        const std::int32_t copy = startCopy(frame, i, block, slot, true);
+        const std::optional<trace::CopyRow> copy = startCopy(frame, i, block, slot, true);
         m_recorder.endVisit(operand.traceOperand, block, copy);
         ++operand.copyOut;
         if (synchronousOut(frame, operand)) {
@@ -331,13 +331,13 @@ void Pipelines::endStep(PipelineFrame& frame)
     if (m_ending.hasStopped()) { // an index map that changed left its array: the step stays open
         return;
     }
-    m_recorder.endStep(frame.row, m_turn.agent().time);
+    m_recorder.endStep(*frame.row, m_turn.agent().time);
     ++frame.step;
     if (frame.step < frame.steps) {
         go(frame, PipelineFrame::Next::Begin);
         return;
     }
-    frame.lastRow = std::exchange(frame.row, -1);
+    frame.lastRow = std::exchange(frame.row, std::nullopt);
     m_turn.agent().step = frame.outerStep;
     go(frame, PipelineFrame::Next::Drain);
 }
@@ -379,7 +379,7 @@ void Pipelines::takeTrivial(PipelineFrame& frame)
         m_findings.reportNotWritten(frame, operand, 0, 0);
         m_copies.land(m_turn.agent().time);
         const std::int64_t block = blockAt(frame, frame.at, 0);
-        const std::int32_t copy = startCopy(frame, frame.at, block, 0, true);
+        const std::optional<trace::CopyRow> copy = startCopy(frame, frame.at, block, 0, true);
         m_recorder.endVisit(operand.traceOperand, block, copy);
         waitFor(operand, 0, true, rowOf(frame));
         if (m_turn.yields()) {

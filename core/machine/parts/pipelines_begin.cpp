@@ -181,7 +181,8 @@ bool Pipelines::takeOperand(PipelineFrame& frame, const ir::Operation& operation
         return false;
     }
     const ir::OperandFacts& facts = operand.plan->facts;
-    operand.traceOperand = m_recorder.operandIndex(operation, frame.traceIndex, i);
+    operand.traceOperand =
+        m_recorder.operandIndex(operation, frame.traceIndex, i).value_or(trace::kNone);
     operand.array = m_turn.binding(operation.operands[i]);
     operand.isLive = isLive(operand.plan->map);
     frame.isLive = frame.isLive || operand.isLive;

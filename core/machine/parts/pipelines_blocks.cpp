@@ -138,9 +138,9 @@ void Pipelines::bindBlock(PipelineFrame& frame, std::size_t index)
     if (changed || (frame.params->noPipelining && !out)) {
         visit(frame, index, block, slot);
     }
-    m_recorder.continueVisit(operand.traceOperand, frame.row, block, slot);
+    m_recorder.continueVisit(operand.traceOperand, *frame.row, block, slot);
     if (out && !facts.isIndirect()) {
-        operand.lastVisitOfBlock[static_cast<std::size_t>(block)] = frame.row;
+        operand.lastVisitOfBlock[static_cast<std::size_t>(block)] = frame.row->number;
     }
 }
 
@@ -149,11 +149,11 @@ void Pipelines::visit(PipelineFrame& frame, std::size_t index, std::int64_t bloc
 {
     PipelineOperand& operand = frame.operands[index];
     const bool in = operand.plan->facts.inCount > 0;
-    std::int32_t brought = trace::kNone;
+    std::optional<trace::CopyRow> brought;
     if (in) {
         // The index map may by now return something else, or may have asked for no wait.
         const SlotCopy& copy = operand.inCopyOfSlot[static_cast<std::size_t>(slot)];
-        if (copy.row >= 0 && copy.end <= m_turn.agent().time) {
+        if (copy.row && copy.end <= m_turn.agent().time) {
             brought = copy.row;
             block = copy.block;
         }
@@ -177,7 +177,7 @@ void Pipelines::visit(PipelineFrame& frame, std::size_t index, std::int64_t bloc
             m_findings.reportRevisit(frame, operand, block, slot);
         }
     }
-    m_recorder.beginVisit(operand.traceOperand, frame.row, block, slot, brought);
+    m_recorder.beginVisit(operand.traceOperand, *frame.row, block, slot, brought);
 }
 
 } // namespace pallascope::machine

@@ -5,13 +5,13 @@
 
 namespace pallascope::machine {
 
-std::int32_t Pipelines::startCopy(PipelineFrame& frame, std::size_t index, std::int64_t block,
-                                  std::int32_t slot, bool out)
+std::optional<trace::CopyRow> Pipelines::startCopy(PipelineFrame& frame, std::size_t index,
+                                                   std::int64_t block, std::int32_t slot, bool out)
 {
     PipelineOperand& operand = frame.operands[index];
     const OperandPlan& plan = *operand.plan;
     if (m_ending.hasStopped()) { // the block does not exist
-        return -1;
+        return std::nullopt;
     }
     if (plan.facts.isIndirect()) {
         m_findings.reportOutside(frame, plan, block, out);
@@ -20,9 +20,9 @@ std::int32_t Pipelines::startCopy(PipelineFrame& frame, std::size_t index, std::
     const std::int32_t link = m_copies.linkHere(out ? plan.linkOut : plan.linkIn);
     const auto service = m_copies.serve(link, m_turn.agent().time, bytes);
     if (!service) {
-        return -1;
+        return std::nullopt;
     }
-    const std::int32_t copy =
+    const trace::CopyRow copy =
         m_recorder.addCopy(operand.traceOperand, block, slot, out, link, rowOf(frame), bytes,
                            m_turn.agent().time, service->start, service->end);
     (out ? operand.outCopyOfSlot
@@ -52,7 +52,7 @@ std::int32_t Pipelines::startCopy(PipelineFrame& frame, std::size_t index, std::
 
 // Reports another copy of the slot, or of this part of the array, for which nobody has waited.
 void Pipelines::checkOverlap(const PipelineOperand& operand, std::int64_t block, std::int32_t slot,
-                             bool out, std::int32_t copy, std::int32_t row)
+                             bool out, trace::CopyRow copy, std::optional<trace::StepRow> row)
 {
     const OperandPlan& plan = *operand.plan;
     Access near{operand.firstSlot + slot, true, !out, row, plan.spec->location, {}};
@@ -103,11 +103,11 @@ void Pipelines::fillSlot(PipelineFrame& frame, std::size_t index, std::int64_t b
 }
 
 void Pipelines::waitFor(const PipelineOperand& operand, std::int32_t slot, bool out,
-                        std::int32_t row)
+                        std::optional<trace::StepRow> row)
 {
     const auto [copy, landed, block] =
         (out ? operand.outCopyOfSlot : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)];
-    if (copy < 0) { // there is no copy to wait for, so the run ends
+    if (!copy) { // there is no copy to wait for, so the run ends
         if (!m_ending.isReached()) {
             stopWaiting(operand, out, row);
         }
@@ -116,7 +116,7 @@ void Pipelines::waitFor(const PipelineOperand& operand, std::int32_t slot, bool 
     const Picoseconds end = std::max(m_turn.agent().time, landed);
     m_recorder.addWait({.copy = copy}, m_turn.agent().id, row, m_turn.agent().time, end);
     m_turn.agent().time = end;
-    m_copies.landHeld(copy);
+    m_copies.landHeld(*copy);
     if (!m_detects) {
         return;
     }
@@ -125,7 +125,8 @@ void Pipelines::waitFor(const PipelineOperand& operand, std::int32_t slot, bool 
 }
 
 // Ends the run: the index map returned another block than before, so there is no copy to wait for.
-void Pipelines::stopWaiting(const PipelineOperand& operand, bool out, std::int32_t row)
+void Pipelines::stopWaiting(const PipelineOperand& operand, bool out,
+                            std::optional<trace::StepRow> row)
 {
     const ir::BlockSpec& spec = *operand.plan->spec;
     m_findings.stop(trace::found(

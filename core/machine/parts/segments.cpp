@@ -232,7 +232,7 @@ void Segments::debug(const Evaluation& evaluation)
                 m_prepared.plan.templates[static_cast<std::size_t>(m_template)];
             const Cycles retires = segment.retire[static_cast<std::size_t>(evaluation.number)];
             m_recorder.addPrint(
-                {std::move(line), m_turn.agent().step, m_turn.agent().id,
+                {std::move(line), trace::stored(m_turn.agent().step), m_turn.agent().id,
                  m_turn.agent().time + Picoseconds(trace::markTime(segment, retires)),
                  m_recorder.sourceLine(m_prepared.program, operation.location)});
         }

@@ -117,11 +117,12 @@ bool Semaphores::take(Agent& agent, const Waiting& waiting)
     if (semaphore.count < waiting.amount) {
         return false;
     }
-    m_recorder.addWait({semaphore.lastCopy, semaphore.row, waiting.operation->id}, agent.id,
-                       agent.step, waiting.since, agent.time);
+    m_recorder.addWait(
+        {semaphore.lastCopy, semaphore.row, trace::OperationRow{waiting.operation->id}}, agent.id,
+        agent.step, waiting.since, agent.time);
     if (waiting.decrement && waiting.amount != 0) {
         semaphore.count -= waiting.amount;
-        m_recorder.addSignal(semaphore.row, agent.id, agent.time, -waiting.amount);
+        m_recorder.addSignal(*semaphore.row, agent.id, agent.time, -waiting.amount);
     }
     m_races.wait(agent.id, semaphore.clock);
     if (holdsCopies()) {
@@ -163,7 +164,7 @@ void Semaphores::awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int
 
 void Semaphores::await(Semaphore& semaphore, const HeldCopy& copy, std::int32_t agent)
 {
-    if (copy.awaited.copy < 0) {
+    if (!copy.awaited.copy) {
         return;
     }
     if (!semaphore.isShared) {
@@ -261,7 +262,7 @@ void Semaphores::add(std::int32_t semaphore, std::int64_t amount, Picoseconds at
 {
     Semaphore& target = m_state.semaphores[semaphore];
     target.count += amount;
-    m_recorder.addSignal(target.row, m_turn.agent().id, at, amount);
+    m_recorder.addSignal(*target.row, m_turn.agent().id, at, amount);
     for (Agent& agent : m_agents.all()) {
         if (!agent.waiting || agent.waiting->semaphore != semaphore) {
             continue;
@@ -280,7 +281,7 @@ void Semaphores::deliver(const Signal& signal)
     Semaphore& target = m_state.semaphores[signal.semaphore];
     target.location = signal.location;
     learn(target.clock, signal.clock);
-    if (signal.copy.copy >= 0) {
+    if (signal.copy.copy) {
         target.lastCopy = signal.copy.copy;
         target.landed.push_back(signal.copy);
     }

@@ -36,8 +36,8 @@ public:
         return m_state.semaphores[semaphore].count;
     }
 
-    // The row of Info::semaphores.
-    [[nodiscard]] std::int32_t rowOf(std::int32_t semaphore) const
+    // None if the semaphore has been given back.
+    [[nodiscard]] std::optional<trace::SemaphoreRow> rowOf(std::int32_t semaphore) const
     {
         return m_state.semaphores[semaphore].row;
     }

@@ -10,6 +10,7 @@
 #include "core/machine/memory/memory.h"
 #include "core/machine/memory/refs.h"
 #include "core/machine/prepare/index_lists.h"
+#include "core/trace/row.h"
 
 #include <array>
 #include <cstdint>
@@ -190,10 +191,10 @@ struct OperandPlan
 planOperand(const ir::Program& program, const ir::Operation& pipeline, std::size_t operand,
             const chip::Chip& chip, const WritesTo& writesTo);
 
-// The last copy of a slot. `row` is a row of trace::Copies; -1: none.
+// The last copy of a slot, if there was one.
 struct SlotCopy
 {
-    std::int32_t row = -1;
+    std::optional<trace::CopyRow> row;
     Picoseconds end;
     std::int64_t block = 0;
 };

@@ -39,7 +39,7 @@ void addScopedLimit(const ir::Program& program, const chip::Chip& chip,
                                      + chip.memories[memory].name + ", over the scoped limit of "
                                      + bytesText(*limit) + ": ask for vmem_limit_bytes="
                                      + std::to_string(used.value()) + ", or use smaller blocks.",
-                                 largestIn(budget, static_cast<std::int32_t>(memory)), -1, {},
+                                 largestIn(budget, static_cast<std::int32_t>(memory)), {}, {},
                                  description.sourceLine(program, budget.location)));
             }
         }
@@ -54,7 +54,7 @@ void addIllegalBlocks(const ir::Program& program, const chip::Chip& chip,
         for (const cost::IllegalBlock& block : cost::illegalBlocks(program, *pipeline, chip)) {
             const ir::BlockSpec& spec = specs[block.spec];
             findings.push_back(trace::found(trace::FindingKind::IllegalBlock, block.sentence,
-                                            spec.name, -1, {},
+                                            spec.name, {}, {},
                                             description.sourceLine(program, spec.location)));
         }
     }

@@ -88,7 +88,7 @@ std::optional<trace::Finding> unknownFigures(const ir::Program& program, const c
     return trace::found(trace::FindingKind::UnknownFigure,
                         chip.title + " has no known figure for what the run needs; it takes "
                             + named + ".",
-                        "", -1, {}, {}, count);
+                        "", {}, {}, {}, count);
 }
 
 } // namespace pallascope::machine

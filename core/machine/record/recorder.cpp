@@ -100,12 +100,14 @@ std::int32_t Recorder::enterPipeline(const ir::Operation& operation,
     return static_cast<std::int32_t>(row);
 }
 
-std::int32_t Recorder::operandIndex(const ir::Operation& pipeline, std::int32_t row,
-                                    std::size_t spec) const
+std::optional<std::int32_t> Recorder::operandIndex(const ir::Operation& pipeline, std::int32_t row,
+                                                   std::size_t spec) const
 {
     const std::int32_t offset = m_pipelines.at(&pipeline).offsets[spec];
-    return offset < 0 ? -1
-                      : builder.info.pipelines[static_cast<std::size_t>(row)].firstOperand + offset;
+    if (offset < 0) {
+        return std::nullopt;
+    }
+    return builder.info.pipelines[static_cast<std::size_t>(row)].firstOperand + offset;
 }
 
 void Recorder::reserve(std::int32_t pipeline, std::int64_t steps)
@@ -148,13 +150,13 @@ Bytes Recorder::recordedBytes() const
     return Bytes(static_cast<std::int64_t>(bytes));
 }
 
-std::int32_t Recorder::addCopy(std::int32_t operand, std::int64_t block, std::int32_t slot,
-                               bool out, std::int32_t link, std::int32_t step, Bytes bytes,
-                               Picoseconds issue, Picoseconds start, Picoseconds end)
+trace::CopyRow Recorder::addCopy(std::int32_t operand, std::int64_t block, std::int32_t slot,
+                                 bool out, std::int32_t link, std::optional<trace::StepRow> step,
+                                 Bytes bytes, Picoseconds issue, Picoseconds start, Picoseconds end)
 {
     countEvents(1);
     m_position.lastEnd = std::max(m_position.lastEnd, end);
-    const std::int32_t row = m_position.copies++;
+    const trace::CopyRow row{m_position.copies++};
     if (m_keeps != Keeps::Rows) {
         if (m_sums) {
             m_sums->addCopy(operand, out, link, bytes, start, end);
@@ -169,7 +171,7 @@ std::int32_t Recorder::addCopy(std::int32_t operand, std::int64_t block, std::in
     copies.slot.push_back(slot);
     copies.out.push_back(out ? 1 : 0);
     copies.link.push_back(link);
-    copies.step.push_back(step);
+    copies.step.push_back(trace::stored(step));
     copies.bytes.push_back(bytes.value());
     copies.issue.push_back(issue.value());
     copies.start.push_back(start.value());
@@ -185,8 +187,8 @@ void Recorder::mark(std::vector<std::int64_t>& marks) const
     }
 }
 
-void Recorder::addWait(const Awaited& awaited, std::int32_t agent, std::int32_t step,
-                       Picoseconds begin, Picoseconds end)
+void Recorder::addWait(const Awaited& awaited, std::int32_t agent,
+                       std::optional<trace::StepRow> step, Picoseconds begin, Picoseconds end)
 {
     countEvents(1);
     if (m_keeps != Keeps::Rows) {
@@ -204,31 +206,31 @@ void Recorder::addWait(const Awaited& awaited, std::int32_t agent, std::int32_t 
         column.push_back(value);
     };
     if (!builder.info.semaphores.empty()) {
-        add(waits.semaphore, awaited.semaphore);
+        add(waits.semaphore, trace::stored(awaited.semaphore));
     }
-    if (awaited.operation != trace::kNone || !waits.operation.empty()) {
-        add(waits.operation, awaited.operation);
+    if (awaited.operation || !waits.operation.empty()) {
+        add(waits.operation, trace::stored(awaited.operation));
     }
-    waits.copy.push_back(awaited.copy);
+    waits.copy.push_back(trace::stored(awaited.copy));
     waits.agent.push_back(agent);
-    waits.step.push_back(step);
+    waits.step.push_back(trace::stored(step));
     waits.begin.push_back(begin.value());
     waits.end.push_back(end.value());
 }
 
-void Recorder::addSignal(std::int32_t semaphore, std::int32_t agent, Picoseconds time,
+void Recorder::addSignal(trace::SemaphoreRow semaphore, std::int32_t agent, Picoseconds time,
                          std::int64_t amount)
 {
     countEvents(1);
     if (m_keeps == Keeps::Rows) {
-        builder.signals.semaphore.push_back(semaphore);
+        builder.signals.semaphore.push_back(semaphore.number);
         builder.signals.agent.push_back(agent);
         builder.signals.time.push_back(time.value());
         builder.signals.amount.push_back(amount);
     }
 }
 
-std::int32_t Recorder::beginStep(std::int32_t pipeline, std::int64_t ordinal, Picoseconds begin)
+trace::StepRow Recorder::beginStep(std::int32_t pipeline, std::int64_t ordinal, Picoseconds begin)
 {
     if (m_keeps == Keeps::Rows) {
         trace::Steps& steps = builder.steps;
@@ -238,10 +240,10 @@ std::int32_t Recorder::beginStep(std::int32_t pipeline, std::int64_t ordinal, Pi
             column->push_back(begin.value());
         }
     }
-    return m_position.steps++;
+    return {m_position.steps++};
 }
 
-void Recorder::beginBody(std::int32_t step, Picoseconds time)
+void Recorder::beginBody(trace::StepRow step, Picoseconds time)
 {
     countEvents(1);
     setBodyBegin(step, time);
@@ -250,32 +252,32 @@ void Recorder::beginBody(std::int32_t step, Picoseconds time)
     }
 }
 
-void Recorder::setBodyBegin(std::int32_t step, Picoseconds time)
+void Recorder::setBodyBegin(trace::StepRow step, Picoseconds time)
 {
-    if (step == 0) {
+    if (step == trace::StepRow{0}) {
         m_firstBody = time;
     }
     if (m_keeps == Keeps::Rows) {
-        builder.steps.bodyBegin[static_cast<std::size_t>(step)] = time.value();
+        builder.steps.bodyBegin[step.index()] = time.value();
     }
 }
 
-void Recorder::endBody(std::int32_t step, Picoseconds time)
+void Recorder::endBody(trace::StepRow step, Picoseconds time)
 {
     if (m_keeps == Keeps::Rows) {
-        builder.steps.bodyEnd[static_cast<std::size_t>(step)] = time.value();
+        builder.steps.bodyEnd[step.index()] = time.value();
     }
 }
 
-void Recorder::endStep(std::int32_t step, Picoseconds time)
+void Recorder::endStep(trace::StepRow step, Picoseconds time)
 {
     m_lastStepEnd = std::max(m_lastStepEnd, time);
     if (m_keeps == Keeps::Rows) {
-        builder.steps.end[static_cast<std::size_t>(step)] = time.value();
+        builder.steps.end[step.index()] = time.value();
     }
 }
 
-void Recorder::closeStep(std::int32_t step, bool beforeBody, bool behindBody, Picoseconds time)
+void Recorder::closeStep(trace::StepRow step, bool beforeBody, bool behindBody, Picoseconds time)
 {
     if (beforeBody) {
         setBodyBegin(step, time);

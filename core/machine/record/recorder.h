@@ -5,6 +5,7 @@
 #include "core/ir/program.h"
 #include "core/machine/prepare/description.h"
 #include "core/machine/prepare/index_lists.h"
+#include "core/trace/row.h"
 #include "core/trace/summary.h"
 #include "core/trace/trace.h"
 
@@ -70,9 +71,9 @@ public:
 
     [[nodiscard]] const Marks& marks() const { return m_marks; }
 
-    std::int32_t addCopy(std::int32_t operand, std::int64_t block, std::int32_t slot, bool out,
-                         std::int32_t link, std::int32_t step, Bytes bytes, Picoseconds issue,
-                         Picoseconds start, Picoseconds end);
+    trace::CopyRow addCopy(std::int32_t operand, std::int64_t block, std::int32_t slot, bool out,
+                           std::int32_t link, std::optional<trace::StepRow> step, Bytes bytes,
+                           Picoseconds issue, Picoseconds start, Picoseconds end);
 
     // One end of a copy by manual DMA, as in trace::CopyEnds.
     struct CopyEnd
@@ -80,28 +81,30 @@ public:
         std::int32_t agent = 0, buffer = trace::kNone;
         std::int64_t first = 0;
         Shape shape;
-        std::int32_t semaphore = trace::kNone;
+        std::optional<trace::SemaphoreRow> semaphore;
     };
 
     // Whether rows are kept. Without them nobody needs to know what a row would say.
     [[nodiscard]] bool keepsRows() const { return m_keeps == Keeps::Rows; }
 
-    void addEnds(std::int32_t copy, const CopyEnd& source, const CopyEnd& target);
+    void addEnds(trace::CopyRow copy, const CopyEnd& source, const CopyEnd& target);
 
     // What a wait waits for, as in trace::Waits.
     struct Awaited
     {
-        std::int32_t copy = trace::kNone, semaphore = trace::kNone, operation = trace::kNone;
+        std::optional<trace::CopyRow> copy;
+        std::optional<trace::SemaphoreRow> semaphore;
+        std::optional<trace::OperationRow> operation;
         // Whether the operation is a fusion. A run without rows keeps no names that would tell.
         bool isFusion = false;
     };
 
-    void addWait(const Awaited& awaited, std::int32_t agent, std::int32_t step, Picoseconds begin,
-                 Picoseconds end);
-    void addSignal(std::int32_t semaphore, std::int32_t agent, Picoseconds time,
+    void addWait(const Awaited& awaited, std::int32_t agent, std::optional<trace::StepRow> step,
+                 Picoseconds begin, Picoseconds end);
+    void addSignal(trace::SemaphoreRow semaphore, std::int32_t agent, Picoseconds time,
                    std::int64_t amount);
 
-    void addSegment(std::int32_t templateId, std::int32_t agent, std::int32_t step,
+    void addSegment(std::int32_t templateId, std::int32_t agent, std::optional<trace::StepRow> step,
                     Picoseconds begin)
     {
         if (m_keeps != Keeps::Rows) {
@@ -112,17 +115,17 @@ public:
         }
         builder.segments.templateId.push_back(templateId);
         builder.segments.agent.push_back(agent);
-        builder.segments.step.push_back(step);
+        builder.segments.step.push_back(trace::stored(step));
         builder.segments.begin.push_back(begin.value());
     }
 
-    std::int32_t beginStep(std::int32_t pipeline, std::int64_t ordinal, Picoseconds begin);
-    void beginBody(std::int32_t step, Picoseconds time);
-    void endBody(std::int32_t step, Picoseconds time);
-    void endStep(std::int32_t step, Picoseconds time);
+    trace::StepRow beginStep(std::int32_t pipeline, std::int64_t ordinal, Picoseconds begin);
+    void beginBody(trace::StepRow step, Picoseconds time);
+    void endBody(trace::StepRow step, Picoseconds time);
+    void endStep(trace::StepRow step, Picoseconds time);
     // Ends a step that the run leaves unfinished. Its body, if it has not begun or not ended, ends
     // first.
-    void closeStep(std::int32_t step, bool beforeBody, bool behindBody, Picoseconds time);
+    void closeStep(trace::StepRow step, bool beforeBody, bool behindBody, Picoseconds time);
 
     // In recorder_rounds.cpp. The next round of a loop (row of Info::loops) begins on an agent, and
     // the round before it ends; or the loop ends, and with it its last round.
@@ -134,41 +137,41 @@ public:
 
     // Visits: a block of an operand stays in a slot. A visit begins, lasts until a step, and has a
     // copy that brought the block or wrote it back.
-    void beginVisit(std::int32_t operand, std::int32_t step, std::int64_t block, std::int32_t slot,
-                    std::int32_t copyIn)
+    void beginVisit(std::int32_t operand, trace::StepRow step, std::int64_t block,
+                    std::int32_t slot, std::optional<trace::CopyRow> copyIn)
     {
         if (m_keeps == Keeps::Rows) {
             m_visits[static_cast<std::size_t>(operand)].push_back(
-                {step, step, block, slot, copyIn, -1});
+                {step.number, step.number, block, slot, trace::stored(copyIn), trace::kNone});
         }
     }
 
     // Continues the visit of a block that was written back but stays in its slot, or begins
     // another visit.
-    void continueVisit(std::int32_t operand, std::int32_t step, std::int64_t block,
+    void continueVisit(std::int32_t operand, trace::StepRow step, std::int64_t block,
                        std::int32_t slot)
     {
         if (m_keeps == Keeps::Rows) {
             Visit& visit = m_visits[static_cast<std::size_t>(operand)].back();
             if (visit.slot != slot) {
-                beginVisit(operand, step, block, slot, -1);
+                beginVisit(operand, step, block, slot, std::nullopt);
                 return;
             }
-            visit.lastStep = step;
-            visit.copyOut = -1;
+            visit.lastStep = step.number;
+            visit.copyOut = trace::kNone;
         }
     }
 
-    // `copyOut` is -1 if the run ended before a copy out.
-    void endVisit(std::int32_t operand, std::int64_t block, std::int32_t copyOut)
+    // There is no `copyOut` if the run ended before it.
+    void endVisit(std::int32_t operand, std::int64_t block, std::optional<trace::CopyRow> copyOut)
     {
-        if (m_keeps != Keeps::Rows || copyOut < 0) {
+        if (m_keeps != Keeps::Rows || !copyOut) {
             return;
         }
         Visit& visit = m_visits[static_cast<std::size_t>(operand)].back();
-        if (visit.copyIn < 0
+        if (visit.copyIn == trace::kNone
             || visit.block == block) { // otherwise the copied block belongs elsewhere
-            visit.copyOut = copyOut;
+            visit.copyOut = copyOut->number;
             visit.block = block; // the index map may give another block than at the beginning
         }
     }
@@ -200,9 +203,9 @@ public:
     [[nodiscard]] std::int32_t enterPipeline(const ir::Operation& pipeline,
                                              const std::vector<Extent>& grid, std::int32_t agent);
 
-    // The row of Info::operands of a block spec in such a row, or -1 if it is unbuffered.
-    [[nodiscard]] std::int32_t operandIndex(const ir::Operation& pipeline, std::int32_t row,
-                                            std::size_t spec) const;
+    // The row of Info::operands of a block spec in such a row; none if it is unbuffered.
+    [[nodiscard]] std::optional<std::int32_t>
+    operandIndex(const ir::Operation& pipeline, std::int32_t row, std::size_t spec) const;
 
     // Records, at the end of the run, the lists of elements of an Indirect spec's blocks. Until
     // then its blocks are numbered as in the run, where an axis has `blockCounts` positions;
@@ -215,14 +218,14 @@ public:
     [[nodiscard]] std::int64_t blockOf(const Description::CopySite& site,
                                        std::int64_t element) const;
 
-    // Rows of Info::semaphores. Each semaphore of each agent has one.
-    [[nodiscard]] std::int32_t semaphoreRow(const std::string& name, ir::MemorySpace space,
-                                            std::int64_t element, const Shape& shape,
-                                            std::int32_t agent);
+    // Each semaphore of each agent has a row.
+    [[nodiscard]] trace::SemaphoreRow semaphoreRow(const std::string& name, ir::MemorySpace space,
+                                                   std::int64_t element, const Shape& shape,
+                                                   std::int32_t agent);
 
-    [[nodiscard]] const std::string& semaphoreName(std::int32_t row) const
+    [[nodiscard]] const std::string& semaphoreName(trace::SemaphoreRow row) const
     {
-        return builder.info.semaphores[static_cast<std::size_t>(row)].name;
+        return builder.info.semaphores[row.index()].name;
     }
 
     [[nodiscard]] const std::string& agentName(std::int32_t agent) const
@@ -236,14 +239,14 @@ public:
     [[nodiscard]] trace::Summary finishSums(Picoseconds end);
 
 private:
-    void setBodyBegin(std::int32_t step, Picoseconds time);
+    void setBodyBegin(trace::StepRow step, Picoseconds time);
     void sortPrints(Picoseconds end);
     // Ends the rounds that a stopped run leaves open.
     void closeRounds(Picoseconds end);
     void mark(std::vector<std::int64_t>& marks) const;
     void markRound(std::int32_t loop, std::int32_t agent);
 
-    struct Visit
+    struct Visit // as in trace::Visits
     {
         std::int32_t firstStep, lastStep;
         std::int64_t block;
@@ -263,7 +266,8 @@ private:
     Marks m_marks;
     std::optional<trace::Summarizer> m_sums; // only if sums are kept
     Picoseconds m_firstBody, m_lastStepEnd;  // for the sums
-    std::map<std::pair<std::string, std::int32_t>, std::int32_t> m_semaphores; // by name and agent
+    std::map<std::pair<std::string, std::int32_t>, trace::SemaphoreRow>
+        m_semaphores; // by name and agent
     std::map<std::vector<Extent>, std::int32_t> m_copiedShapes; // rows of Info::copiedShapes
 
     std::map<const ir::Operation*, Description::PipelineRows> m_pipelines;

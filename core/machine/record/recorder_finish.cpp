@@ -59,7 +59,7 @@ void Recorder::recordLists(const ir::Operation& pipeline, std::size_t spec,
                            const std::vector<Extent>& blockCounts, const IndexLists& lists)
 {
     for (const std::int32_t row : m_pipelines.at(&pipeline).rows) {
-        const std::int32_t number = operandIndex(pipeline, row, spec);
+        const std::int32_t number = *operandIndex(pipeline, row, spec);
         trace::Operand& operand = builder.info.operands.edit()[static_cast<std::size_t>(number)];
         trace::Operand before = operand;
         before.blockCounts = blockCounts;

@@ -21,7 +21,7 @@ std::int64_t Recorder::blockOf(const Description::CopySite& site, std::int64_t e
     return block;
 }
 
-void Recorder::addEnds(std::int32_t copy, const CopyEnd& source, const CopyEnd& target)
+void Recorder::addEnds(trace::CopyRow copy, const CopyEnd& source, const CopyEnd& target)
 {
     if (!keepsRows()) {
         return;
@@ -34,17 +34,18 @@ void Recorder::addEnds(std::int32_t copy, const CopyEnd& source, const CopyEnd& 
         if (isNew) {
             builder.info.copiedShapes.push_back(end->shape);
         }
-        ends.copy.push_back(copy);
+        ends.copy.push_back(copy.number);
         ends.agent.push_back(end->agent);
         ends.buffer.push_back(end->buffer);
         ends.first.push_back(end->first);
         ends.shape.push_back(place->second);
-        ends.semaphore.push_back(end->semaphore);
+        ends.semaphore.push_back(trace::stored(end->semaphore));
     }
 }
 
-std::int32_t Recorder::semaphoreRow(const std::string& name, ir::MemorySpace space,
-                                    std::int64_t element, const Shape& shape, std::int32_t agent)
+trace::SemaphoreRow Recorder::semaphoreRow(const std::string& name, ir::MemorySpace space,
+                                           std::int64_t element, const Shape& shape,
+                                           std::int32_t agent)
 {
     std::string full = name;
     if (shape.rank() > 0) {
@@ -57,7 +58,7 @@ std::int32_t Recorder::semaphoreRow(const std::string& name, ir::MemorySpace spa
     }
     const auto [place, isNew] = m_semaphores.try_emplace({full, agent});
     if (isNew) {
-        place->second = static_cast<std::int32_t>(builder.info.semaphores.size());
+        place->second = trace::SemaphoreRow::at(builder.info.semaphores.size());
         builder.info.semaphores.push_back({full, std::string(ir::memorySpaceName(space)), agent});
     }
     return place->second;

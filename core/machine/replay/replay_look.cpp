@@ -176,14 +176,14 @@ std::vector<Replay::AgentPlace> Replay::places() const
         AgentPlace place;
         place.agent = m_impl->engine.recorder().agentName(agent.id);
         place.time = agent.time;
-        place.step = agent.step < 0 ? std::nullopt : std::optional(agent.step);
+        place.step = agent.step;
         place.isDone = agent.isDone();
         if (!agent.isDone()) {
             place.next = nextOperation(prepared.plan, agent.frames.back());
         }
         if (agent.waiting && agent.waiting->semaphore) {
             place.waits = m_impl->engine.recorder().semaphoreName(
-                m_impl->engine.state().sync.semaphores[*agent.waiting->semaphore].row);
+                m_impl->engine.state().sync.semaphores[*agent.waiting->semaphore].row.value());
         }
         if (agent.kind == 0 && agent.core == 0 && agent.slot == 0) {
             addRefs(prepared, agent, prepared.program.body, place.refs);
@@ -260,9 +260,8 @@ std::vector<Replay::SemaphoreCount> Replay::semaphores() const
     const Slab<Semaphore>& slab = m_impl->engine.state().sync.semaphores;
     const Recorder& recorder = m_impl->engine.recorder();
     for (std::int32_t i = 0; i < slab.end(); ++i) {
-        if (slab[i].row >= 0) { // otherwise it has been given back
-            const trace::Semaphore& info =
-                recorder.builder.info.semaphores[static_cast<std::size_t>(slab[i].row)];
+        if (slab[i].row) { // otherwise it has been given back
+            const trace::Semaphore& info = recorder.builder.info.semaphores[slab[i].row->index()];
             counts.push_back({info.name, recorder.agentName(info.agent), slab[i].count});
         }
     }

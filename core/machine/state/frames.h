@@ -6,6 +6,7 @@
 #include "core/machine/prepare/pipeline_rules.h"
 #include "core/machine/prepare/plan.h"
 #include "core/machine/state/slab.h"
+#include "core/trace/row.h"
 
 #include <cstdint>
 #include <limits>
@@ -26,7 +27,7 @@ struct BlockFrame
     // If the next item is a segment that was interrupted: how many of its operations have run.
     std::int32_t done = 0;
     // For a fusion under way: the last copy with which it streams, and when that copy ends.
-    std::int32_t streams = -1;
+    std::optional<trace::CopyRow> streams;
     Picoseconds streamed;
 };
 
@@ -118,10 +119,10 @@ struct PipelineFrame
     std::vector<StepActions> actions;
     // Whether some operand is live; checked first, since usually none is and steps are short.
     bool isLive = false;
-    std::int32_t row = -1;       // row of trace::Steps; -1: before the first step or after the last
-    std::int32_t lastRow = -1;   // row of the previous step
-    std::int32_t outerStep = -1; // row of the step around this pipeline
-    std::optional<std::size_t> outerGrid; // index of the frame of the enclosing pipeline
+    std::optional<trace::StepRow> row;       // none before the first step and after the last
+    std::optional<trace::StepRow> lastRow;   // of the previous step
+    std::optional<trace::StepRow> outerStep; // around this pipeline
+    std::optional<std::size_t> outerGrid;    // index of the frame of the enclosing pipeline
 
     // Whether the operand's index map may return another block when it is evaluated again.
     [[nodiscard]] bool isLiveAt(std::size_t operand) const
@@ -148,9 +149,9 @@ struct PipelineFrame
 };
 
 // The row of the step to which the pipeline's current actions belong.
-[[nodiscard]] inline std::int32_t rowOf(const PipelineFrame& frame)
+[[nodiscard]] inline std::optional<trace::StepRow> rowOf(const PipelineFrame& frame)
 {
-    return frame.row >= 0 ? frame.row : frame.outerStep;
+    return frame.row ? frame.row : frame.outerStep;
 }
 
 using Frame = std::variant<BlockFrame, ScanFrame, WhileFrame, PipelineFrame, ScopeFrame, CoresFrame,

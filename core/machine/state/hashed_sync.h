@@ -7,6 +7,12 @@
 
 namespace pallascope::machine {
 
+template<class Table>
+auto hashedParts(const trace::Row<Table>& row)
+{
+    return parts(row.number);
+}
+
 inline auto hashedParts(const Memory& memory)
 {
     const auto& [contents, written, isUncontested, isConstant, ready, fifo, explained, undefinedBy,

@@ -51,7 +51,7 @@ void Races::PastAccesses::add(Past past)
     near(past.start, past.start + 1, [&](std::int32_t number) {
         Past& other = m_all[static_cast<std::size_t>(number)];
         if (other.agent == past.agent && other.adds == past.adds && other.start == past.start
-            && (other.copy < 0) == (past.copy < 0) && *other.reach == *past.reach) {
+            && other.copy.has_value() == past.copy.has_value() && *other.reach == *past.reach) {
             same = &other;
         }
     });

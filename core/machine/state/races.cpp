@@ -80,10 +80,10 @@ std::optional<Race> Races::againstAgents(std::int32_t agent, const Access& acces
     if (other == nullptr) {
         return std::nullopt;
     }
-    return Race{false, writes, access.writes, -1, other->agent, other->step, other->location};
+    return Race{false, writes, access.writes, {}, other->agent, other->step, other->location};
 }
 
-void Races::remember(std::int32_t agent, const Access& access, std::int32_t copy)
+void Races::remember(std::int32_t agent, const Access& access, std::optional<trace::CopyRow> copy)
 {
     const std::int64_t start = startOf(reachOf(access.place));
     History& history = of(m_past, access.buffer);
@@ -104,7 +104,7 @@ std::optional<Race> Races::access(std::int32_t agent, const Access& access)
     return race;
 }
 
-std::optional<Race> Races::start(std::int32_t agent, std::int32_t copy, Access read, Access write)
+std::optional<Race> Races::start(std::int32_t agent, trace::CopyRow copy, Access read, Access write)
 {
     std::optional<Race> race;
     for (const Access* access : {&read, &write}) {
@@ -125,7 +125,7 @@ std::optional<Race> Races::start(std::int32_t agent, std::int32_t copy, Access r
 }
 
 std::vector<Races::CopyAccess>::iterator Races::find(std::vector<CopyAccess>& copies,
-                                                     std::int32_t copy)
+                                                     trace::CopyRow copy)
 {
     return std::find_if(copies.begin(), copies.end(),
                         [&](const CopyAccess& one) { return one.copy == copy; });
@@ -138,7 +138,7 @@ void Races::await(std::int32_t agent, const AwaitedCopy& copy)
             continue;
         }
         std::vector<CopyAccess>& copies = of(m_copies, buffer);
-        const auto one = find(copies, copy.copy);
+        const auto one = find(copies, *copy.copy);
         if (one == copies.end()) {
             continue;
         }
@@ -157,7 +157,7 @@ Races::Settled Races::settle(std::int32_t agent, const AwaitedCopy& copy)
             continue;
         }
         std::vector<CopyAccess>& copies = of(m_copies, buffer);
-        if (const auto one = find(copies, copy.copy); one != copies.end()) {
+        if (const auto one = find(copies, *copy.copy); one != copies.end()) {
             settled.ends.push_back(*one);
             settled.lives.push_back(of(m_lives, buffer));
         }
@@ -199,9 +199,7 @@ void Races::doubt(const CopyAccess& end, const VectorClock& started,
         for (const Past* other :
              past.conflicts(started, reachOf(mine.place), writes && mine.adds)) {
             if (other->copy != end.copy) { // else the copy itself, as the wait remembered it
-                add({other->agent, other->copy < 0 ? std::nullopt : std::optional(other->copy),
-                     other->step, other->location},
-                    writes);
+                add({other->agent, other->copy, other->step, other->location}, writes);
             }
         }
     };

@@ -6,6 +6,7 @@
 
 #include "core/ir/program.h"
 #include "core/machine/state/place.h"
+#include "core/trace/row.h"
 
 #include <cstdint>
 #include <memory>
@@ -24,7 +25,7 @@ struct Access
     std::int32_t buffer = -1;   // -1: nobody writes to it, so nothing can conflict
     bool isUncontested = false; // no other agent accesses it, or nobody writes to it
     bool writes = false;
-    std::int32_t step = -1;
+    std::optional<trace::StepRow> step;
     ir::LocationId location;
     Place place;
     bool adds = false;       // adds element by element; such accesses may be in any order
@@ -35,15 +36,16 @@ struct Access
 // nothing about that end.
 struct AwaitedCopy
 {
-    std::int32_t copy = -1, from = -1, to = -1;
+    std::optional<trace::CopyRow> copy;
+    std::int32_t from = -1, to = -1;
 };
 
 // The access that conflicts with the other one of a Race.
 struct Accessor
 {
     std::int32_t agent = -1;
-    std::optional<std::int32_t> copy; // that makes the access, row of trace::Copies
-    std::int32_t step = -1;           // row of trace::Steps
+    std::optional<trace::CopyRow> copy; // that makes the access
+    std::optional<trace::StepRow> step;
     ir::LocationId location;
 };
 
@@ -51,9 +53,9 @@ struct Race
 {
     bool withCopy = false; // otherwise with another agent
     bool otherWrites = false, writes = false;
-    std::int32_t copy = -1;  // row of trace::Copies
+    std::optional<trace::CopyRow> copy;
     std::int32_t agent = -1; // the agent of the other access, or the one that started the copy
-    std::int32_t step = -1;  // the step of the other access
+    std::optional<trace::StepRow> step; // of the other access
     ir::LocationId location;
     bool ofPipeline = false; // whether the copy is a pipeline's
 };
@@ -78,7 +80,7 @@ public:
     }
 
     // A copy starts: it reads one buffer and writes another until it is waited for.
-    [[nodiscard]] std::optional<Race> start(std::int32_t agent, std::int32_t copy, Access read,
+    [[nodiscard]] std::optional<Race> start(std::int32_t agent, trace::CopyRow copy, Access read,
                                             Access write);
     // The agent has waited for the copy: what the copy did is ordered before what the agent does
     // now.
@@ -117,7 +119,7 @@ private:
 
     struct CopyAccess
     {
-        std::int32_t copy = -1;
+        trace::CopyRow copy;
         std::int32_t otherBuffer = -1; // the buffer at its other end
         std::int32_t agent = -1;       // the agent that started it
         Access access;
@@ -148,10 +150,11 @@ private:
         std::uint32_t epoch = 0;
         std::int64_t start = 0; // where its elements begin on the first axis
         std::shared_ptr<const Reach> reach;
-        std::int32_t step = -1;
+        std::optional<trace::StepRow> step;
         ir::LocationId location;
         bool adds = false;
-        std::int32_t copy = -1; // the copy that made the access and that the agent waited for
+        std::optional<trace::CopyRow>
+            copy;               // the copy that made the access and that the agent waited for
         std::int32_t next = -1; // the access before it in its chain
     };
 
@@ -202,10 +205,11 @@ private:
     [[nodiscard]] std::optional<Race> againstAgents(std::int32_t agent, const Access& access,
                                                     const Reach& reach) const;
     void doubt(const CopyAccess& end, const VectorClock& started, std::vector<Doubt>& doubts) const;
-    void remember(std::int32_t agent, const Access& access, std::int32_t copy = -1);
+    void remember(std::int32_t agent, const Access& access,
+                  std::optional<trace::CopyRow> copy = {});
     // end() if the copy was not started or has been waited for.
     [[nodiscard]] static std::vector<CopyAccess>::iterator find(std::vector<CopyAccess>& copies,
-                                                                std::int32_t copy);
+                                                                trace::CopyRow copy);
 
     [[nodiscard]] bool isShared() const { return m_clocks.size() > 1; }
 

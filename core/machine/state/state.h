@@ -44,7 +44,7 @@ struct Agent
     bool yields = false; // other agents with the same time go first
     Picoseconds time;
     std::vector<Frame> frames;
-    std::int32_t step = -1;               // row of trace::Steps on which it works; -1: none
+    std::optional<trace::StepRow> step;   // on which it works
     std::vector<RuntimeValue> values;     // by slot
     std::vector<RefBinding> refs;         // by slot
     std::optional<std::size_t> gridFrame; // index of the innermost pipeline's frame, for program_id
@@ -77,8 +77,8 @@ struct Memory
 // One end of a copy that signals a semaphore, kept until a wait guarantees that it is done.
 struct HeldCopy
 {
-    std::int32_t copy = -1; // row of trace::Copies
-    AwaitedCopy awaited;    // what the wait will order
+    trace::CopyRow copy;
+    AwaitedCopy awaited; // what the wait will order
     std::int64_t bytes = 0;
     bool onlyReads = false; // the semaphore belongs to the source
     const ir::Operation* operation = nullptr;
@@ -98,11 +98,11 @@ struct Semaphore
 {
     ir::MemorySpace space = ir::MemorySpace::Semaphore;
     std::int64_t count = 0;
-    std::int32_t row = -1;           // of trace::Info::semaphores
-    std::int32_t lastCopy = -1;      // row of trace::Copies that signalled it last
-    std::vector<AwaitedCopy> landed; // copies that signalled it since somebody last waited
-    std::vector<HeldCopy> held;      // in the order of their starts; see Semaphores::holdsCopies
-    bool isShared = false;           // whether copies that other devices start may signal it
+    std::optional<trace::SemaphoreRow> row; // none once it has been given back
+    std::optional<trace::CopyRow> lastCopy; // that signalled it last
+    std::vector<AwaitedCopy> landed;        // copies that signalled it since somebody last waited
+    std::vector<HeldCopy> held; // in the order of their starts; see Semaphores::holdsCopies
+    bool isShared = false;      // whether copies that other devices start may signal it
     // If it is shared: copies that waits were sure of, while some agent may not know of the wait.
     std::vector<SettledCopy> settled;
     // With on_wait: bytes that are done and not yet subtracted; otherwise subtracted bytes of
@@ -117,9 +117,9 @@ struct Flight
 {
     Picoseconds start, end;
     bool out = false, started = false;
-    bool explained = false; // as Memory::explained, for what it writes back
-    std::int32_t step = -1; // row of the step that issued it
-    std::int32_t copy = -1; // row of trace::Copies
+    bool explained = false;             // as Memory::explained, for what it writes back
+    std::optional<trace::StepRow> step; // that issued it
+    trace::CopyRow copy;
     // Only for a pipeline's copy:
     const OperandPlan* operand = nullptr;
     std::int32_t slotBuffer = -1;

@@ -114,7 +114,7 @@ void BareRun::copy(std::int32_t from, std::int32_t to, std::int64_t start, std::
     machine::Flight& flight = copies.newFlight(0);
     flight.start = Picoseconds(start);
     flight.end = Picoseconds(end);
-    flight.copy = row;
+    flight.copy = trace::CopyRow{row};
     flight.source.buffer = from;
     flight.target.buffer = to;
     copies.launch(flight);

@@ -9,7 +9,7 @@ namespace pallascope::machine_test {
 
 namespace {
 
-machine::Race raceWith(std::int32_t copy)
+machine::Race raceWith(trace::CopyRow copy)
 {
     machine::Race race;
     race.withCopy = true;
@@ -51,12 +51,12 @@ TEST(Findings, aCopyThatIsFoundUnorderedIsSaidOnceWhereverItIsMet)
     BareRun run;
     const ir::LocationId one = run.operation(ir::OpCode::SemaphoreSignal).location;
     const ir::LocationId two = run.operation(ir::OpCode::SemaphoreWait).location;
-    run.findings.reportRace(raceWith(5), "x", {0, {}, -1, one});
-    run.findings.reportRace(raceWith(5), "out", {0, {}, -1, two});
+    run.findings.reportRace(raceWith(trace::CopyRow{5}), "x", {0, {}, {}, one});
+    run.findings.reportRace(raceWith(trace::CopyRow{5}), "out", {0, {}, {}, two});
     ASSERT_EQ(run.found().size(), 1U);
     EXPECT_EQ(run.found()[0].kind, "read_before_wait");
     EXPECT_EQ(run.found()[0].operand, "x");
-    run.findings.reportRace(raceWith(6), "out", {0, {}, -1, two});
+    run.findings.reportRace(raceWith(trace::CopyRow{6}), "out", {0, {}, {}, two});
     EXPECT_EQ(run.found().size(), 2U) << "another copy is another cause";
 }
 
@@ -64,7 +64,7 @@ TEST(Findings, whatIsUndefinedAtTheEndMayBeOfARace)
 {
     BareRun run;
     EXPECT_FALSE(run.findings.mayExplainUndefined());
-    run.findings.reportRace(raceWith(5), "x", {0, {}, -1, {}});
+    run.findings.reportRace(raceWith(trace::CopyRow{5}), "x", {0, {}, {}, {}});
     EXPECT_TRUE(run.findings.mayExplainUndefined());
 }
 

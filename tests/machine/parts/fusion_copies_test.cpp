@@ -56,7 +56,7 @@ TEST(FusionCopies, bringWhatIsReadAndTakeBackWhatIsWritten)
     EXPECT_EQ(copies.start[0], 0);
     EXPECT_EQ(copies.start[1], copies.end[0]) << "arrays share the link";
     EXPECT_GE(copies.start[2], copies.end[1]);
-    EXPECT_EQ(frame.streams, 2) << "the write-back ends last";
+    EXPECT_EQ(frame.streams, trace::CopyRow{2}) << "the write-back ends last";
     EXPECT_EQ(frame.streamed.value(), copies.end[2]);
     EXPECT_GE(frame.streamed, item.duration);
 }
@@ -73,7 +73,7 @@ TEST(FusionCopies, theFusionRunsUntilItsLastCopyEnds)
     ASSERT_LT(item.duration, last);
     fusion.end(item, frame);
     EXPECT_EQ(run.agent().time, last);
-    EXPECT_EQ(frame.streams, -1);
+    EXPECT_FALSE(frame.streams);
     EXPECT_EQ(run.recorder().builder.waits.copy.back(), 2);
 }
 

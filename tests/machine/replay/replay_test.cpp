@@ -276,7 +276,7 @@ TEST(Replay, showsWhatRefsHold)
     for (std::int64_t step = 0; step < 16; ++step) {
         ASSERT_TRUE(replay->step(Replay::Unit::Step, true));
         const Replay::AgentPlace place = replay->places().at(0);
-        ASSERT_EQ(place.step, step);
+        ASSERT_EQ(place.step, trace::StepRow{static_cast<std::int32_t>(step)});
         ASSERT_EQ(place.refs.size(), 6U); // three arrays and a block of each
         const Replay::Contents block = replay->contents(0, place.refs[3]);
         ASSERT_EQ(block.elements.shape, (Shape{32, 32}));

@@ -71,9 +71,8 @@ std::vector<std::int64_t> startsOf(Replay& replay)
 // others'.
 bool hasHappened(const Touch& touch, const Replay& at, const std::vector<std::int64_t>& starts)
 {
-    return touch.copy >= 0 ? touch.time <= at.time()
-                                 && starts[static_cast<std::size_t>(touch.copy)] <= at.sequence()
-                           : touch.event <= at.sequence();
+    return touch.copy ? touch.time <= at.time() && starts[touch.copy->index()] <= at.sequence()
+                      : touch.event <= at.sequence();
 }
 
 // What each cell that the agent has holds at this moment, by what was told.
@@ -197,8 +196,8 @@ TEST(Watch, namesEachCopyOfABlockAndWhereItGoes)
     std::vector<std::int32_t> told, wanted;
     for (const Touch& touch : all) {
         if (touch.kind == Touch::Kind::CopyRead) {
-            told.push_back(touch.copy);
-            EXPECT_EQ(touch.time, Picoseconds(copies.start[static_cast<std::size_t>(touch.copy)]));
+            told.push_back(touch.copy->number);
+            EXPECT_EQ(touch.time, Picoseconds(copies.start[touch.copy->index()]));
             EXPECT_EQ(touch.otherSpot.index, (std::vector<std::int64_t>{40 - 32, 70 - 64}));
             EXPECT_EQ(one.program.value(touch.otherSpot.ref).name, "x");
         }
@@ -226,7 +225,7 @@ TEST(Watch, namesTheStepsThatReadABlock)
     std::vector<std::int32_t> steps;
     for (const Touch& touch : watched(*replay, {{}, {{*block, 33}}, false}).all) {
         if (touch.kind == Touch::Kind::Read) {
-            steps.push_back(touch.step);
+            steps.push_back(touch.step->number);
         }
     }
     std::vector<std::int32_t> every(2 * 2 * 4);
