@@ -153,12 +153,12 @@ int main(int argc, char** argv)
     const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 7;
     setlinebuf(stdout);
     steps(rounds);
-    const auto byHand = [](Extent steps) {
+    const auto manualDma = [](Extent steps) {
         return built("add_by_hand", {{"rows", std::to_string(8 * steps)}, {"block", "8"}});
     };
     for (const auto& [mode, values] : {std::pair{"needed", machine::ValueMode::Needed},
                                        std::pair{"full", machine::ValueMode::Full}}) {
-        races((std::string("copies by hand, ") + mode).c_str(), "v5e", values, rounds, byHand);
+        races((std::string("manual DMA, ") + mode).c_str(), "v5e", values, rounds, manualDma);
         races((std::string("two cores, ") + mode).c_str(), "v5p", values, rounds, sharedGrid);
     }
     return 0;

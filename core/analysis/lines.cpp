@@ -60,7 +60,7 @@ void addSegments(const trace::Trace& trace, Shares& lines)
     }
 }
 
-void addWaitsByHand(const trace::Trace& trace, Shares& lines)
+void addManualDmaWaits(const trace::Trace& trace, Shares& lines)
 {
     const trace::Waits& waits = trace.waits();
     for (std::size_t row = 0; row < waits.size(); ++row) {
@@ -101,7 +101,7 @@ std::vector<LineTime> timeByLine(const trace::Trace& trace)
 {
     Shares lines;
     addSegments(trace, lines);
-    addWaitsByHand(trace, lines);
+    addManualDmaWaits(trace, lines);
     average(trace, lines);
     std::vector<LineTime> result;
     for (const auto& [line, share] : lines) {

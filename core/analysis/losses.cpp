@@ -214,15 +214,15 @@ Bytesum Waterfall::bytes() const
         if (operand.isAround && m_hasKernel) {
             continue;
         }
-        const bool byHand = operand.pipeline == trace::kNone;
+        const bool isManual = operand.pipeline == trace::kNone;
         for (const trace::Summary::Way way : {trace::Summary::Read, trace::Summary::Written}) {
             const double moved = static_cast<double>(m_sums.moved[row][way].bytes.value());
             Array& array =
-                arrays[{operand.name, way, byHand ? trace::SourceLine{} : operand.source}];
+                arrays[{operand.name, way, isManual ? trace::SourceLine{} : operand.source}];
             array.moved += moved;
             array.times += operand.arrayBytes > Bytes(0)
                                ? moved / static_cast<double>(operand.arrayBytes.value())
-                                     / (byHand ? m_info.deviceCount() : 1)
+                                     / (isManual ? m_info.deviceCount() : 1)
                                : 0;
         }
     }

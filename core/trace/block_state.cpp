@@ -110,8 +110,8 @@ double shareOfStay(const Trace& trace, VisitRow visit, std::int64_t t)
 
 // The state of a block of manual DMA. It comes from copies alone, because nothing says how long the
 // block is in use.
-BlockState byHandAt(const Trace& trace, const std::vector<std::uint32_t>& rows, Direction direction,
-                    std::int64_t block, std::int64_t t)
+BlockState manualDmaAt(const Trace& trace, const std::vector<std::uint32_t>& rows,
+                       Direction direction, std::int64_t block, std::int64_t t)
 {
     const Copies& copies = trace.copies();
     const auto [first, last] = std::ranges::equal_range(
@@ -165,7 +165,7 @@ BlockState Index::ownBlockStateAt(std::int32_t operand, std::int64_t block, Pico
     const Copies& copies = m_trace->copies();
     const Operand& of = m_trace->info().operands[at(operand)];
     if (of.pipeline == kNone) {
-        return byHandAt(*m_trace, m_sums->byHand[at(operand)], of.direction, block, t);
+        return manualDmaAt(*m_trace, m_sums->manualCopies[at(operand)], of.direction, block, t);
     }
     const bool output = of.direction != Direction::In;
     const BlockHistory history(*m_trace, m_sums->byBlock[at(operand)], block, t);

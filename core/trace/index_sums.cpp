@@ -139,7 +139,7 @@ Index::Sums::Sums(const Trace& trace)
     addSharing(trace);
     addVisits(trace);
     addOwners(trace);
-    collectByHand(trace);
+    collectManualCopies(trace);
     addLists(trace);
 }
 
@@ -233,24 +233,24 @@ void Index::Sums::addVisits(const Trace& trace)
     }
 }
 
-void Index::Sums::collectByHand(const Trace& trace)
+void Index::Sums::collectManualCopies(const Trace& trace)
 {
     const SharedList<Operand>& operands = trace.info().operands;
     const Copies& copies = trace.copies();
-    byHand.resize(operands.size());
+    manualCopies.resize(operands.size());
     if (std::none_of(operands.begin(), operands.end(),
                      [](const Operand& operand) { return operand.pipeline == kNone; })) {
         return;
     }
     for (std::size_t row = 0; row < copies.size(); ++row) {
         if (operands[at(copies.operand[row])].pipeline == kNone) {
-            byHand[at(copies.operand[row])].push_back(static_cast<std::uint32_t>(row));
+            manualCopies[at(copies.operand[row])].push_back(static_cast<std::uint32_t>(row));
         }
     }
     const auto place = [&copies](std::uint32_t row) {
         return std::tuple(copies.block[row], copies.end[row], row);
     };
-    for (std::vector<std::uint32_t>& rows : byHand) {
+    for (std::vector<std::uint32_t>& rows : manualCopies) {
         std::ranges::sort(rows, {}, place);
         rows.shrink_to_fit();
     }

@@ -111,7 +111,7 @@ struct Index::Sums
     // For each operand: its visits, sorted by (block, time).
     std::vector<std::vector<std::uint32_t>> byBlock;
     // For each operand of manual DMA: its copies, sorted by (block, end).
-    std::vector<std::vector<std::uint32_t>> byHand;
+    std::vector<std::vector<std::uint32_t>> manualCopies;
     // For each operand: when each block was first written back, sorted.
     std::vector<std::vector<std::int64_t>> written;
     // For each operand: the elements of its Indirect blocks, sorted.
@@ -122,7 +122,7 @@ struct Index::Sums
 private:
     void addSegments(const Trace& trace);
     void addVisits(const Trace& trace);
-    void collectByHand(const Trace& trace);
+    void collectManualCopies(const Trace& trace);
     void addLists(const Trace& trace);
     void addSharing(const Trace& trace);
     void addOwners(const Trace& trace);

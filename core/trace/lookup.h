@@ -49,7 +49,7 @@ inline constexpr std::int32_t kNoElement = std::numeric_limits<std::int32_t>::mi
 
 // The name of the block that a copy moves.
 [[nodiscard]] std::string copyName(const Trace& trace, CopyRow copy);
-// The same in short, for labels: of what is copied by hand the array alone, "kv_cache(38)".
+// The same in short, for labels: of manual DMA the array alone, "kv_cache(38)".
 [[nodiscard]] std::string copyLabel(const Trace& trace, CopyRow copy);
 [[nodiscard]] std::string indexText(const std::vector<Extent>& index);
 

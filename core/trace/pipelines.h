@@ -64,20 +64,20 @@ private:
     std::vector<StepRow> m_rows; // empty: all rows
 };
 
-// Operands of several agents, kernels and copies by hand go over the same array: one of the same
-// name, shape and dtype. Copied by hand, the name is that of the end in HBM, of two such ends the
+// Operands of several agents, kernels and manual DMAs go over the same array: one of the same
+// name, shape and dtype. In manual DMA the name is that of the end in HBM, of two such ends the
 // first. Arrays are numbered in the order in which operands bring them up.
 struct Arrays
 {
     std::vector<std::int32_t> ofOperand;
-    std::vector<std::int32_t> ofBuffer; // of scratch: the array that copies by hand bring to it or
-                                        // take from it, -1: none
+    std::vector<std::int32_t> ofBuffer; // of scratch: the array that manual DMA brings to it or
+                                        // takes from it, -1: none
 };
 
 [[nodiscard]] Arrays arraysOf(const Info& info);
 
-// The name of the array that an operand goes over: of "kv_cache → kv_buffer", which is copied by
-// hand, "kv_cache".
+// The name of the array that an operand goes over: of "kv_cache → kv_buffer" of a manual DMA
+// "kv_cache".
 [[nodiscard]] std::string_view arrayName(const Operand& operand);
 
 } // namespace pallascope::trace

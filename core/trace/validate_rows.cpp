@@ -97,9 +97,9 @@ Status checkCopies(const TraceBuilder& b)
     std::int64_t previous = 0;
     for (std::size_t i = 0; i < c.size(); ++i) {
         const Operand& operand = b.info.operands[at(c.operand[i])];
-        const bool byHand = operand.pipeline == kNone;
+        const bool isManual = operand.pipeline == kNone;
         if (c.block[i] < 0 || c.block[i] >= blocks[at(c.operand[i])] || c.slot[i] < 0
-            || c.slot[i] >= (byHand ? 1 : operand.slots)) {
+            || c.slot[i] >= (isManual ? 1 : operand.slots)) {
             return broken("copies row {}: operand {} has no block {} or no slot {}", i,
                           operand.name, c.block[i], c.slot[i]);
         }
@@ -153,9 +153,9 @@ Status checkWaits(const TraceBuilder& b)
         if (w.copy[i] == kNone) {
             continue;
         }
-        const bool byHand = !w.semaphore.empty() && w.semaphore[i] != kNone;
+        const bool bySemaphore = !w.semaphore.empty() && w.semaphore[i] != kNone;
         const std::size_t copy = at(w.copy[i]);
-        if ((!byHand && w.begin[i] < b.copies.issue[copy]) || w.end[i] < b.copies.end[copy]) {
+        if ((!bySemaphore && w.begin[i] < b.copies.issue[copy]) || w.end[i] < b.copies.end[copy]) {
             return broken(
                 "waits row {} ({} to {} ps) is for copy {}, which is issued at {} and lands "
                 "at {} ps",

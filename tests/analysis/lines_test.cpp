@@ -44,7 +44,7 @@ TEST(Lines, ofSeveralCoresAreTheAverageAndSumToTheRun)
     EXPECT_EQ(sum, trace->end());
 }
 
-TEST(Lines, aWaitByHandIsOfTheLineThatWaits)
+TEST(Lines, aWaitForManualDmaIsOfTheLineThatWaits)
 {
     const auto trace = twoCores();
     const trace::Waits& waits = trace->waits();

@@ -25,10 +25,10 @@ TEST(AddByHand, addsForAnyNumberOfBlocks)
 // It must make the same copies as add_vectors with the same blocks: as many, and as large.
 TEST(AddByHand, copiesWhatThePipelineCopies)
 {
-    const KernelRun byHand = mustRun("add_by_hand", {{"rows", "64"}, {"block", "8"}});
+    const KernelRun manual = mustRun("add_by_hand", {{"rows", "64"}, {"block", "8"}});
     const KernelRun pipeline =
         mustRun("add_vectors", {{"shape", "64,128"}, {"block", "8"}, {"dtype", "f32"}});
-    const trace::Copies& copies = byHand.result.trace->copies();
+    const trace::Copies& copies = manual.result.trace->copies();
     EXPECT_EQ(copies.bytes, pipeline.result.trace->copies().bytes);
     EXPECT_EQ(std::count(copies.out.begin(), copies.out.end(), 1), 8);
 }

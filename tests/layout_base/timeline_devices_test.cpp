@@ -25,7 +25,7 @@ layout::RunView viewOfDevices(std::shared_ptr<const trace::Trace> trace)
     return run;
 }
 
-trace::Operand copiedByHand(const std::string& name)
+trace::Operand copiedByManualDma(const std::string& name)
 {
     trace::Operand operand;
     operand.name = name;
@@ -53,7 +53,7 @@ std::shared_ptr<const trace::Trace> twoDevices(std::size_t agents = 2)
                 {device + std::string(kind), 0, 0, BytesPerSecond(1e9), BytesPerSecond(1e9), kind});
         }
     }
-    info.operands = {copiedByHand("x")};
+    info.operands = {copiedByManualDma("x")};
     trace::Copies& copies = builder.copies;
     copies.operand = {0, 0, 0};
     copies.block = {0, 0, 0};
@@ -93,7 +93,7 @@ std::shared_ptr<const trace::Trace> busyDevices(std::uint64_t seed)
                 {name + kind, 0, 0, BytesPerSecond(1e9), BytesPerSecond(1e9), kind});
         }
     }
-    info.operands = {copiedByHand("x")};
+    info.operands = {copiedByManualDma("x")};
     std::vector<std::int64_t> free(kDevices * kLinks, 0);
     std::int64_t issue = 0, end = 0;
     trace::Copies& copies = builder.copies;

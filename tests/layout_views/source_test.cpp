@@ -129,7 +129,7 @@ TEST(Source, inWaitsAndOverheadThePipelinesOwnLineIsCurrent)
     EXPECT_NE(overhead.caption.find("step overhead"), std::string::npos) << overhead.caption;
 }
 
-TEST(Source, aWaitByHandIsOnItsOwnLine)
+TEST(Source, aWaitForManualDmaIsOnItsOwnLine)
 {
     trace::TraceBuilder builder = mainJobBuilder();
     const auto operation = static_cast<std::int32_t>(builder.info.operations.size() - 1);

@@ -89,7 +89,7 @@ TEST(Sums, ofARunWithoutRowsAreThoseOfItsTrace)
 
 // Manual DMAs: rows 0 to 7 of x to the chip, from there to another place on the chip and to SMEM; 8
 // rows of x to out within HBM; and the second place to the other rows of out. A row is 512 bytes.
-TEST(Sums, ofCopiesByHandGoByTheMemoriesOfTheirLinks)
+TEST(Sums, ofManualDmaGoByTheMemoriesOfTheirLinks)
 {
     using pl::ds;
     const auto body = [](pl::Ref x, pl::Ref out) {

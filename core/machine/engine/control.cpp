@@ -194,13 +194,13 @@ void Engine::runSync(const PlanItem& item)
         m_matrixUnit.popFirst(operation);
         return;
     case OpCode::DmaStart:
-        m_handCopies.start(operation);
+        m_manualCopies.start(operation);
         return;
     case OpCode::DmaWait:
-        m_handCopies.waitFor(operation);
+        m_manualCopies.waitFor(operation);
         return;
     case OpCode::SemaphoreSignal:
-        m_semaphores.signalByHand(operation);
+        m_semaphores.signalByProgram(operation);
         return;
     case OpCode::SemaphoreWait:
         m_semaphores.wait(operation, m_turn.semaphoreOf(operation.operands[0]),

@@ -34,7 +34,7 @@ Engine::Engine(const Prepared& prepared, const Options& options, Keeps keeps)
     , m_segments(m_context, options, m_state.turns, m_agents, m_copies, m_semaphores, m_accesses,
                  m_limits, m_findings)
     , m_matrixUnit(m_context, m_agents, m_findings)
-    , m_handCopies(m_context, m_agents, m_copies, m_semaphores, m_findings)
+    , m_manualCopies(m_context, m_agents, m_copies, m_semaphores, m_findings)
     , m_fusionCopies(m_context, m_copies)
     , m_coreMaps(m_context, m_state.dispatched, m_agents, m_semaphores)
     , m_pipelines(m_context, m_state.aliased, m_copies, m_accesses, m_scopes, m_limits, m_findings)

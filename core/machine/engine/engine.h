@@ -10,8 +10,8 @@
 #include "core/machine/parts/core_maps.h"
 #include "core/machine/parts/findings.h"
 #include "core/machine/parts/fusion_copies.h"
-#include "core/machine/parts/hand_copies.h"
 #include "core/machine/parts/limits.h"
+#include "core/machine/parts/manual_copies.h"
 #include "core/machine/parts/matrix_unit.h"
 #include "core/machine/parts/pipelines.h"
 #include "core/machine/parts/scopes.h"
@@ -142,7 +142,7 @@ private:
     Accesses m_accesses;
     Segments m_segments;
     MatrixUnit m_matrixUnit;
-    HandCopies m_handCopies;
+    ManualCopies m_manualCopies;
     FusionCopies m_fusionCopies;
     CoreMaps m_coreMaps;
     Pipelines m_pipelines;

@@ -204,8 +204,8 @@ void Copies::landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t age
 bool Copies::isOnItsWay(std::int32_t buffer) const
 {
     const auto writes = [&](const Flight& flight) {
-        const bool byHand = flight.operand == nullptr;
-        return (byHand       ? flight.target.buffer
+        const bool isManual = flight.operand == nullptr;
+        return (isManual     ? flight.target.buffer
                 : flight.out ? flight.array.buffer
                              : flight.slotBuffer)
                == buffer;

@@ -222,7 +222,7 @@ void Semaphores::doubt(SettledCopy& settled)
                           first.accessor);
 }
 
-void Semaphores::signalByHand(const ir::Operation& operation)
+void Semaphores::signalByProgram(const ir::Operation& operation)
 {
     const auto& params = std::get<ir::SignalParams>(operation.params);
     const ir::ValueId ref = operation.operands[0];

@@ -44,7 +44,7 @@ public:
 
     void wait(const ir::Operation& operation, std::int32_t semaphore, std::int64_t amount,
               bool decrement);
-    void signalByHand(const ir::Operation& operation);
+    void signalByProgram(const ir::Operation& operation);
 
     // A manual DMA has been issued: says which semaphore it will signal, and by how much.
     void expect(Signal signal, HeldCopy held);

@@ -108,16 +108,17 @@ bool mayRaceOutput(const ir::Program& program, const ir::Operation& pipeline, st
 
 bool mayRace(const ir::Program& program, const NeededSet& refs)
 {
-    bool byHand = false;
+    bool isManual = false;
     forEachOperation(program.body, [&](const ir::Operation& operation) {
-        byHand = byHand || operation.code == OpCode::DmaStart || operation.code == OpCode::CoreMap;
+        isManual =
+            isManual || operation.code == OpCode::DmaStart || operation.code == OpCode::CoreMap;
     });
     const bool aliases =
         std::any_of(program.arguments.begin(), program.arguments.end(),
                     [](const ir::Argument& argument) { return argument.aliasOf >= 0; });
     const std::vector<const ir::Operation*> pipelines = ir::pipelinesOf(program);
-    if (byHand || aliases || pipelines.size() != 1) {
-        return byHand || aliases || pipelines.size() > 1;
+    if (isManual || aliases || pipelines.size() != 1) {
+        return isManual || aliases || pipelines.size() > 1;
     }
     const std::vector<ir::ValueId> seen = seenByViews(program);
     const std::vector<bool> written = writtenRoots(program, *pipelines[0], refs);

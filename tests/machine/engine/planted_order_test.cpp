@@ -56,9 +56,9 @@ void expectOne(const Planted& bug, const Planted& twin, const Found& wanted,
 
 // A kernel without a grid on arrays f32[16,128] in HBM.
 template<class F>
-ir::Program byHand(const std::vector<pl::Scratch>& scratch, const F& body)
+ir::Program manualDma(const std::vector<pl::Scratch>& scratch, const F& body)
 {
-    return mustTrace(pl::kernel("by_hand",
+    return mustTrace(pl::kernel("manual_dma",
                                 {pl::in("x", kF32, {16, 128}), pl::out("out", kF32, {16, 128})},
                                 [&](pl::Ref x, pl::Ref out) {
                                     pl::runScoped(scratch, [&](const Refs& refs) {
@@ -76,7 +76,7 @@ Planted doubles(bool waitsFirst)
 {
     std::int64_t line = 0;
     ir::Program program =
-        byHand({kOne, pl::dmaSemaphores("sem")}, [&](pl::Ref x, pl::Ref out, const Refs& refs) {
+        manualDma({kOne, pl::dmaSemaphores("sem")}, [&](pl::Ref x, pl::Ref out, const Refs& refs) {
             pl::dmaStart(x, refs[0], refs[1]);
             if (waitsFirst) {
                 pl::dmaWait(refs[0], refs[1]);
@@ -100,22 +100,22 @@ Planted fills(int slot)
 {
     std::int64_t line = 0;
     ir::Program program =
-        byHand({kSlots, pl::dmaSemaphores("in", {2}), pl::dmaSemaphores("back")},
-               [&](pl::Ref x, pl::Ref out, const Refs& refs) {
-                   const auto rows = [](pl::Ref ref, int i) {
-                       return ref.at({pl::ds(8 * i, 8), pl::all});
-                   };
-                   const auto at = [&](int i) { return refs[0].at({i, pl::all, pl::all}); };
-                   pl::dmaStart(rows(x, 0), at(0), refs[1].at({0}));
-                   const pl::Here here = pl::Here::current();
-                   pl::dmaStart(rows(x, 1), at(slot), refs[1].at({1}), here);
-                   line = here.line();
-                   for (int i = 0; i < 2; ++i) {
-                       pl::dmaWait(at(0), refs[1].at({i}));
-                   }
-                   copyAndWait(at(0), rows(out, 0), refs[2]);
-                   copyAndWait(at(slot), rows(out, 1), refs[2]);
-               });
+        manualDma({kSlots, pl::dmaSemaphores("in", {2}), pl::dmaSemaphores("back")},
+                  [&](pl::Ref x, pl::Ref out, const Refs& refs) {
+                      const auto rows = [](pl::Ref ref, int i) {
+                          return ref.at({pl::ds(8 * i, 8), pl::all});
+                      };
+                      const auto at = [&](int i) { return refs[0].at({i, pl::all, pl::all}); };
+                      pl::dmaStart(rows(x, 0), at(0), refs[1].at({0}));
+                      const pl::Here here = pl::Here::current();
+                      pl::dmaStart(rows(x, 1), at(slot), refs[1].at({1}), here);
+                      line = here.line();
+                      for (int i = 0; i < 2; ++i) {
+                          pl::dmaWait(at(0), refs[1].at({i}));
+                      }
+                      copyAndWait(at(0), rows(out, 0), refs[2]);
+                      copyAndWait(at(slot), rows(out, 1), refs[2]);
+                  });
     return {std::move(program), line};
 }
 
@@ -124,7 +124,7 @@ Planted reuses(bool waitsFirst)
 {
     std::int64_t line = 0;
     ir::Program program =
-        byHand({kOne, pl::dmaSemaphores("sem")}, [&](pl::Ref, pl::Ref out, const Refs& refs) {
+        manualDma({kOne, pl::dmaSemaphores("sem")}, [&](pl::Ref, pl::Ref out, const Refs& refs) {
             refs[0][pl::all] = pl::full({16, 128}, 1, kF32);
             pl::dmaStart(refs[0], out, refs[1]);
             if (waitsFirst) {
@@ -145,7 +145,7 @@ Planted outlives(bool waitsInside, bool readsScope)
 {
     std::int64_t line = 0;
     ir::Program program =
-        byHand({pl::dmaSemaphores("sem")}, [&](pl::Ref x, pl::Ref out, const Refs& outer) {
+        manualDma({pl::dmaSemaphores("sem")}, [&](pl::Ref x, pl::Ref out, const Refs& outer) {
             const pl::Here here = pl::Here::current();
             line = here.line();
             pl::runScoped(
@@ -175,7 +175,7 @@ Planted outlives(bool waitsInside, bool readsScope)
 Planted writes(bool apart)
 {
     std::int64_t line = 0;
-    ir::Program program = byHand({}, [&](pl::Ref x, pl::Ref out, const Refs&) {
+    ir::Program program = manualDma({}, [&](pl::Ref x, pl::Ref out, const Refs&) {
         pl::coreMap("core", 2, [&] {
             pl::runScoped({pl::dmaSemaphores("sem")}, [&](const Refs& refs) {
                 const pl::Value core = pl::axisIndex("core") * (apart ? 8 : 7);
@@ -197,34 +197,34 @@ Planted passes(bool signals)
 {
     std::int64_t line = 0;
     ir::Program program =
-        byHand({{"between", kF32, {16, 128}, ir::MemorySpace::Hbm}},
-               [&](pl::Ref x, pl::Ref out, const Refs& outer) {
-                   pl::coreMap("core", 2, [&] {
-                       pl::runScoped({pl::dmaSemaphores("sem"), pl::semaphores("turn")},
-                                     [&](const Refs& refs) {
-                                         const pl::Value core = pl::axisIndex("core");
-                                         pl::when(core == 0, [&] {
-                                             copyAndWait(x, outer[0], refs[0]);
-                                             if (signals) {
-                                                 pl::semaphoreSignal(refs[1], 1, 1);
-                                             }
-                                         });
-                                         pl::when(core == 1, [&] {
-                                             if (signals) {
-                                                 pl::semaphoreWait(refs[1], 1);
-                                             } else {
-                                                 // Long enough, but it orders nothing.
-                                                 pl::delay(1'000'000);
-                                             }
-                                             const pl::Here here = pl::Here::current();
-                                             pl::dmaStart(outer[0], out, refs[0], here);
-                                             line = here.line();
-                                             pl::dmaWait(out, refs[0]);
-                                         });
-                                         return Nothing{};
-                                     });
-                   });
-               });
+        manualDma({{"between", kF32, {16, 128}, ir::MemorySpace::Hbm}},
+                  [&](pl::Ref x, pl::Ref out, const Refs& outer) {
+                      pl::coreMap("core", 2, [&] {
+                          pl::runScoped({pl::dmaSemaphores("sem"), pl::semaphores("turn")},
+                                        [&](const Refs& refs) {
+                                            const pl::Value core = pl::axisIndex("core");
+                                            pl::when(core == 0, [&] {
+                                                copyAndWait(x, outer[0], refs[0]);
+                                                if (signals) {
+                                                    pl::semaphoreSignal(refs[1], 1, 1);
+                                                }
+                                            });
+                                            pl::when(core == 1, [&] {
+                                                if (signals) {
+                                                    pl::semaphoreWait(refs[1], 1);
+                                                } else {
+                                                    // Long enough, but it orders nothing.
+                                                    pl::delay(1'000'000);
+                                                }
+                                                const pl::Here here = pl::Here::current();
+                                                pl::dmaStart(outer[0], out, refs[0], here);
+                                                line = here.line();
+                                                pl::dmaWait(out, refs[0]);
+                                            });
+                                            return Nothing{};
+                                        });
+                      });
+                  });
     return {std::move(program), line};
 }
 
@@ -232,7 +232,7 @@ Planted passes(bool signals)
 Planted meets(bool signalsFirst)
 {
     std::int64_t line = 0;
-    ir::Program program = byHand({}, [&](pl::Ref, pl::Ref, const Refs&) {
+    ir::Program program = manualDma({}, [&](pl::Ref, pl::Ref, const Refs&) {
         pl::coreMap("core", 2, [&] {
             pl::runScoped({pl::semaphores("turn")}, [&](const Refs& refs) {
                 const pl::Value other = 1 - pl::axisIndex("core");
@@ -257,7 +257,7 @@ Planted counts(int waited)
 {
     std::int64_t line = 0;
     ir::Program program =
-        byHand({pl::semaphores("sem", {2})}, [&](pl::Ref, pl::Ref, const Refs& refs) {
+        manualDma({pl::semaphores("sem", {2})}, [&](pl::Ref, pl::Ref, const Refs& refs) {
             const pl::Here here = pl::Here::current();
             pl::semaphoreSignal(refs[0].at({1}), 2, here);
             line = here.line();
@@ -270,7 +270,7 @@ Planted copies(bool waits)
 {
     std::int64_t line = 0;
     ir::Program program =
-        byHand({kOne, pl::dmaSemaphores("sem")}, [&](pl::Ref x, pl::Ref, const Refs& refs) {
+        manualDma({kOne, pl::dmaSemaphores("sem")}, [&](pl::Ref x, pl::Ref, const Refs& refs) {
             const pl::Here here = pl::Here::current();
             pl::dmaStart(x, refs[0], refs[1], here);
             line = here.line();
@@ -407,7 +407,7 @@ TEST(DmaExecutionMode, decidesWhatAnUnorderedReadSees)
 // source holds by then.
 TEST(DmaExecutionMode, onWaitDoesAsMuchAsIsWaitedFor)
 {
-    const ir::Program program = byHand(
+    const ir::Program program = manualDma(
         {kOne, {"two", kF32, {16, 128}}, {"three", kF32, {16, 128}}, pl::dmaSemaphores("sem")},
         [](pl::Ref, pl::Ref out, const Refs& refs) {
             refs[0][pl::all] = pl::full({16, 128}, 1, kF32);
@@ -429,15 +429,16 @@ TEST(DmaExecutionMode, onWaitDoesAsMuchAsIsWaitedFor)
 // other one lands on top of it.
 TEST(DmaExecutionMode, onWaitDoesTheLastStartedFirst)
 {
-    const ir::Program program = byHand({kOne, {"two", kF32, {16, 128}}, pl::dmaSemaphores("sem")},
-                                       [](pl::Ref, pl::Ref out, const Refs& refs) {
-                                           refs[0][pl::all] = pl::full({16, 128}, 1, kF32);
-                                           refs[1][pl::all] = pl::full({16, 128}, 2, kF32);
-                                           pl::dmaStart(refs[0], out, refs[2]);
-                                           pl::dmaStart(refs[1], out, refs[2]);
-                                           pl::dmaWait(out, refs[2]);
-                                           pl::dmaWait(out, refs[2]);
-                                       });
+    const ir::Program program =
+        manualDma({kOne, {"two", kF32, {16, 128}}, pl::dmaSemaphores("sem")},
+                  [](pl::Ref, pl::Ref out, const Refs& refs) {
+                      refs[0][pl::all] = pl::full({16, 128}, 1, kF32);
+                      refs[1][pl::all] = pl::full({16, 128}, 2, kF32);
+                      pl::dmaStart(refs[0], out, refs[2]);
+                      pl::dmaStart(refs[1], out, refs[2]);
+                      pl::dmaWait(out, refs[2]);
+                      pl::dmaWait(out, refs[2]);
+                  });
     machine::Settings settings;
     EXPECT_EQ(elementsOf(runOf(program, v5e(), settings).outputs[0])[0], 2);
     settings.dmaExecutionMode = machine::DmaMode::OnWait;

@@ -1,6 +1,6 @@
 // One case for each operation of the IR: its result is compared with plain C++ or Eigen. A new
 // operation needs a row in elementwise_cases.cpp, or a function in structural_cases.cpp,
-// hand_cases.cpp or whole_cases.cpp.
+// manual_dma_cases.cpp or whole_cases.cpp.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct OperationCase
 
 [[nodiscard]] std::vector<OperationCase> elementwiseCases();
 [[nodiscard]] std::vector<OperationCase> structuralCases();
-[[nodiscard]] std::vector<OperationCase> handCases();
+[[nodiscard]] std::vector<OperationCase> manualDmaCases();
 [[nodiscard]] std::vector<OperationCase> wholeCases();
 
 } // namespace pallascope::machine_test

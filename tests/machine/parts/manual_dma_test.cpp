@@ -1,6 +1,6 @@
 // Tests manual DMA from its start to the wait for it, without an engine.
 #include "core/machine/parts/arguments.h"
-#include "core/machine/parts/hand_copies.h"
+#include "core/machine/parts/manual_copies.h"
 #include "tests/machine/parts/bare_run.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ struct DmaRun
     BareRun run;
     std::set<std::int32_t> aliased;
     machine::Arguments arguments{run.context(), aliased, run.agents, run.findings};
-    machine::HandCopies dma{run.context(), run.agents, run.copies, run.semaphores, run.findings};
+    machine::ManualCopies dma{run.context(), run.agents, run.copies, run.semaphores, run.findings};
     machine::Owned owned;
 
     void start() { dma.start(run.operation(ir::OpCode::DmaStart)); }

@@ -98,7 +98,7 @@ TEST_P(Held, saysWhichElementsACopyUnderWayWillChange)
 }
 
 INSTANTIATE_TEST_SUITE_P(Replay, Held,
-                         testing::Values("matmul", "by_hand", "nested", "indirect", "ring",
+                         testing::Values("matmul", "manual_dma", "nested", "indirect", "ring",
                                          "fusions"),
                          [](const auto& cases) { return cases.param; });
 

@@ -235,7 +235,7 @@ ReplayCase replayCase(const std::string& name)
                                       {"bk", "32"},
                                       {"dtype", "f32"}});
     }
-    if (name == "by_hand") {
+    if (name == "manual_dma") {
         return builtInCase("add_by_hand", {{"rows", "128"}, {"block", "8"}, {"cores", "2"}}, v5p());
     }
     if (name == "ring") {

@@ -24,10 +24,10 @@ struct ReplayCase
                                      const std::map<std::string, std::string>& parameters,
                                      const chip::Chip& chip = v5e());
 
-// "matmul"; "wide": large arrays; "by_hand": two cores; "turns": two cores that signal each other;
-// "nested": a pipeline in another one; "indirect": rows by lists that the bodies change; "ring":
-// four devices; "made_up": blocks on slots and direct use of a matrix unit; "fusions": a kernel
-// between two fusions.
+// "matmul"; "wide": large arrays; "manual_dma": two cores; "turns": two cores that signal each
+// other; "nested": a pipeline in another one; "indirect": rows by lists that the bodies change;
+// "ring": four devices; "made_up": blocks on slots and direct use of a matrix unit; "fusions": a
+// kernel between two fusions.
 [[nodiscard]] ReplayCase replayCase(const std::string& name);
 
 } // namespace pallascope::machine_test

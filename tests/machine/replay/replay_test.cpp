@@ -118,8 +118,8 @@ TEST_P(Moments, areThoseOfARunFromTheStart)
 }
 
 INSTANTIATE_TEST_SUITE_P(Replay, Moments,
-                         testing::Values("matmul", "by_hand", "turns", "nested", "indirect", "ring",
-                                         "made_up", "fusions"),
+                         testing::Values("matmul", "manual_dma", "turns", "nested", "indirect",
+                                         "ring", "made_up", "fusions"),
                          [](const auto& moments) { return moments.param; });
 
 TEST(Replay, ofRandomPipelinesComesToTheMomentsOfARunFromTheStart)
@@ -313,7 +313,7 @@ TEST(Replay, isNotMovedByALook)
 TEST(Replay, hasTheSameMomentsWithNeededValues)
 {
     for (const char* name :
-         {"matmul", "by_hand", "turns", "nested", "indirect", "ring", "made_up", "fusions"}) {
+         {"matmul", "manual_dma", "turns", "nested", "indirect", "ring", "made_up", "fusions"}) {
         ReplayCase one = replayCase(name);
         const std::vector<Moment> full = walk(*mustStart(one));
         one.options.values = machine::ValueMode::Needed;

@@ -155,7 +155,7 @@ const Touch& before(const std::vector<Touch>& all, std::size_t index)
 TEST(Watch, tellsWhatOneSeesAtEveryMoment)
 {
     for (const char* const name :
-         {"matmul", "by_hand", "turns", "nested", "indirect", "ring", "made_up", "fusions"}) {
+         {"matmul", "manual_dma", "turns", "nested", "indirect", "ring", "made_up", "fusions"}) {
         SCOPED_TRACE(name);
         for (const std::int64_t position : {0, 37, 1000}) {
             expectTruth(name, position);
@@ -165,7 +165,7 @@ TEST(Watch, tellsWhatOneSeesAtEveryMoment)
 
 TEST(Watch, leavesNoChangeOut)
 {
-    for (const char* const name : {"matmul", "by_hand", "nested", "ring", "fusions"}) {
+    for (const char* const name : {"matmul", "manual_dma", "nested", "ring", "fusions"}) {
         SCOPED_TRACE(name);
         const ReplayCase one = replayCase(name);
         const std::unique_ptr<Replay> replay = begun(one);
@@ -237,7 +237,7 @@ TEST(Watch, namesTheStepsThatReadABlock)
 
 TEST(Watch, changesNothingOfTheRun)
 {
-    for (const char* const name : {"matmul", "by_hand", "nested", "ring", "made_up"}) {
+    for (const char* const name : {"matmul", "manual_dma", "nested", "ring", "made_up"}) {
         SCOPED_TRACE(name);
         const ReplayCase one = replayCase(name);
         const std::unique_ptr<Replay> plain = begun(one), told = begun(one);

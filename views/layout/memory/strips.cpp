@@ -224,9 +224,9 @@ Strips stripsOf(const RunView& run, Picoseconds now)
     std::stable_sort(strips.begin(), strips.end(), [&](const auto& a, const auto& b) {
         const auto rank = [&](const std::vector<std::int32_t>& strip) {
             const trace::Operand& of = info.operands[static_cast<std::size_t>(strip.front())];
-            const bool byHand = of.pipeline == trace::kNone;
+            const bool isManual = of.pipeline == trace::kNone;
             const bool isOther = std::none_of(strip.begin(), strip.end(), isOfNow);
-            return std::tuple(byHand, isOther, byHand ? -of.arrayBytes.value() : 0);
+            return std::tuple(isManual, isOther, isManual ? -of.arrayBytes.value() : 0);
         };
         return rank(a) < rank(b);
     });

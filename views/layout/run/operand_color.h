@@ -12,7 +12,7 @@ namespace pallascope::layout {
 [[nodiscard]] Role operandRole(const RunView& run, std::int32_t operand);
 // Whether the colour is that of an earlier array too: then its key has an edge in Text.
 [[nodiscard]] bool isRepeatedColor(const RunView& run, std::int32_t operand);
-// A slot has its operand's colour, scratch that of the array whose bytes copies by hand bring to it
+// A slot has its operand's colour, scratch that of the array whose bytes manual DMA brings to it
 // or take from it; what computing alone fills is Vmem, and what lies in SMEM is Smem.
 [[nodiscard]] Role bufferRole(const RunView& run, std::int32_t buffer);
 

@@ -16,8 +16,8 @@ namespace {
 
 constexpr double kSideBySide = 900;
 
-SourceMoment waitByHand(const trace::Trace& trace, trace::WaitRow wait, Picoseconds now,
-                        SourceMoment moment)
+SourceMoment waitByProgram(const trace::Trace& trace, trace::WaitRow wait, Picoseconds now,
+                           SourceMoment moment)
 {
     const std::size_t row = wait.index();
     const std::int64_t begin = trace.waits().begin[row], end = trace.waits().end[row];
@@ -81,7 +81,7 @@ SourceMoment momentOf(const RunView& run, Picoseconds now)
     }
     const std::optional<trace::WaitRow> wait = trace::waitAt(trace, agent, now);
     if (wait && trace::operationOfWait(trace, *wait)) {
-        return waitByHand(trace, *wait, now, moment);
+        return waitByProgram(trace, *wait, now, moment);
     }
     if (wait) {
         const bool copy = trace.waits().copy[wait->index()] != trace::kNone;

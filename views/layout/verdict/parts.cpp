@@ -121,7 +121,7 @@ std::string helpNote(const RunView& run, const analysis::Alternative& best, doub
     return note;
 }
 
-// Those of one array as one row: operands of several agents, and copies by hand from several lines.
+// Those of one array as one row: operands of several agents, and manual DMAs from several lines.
 std::vector<analysis::Traffic> trafficByArray(const RunView& run)
 {
     const std::vector<std::int32_t>& arrays = run.index->arrays().ofOperand;

@@ -13,11 +13,11 @@
 
 namespace pallascope::machine {
 
-class HandCopies : private Part
+class ManualCopies : private Part
 {
 public:
-    HandCopies(const Context& context, Agents& agents, Copies& copies, Semaphores& semaphores,
-               Findings& findings);
+    ManualCopies(const Context& context, Agents& agents, Copies& copies, Semaphores& semaphores,
+                 Findings& findings);
 
     void start(const ir::Operation& operation);
     void waitFor(const ir::Operation& operation);
@@ -25,15 +25,15 @@ public:
 private:
     // For each listed row of a copy, where it lies at the source and at the target.
     using Rows = std::vector<std::pair<RefBinding, RefBinding>>;
-    struct HandCopy;
+    struct ManualCopy;
 
-    [[nodiscard]] bool locate(HandCopy& copy);
+    [[nodiscard]] bool locate(ManualCopy& copy);
     [[nodiscard]] bool comesLater(const Agent& peer, const ir::Operation& dmaStart);
-    void checkEntry(const HandCopy& copy);
-    [[nodiscard]] bool serve(HandCopy& copy);
-    void recordEnds(const HandCopy& copy);
-    [[nodiscard]] Access accessOf(const HandCopy& copy, bool writes);
-    void signalEnds(const HandCopy& copy);
+    void checkEntry(const ManualCopy& copy);
+    [[nodiscard]] bool serve(ManualCopy& copy);
+    void recordEnds(const ManualCopy& copy);
+    [[nodiscard]] Access accessOf(const ManualCopy& copy, bool writes);
+    void signalEnds(const ManualCopy& copy);
     // Empty if the run ends with a finding.
     [[nodiscard]] std::optional<Rows>
     listedRows(const ir::Operation& operation, const RefBinding& source, const RefBinding& target);

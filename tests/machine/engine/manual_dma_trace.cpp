@@ -1,5 +1,5 @@
 // Traces a program with manual DMA into a kernel.
-#include "tests/machine/engine/hand_programs.h"
+#include "tests/machine/engine/manual_dma_programs.h"
 
 #include <map>
 
@@ -7,7 +7,7 @@ namespace pallascope::machine_test {
 
 namespace {
 
-using Kind = HandAction::Kind;
+using Kind = ManualDmaAction::Kind;
 using Refs = std::vector<pl::Ref>;
 
 pl::IndexArg sliceOf(const Stretch& stretch)
@@ -18,7 +18,7 @@ pl::IndexArg sliceOf(const Stretch& stretch)
 class Tracer
 {
 public:
-    Tracer(const HandProgram& program, const Refs& arrays, const Refs& scratch)
+    Tracer(const ManualDmaProgram& program, const Refs& arrays, const Refs& scratch)
         : m_program(program)
         , m_semaphores(scratch[3])
         , m_turn(scratch[4])
@@ -37,7 +37,7 @@ public:
 private:
     [[nodiscard]] pl::Ref ref(std::int32_t id, const Part& part) const
     {
-        const HandRef& of = m_program.refs[static_cast<std::size_t>(id)];
+        const ManualDmaRef& of = m_program.refs[static_cast<std::size_t>(id)];
         const pl::Ref& whole = m_refs.at(id);
         const bool rows = part.rows.count == of.rows, columns = part.columns.count == of.columns;
         if (rows && columns) {
@@ -50,9 +50,9 @@ private:
     }
 
     void scope();
-    void action(const HandAction& one) const;
+    void action(const ManualDmaAction& one) const;
 
-    const HandProgram& m_program;
+    const ManualDmaProgram& m_program;
     pl::Ref m_semaphores, m_turn;
     std::map<std::int32_t, pl::Ref> m_refs;
     std::int32_t m_core = 0;
@@ -61,9 +61,9 @@ private:
 
 void Tracer::scope()
 {
-    const std::vector<HandAction>& actions = m_program.cores[static_cast<std::size_t>(m_core)];
+    const std::vector<ManualDmaAction>& actions = m_program.cores[static_cast<std::size_t>(m_core)];
     while (m_next < actions.size()) {
-        const HandAction& one = actions[m_next++];
+        const ManualDmaAction& one = actions[m_next++];
         if (one.kind == Kind::Leave) {
             return;
         }
@@ -71,7 +71,7 @@ void Tracer::scope()
             action(one);
             continue;
         }
-        const HandRef& of = m_program.refs[static_cast<std::size_t>(one.ref)];
+        const ManualDmaRef& of = m_program.refs[static_cast<std::size_t>(one.ref)];
         pl::runScoped({{of.name, DType::Int32, of.shape(), of.space}}, [&](const Refs& refs) {
             m_refs.insert({one.ref, refs[0]});
             scope();
@@ -80,7 +80,7 @@ void Tracer::scope()
     }
 }
 
-void Tracer::action(const HandAction& one) const
+void Tracer::action(const ManualDmaAction& one) const
 {
     switch (one.kind) {
     case Kind::Fill:
@@ -120,7 +120,7 @@ void Tracer::action(const HandAction& one) const
 
 } // namespace
 
-ir::Program HandProgram::traced() const
+ir::Program ManualDmaProgram::traced() const
 {
     const auto begin = [&](pl::Ref x, pl::Ref out) {
         pl::runScoped({pl::dmaSemaphores("first")}, [&](const Refs& semaphore) {
@@ -149,7 +149,7 @@ ir::Program HandProgram::traced() const
         });
     };
     return mustTrace(pl::kernel(
-        "by_hand",
+        "manual_dma",
         {pl::in("x", DType::Int32, refs[0].shape()), pl::out("out", DType::Int32, refs[1].shape())},
         [&](pl::Ref x, pl::Ref out) {
             begin(x, out);

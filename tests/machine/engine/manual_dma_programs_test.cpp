@@ -3,7 +3,7 @@
 #include "core/trace/copy_ends.h"
 #include "core/trace/lookup.h"
 #include "core/trace_file/trace_file.h"
-#include "tests/machine/engine/hand_programs.h"
+#include "tests/machine/engine/manual_dma_programs.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace pallascope::machine_test {
 
 namespace {
 
-using Kind = HandAction::Kind;
+using Kind = ManualDmaAction::Kind;
 
 constexpr std::uint64_t kPrograms = 1000;
 
@@ -30,7 +30,7 @@ chip::Chip chipOf(std::uint64_t seed)
     return chip;
 }
 
-machine::RunResult runOf(const HandProgram& program, const chip::Chip& chip,
+machine::RunResult runOf(const ManualDmaProgram& program, const chip::Chip& chip,
                          machine::ValueMode values = machine::ValueMode::Full,
                          const machine::Settings& settings = {})
 {
@@ -42,23 +42,23 @@ machine::RunResult runOf(const HandProgram& program, const chip::Chip& chip,
     return *std::move(run);
 }
 
-void expectOutput(const HandProgram& program, const machine::RunResult& run)
+void expectOutput(const ManualDmaProgram& program, const machine::RunResult& run)
 {
     const std::vector<double> wanted(program.arrays[1].begin(), program.arrays[1].end());
     ASSERT_EQ(elementsOf(run.outputs[0]), wanted);
 }
 
-void expectTimes(const HandTimes& wanted, const trace::Trace& trace)
+void expectTimes(const ManualDmaTimes& wanted, const trace::Trace& trace)
 {
     ASSERT_EQ(wanted.fault, "");
     const trace::Copies& copies = trace.copies();
     ASSERT_EQ(copies.size(), wanted.copies.size());
     for (std::size_t i = 0; i < copies.size(); ++i) {
-        const HandTimes::Copy found{copies.issue[i], copies.start[i], copies.end[i],
-                                    copies.bytes[i], copies.link[i]};
+        const ManualDmaTimes::Copy found{copies.issue[i], copies.start[i], copies.end[i],
+                                         copies.bytes[i], copies.link[i]};
         ASSERT_EQ(found, wanted.copies[i]) << "copy " << i;
     }
-    std::vector<std::vector<HandTimes::Wait>> waits(wanted.waits.size());
+    std::vector<std::vector<ManualDmaTimes::Wait>> waits(wanted.waits.size());
     for (std::size_t i = 0; i < trace.waits().size(); ++i) {
         waits[static_cast<std::size_t>(trace.waits().agent[i])].push_back(
             {trace.waits().begin[i], trace.waits().end[i]});
@@ -69,10 +69,10 @@ void expectTimes(const HandTimes& wanted, const trace::Trace& trace)
 
 // An end of a copy is the part of the ref that the program names. Arrays in HBM, and scratch of
 // scopes that the budget leaves out, have no buffer.
-void expectEnd(const HandProgram& program, const trace::Trace& trace, std::size_t row,
+void expectEnd(const ManualDmaProgram& program, const trace::Trace& trace, std::size_t row,
                std::int32_t id, const Part& part)
 {
-    const HandRef& ref = program.refs[static_cast<std::size_t>(id)];
+    const ManualDmaRef& ref = program.refs[static_cast<std::size_t>(id)];
     const trace::CopyEnds& ends = trace.copyEnds();
     const auto& shape = trace.info().copiedShapes[static_cast<std::size_t>(ends.shape[row])];
     ASSERT_EQ(shape, (Shape{part.rows.stop() - part.rows.first,
@@ -91,18 +91,18 @@ void expectEnd(const HandProgram& program, const trace::Trace& trace, std::size_
 
 // The copies of a core are those of its program, in order. The first copy of all makes the output a
 // copy of x.
-void expectEnds(const HandProgram& program, const trace::Trace& trace)
+void expectEnds(const ManualDmaProgram& program, const trace::Trace& trace)
 {
     const trace::CopyEnds& ends = trace.copyEnds();
     ASSERT_EQ(ends.size(), 2 * trace.copies().size());
     std::vector<std::size_t> next(program.cores.size(), 0); // action of each core
     for (std::size_t row = 2; row < ends.size(); row += 2) {
         const auto core = static_cast<std::size_t>(ends.agent[row]);
-        const std::vector<HandAction>& actions = program.cores[core];
+        const std::vector<ManualDmaAction>& actions = program.cores[core];
         while (actions[next[core]].kind != Kind::Copy) {
             ++next[core];
         }
-        const HandAction& copy = actions[next[core]++];
+        const ManualDmaAction& copy = actions[next[core]++];
         ASSERT_EQ(ends.copy[row], static_cast<std::int32_t>(row / 2));
         ASSERT_EQ(trace::sourceOf(trace, {ends.copy[row]}), trace::EndRow::at(row));
         ASSERT_EQ(ends.agent[row + 1], ends.agent[row]);
@@ -148,7 +148,7 @@ void forWrongPrograms(std::size_t wanted, Change change, Expect expect)
     std::size_t made = 0;
     for (std::uint64_t seed = 0; made < wanted; ++seed) {
         ASSERT_LT(seed, 100 * wanted) << "too few programs of this kind";
-        HandProgram program = randomHandProgram(seed);
+        ManualDmaProgram program = randomManualDmaProgram(seed);
         std::mt19937_64 random(seed);
         if (!change(program, random)) {
             continue;
@@ -168,7 +168,7 @@ void forWrongPrograms(std::size_t wanted, Change change, Expect expect)
 using Place = std::pair<std::size_t, std::size_t>; // numbers of the core and of the action
 
 template<class Test>
-std::vector<Place> placesOf(const HandProgram& program, Test test)
+std::vector<Place> placesOf(const ManualDmaProgram& program, Test test)
 {
     std::vector<Place> places;
     for (std::size_t core = 0; core < program.cores.size(); ++core) {
@@ -181,13 +181,13 @@ std::vector<Place> placesOf(const HandProgram& program, Test test)
     return places;
 }
 
-void remove(HandProgram& program, const Place& place)
+void remove(ManualDmaProgram& program, const Place& place)
 {
     auto& actions = program.cores[place.first];
     actions.erase(actions.begin() + static_cast<std::ptrdiff_t>(place.second));
 }
 
-bool isKind(const HandAction& action, Kind kind)
+bool isKind(const ManualDmaAction& action, Kind kind)
 {
     return action.kind == kind;
 }
@@ -239,23 +239,23 @@ void expectBlocks(const std::shared_ptr<const trace::Trace>& trace)
 
 } // namespace
 
-TEST(HandPrograms, blocksAreWhereTheirCopiesBringThem)
+TEST(ManualDmaPrograms, blocksAreWhereTheirCopiesBringThem)
 {
     for (std::uint64_t seed = 0; seed < kPrograms / 5; ++seed) {
         SCOPED_TRACE(seed);
-        expectBlocks(runOf(randomHandProgram(seed), chipOf(seed)).trace);
+        expectBlocks(runOf(randomManualDmaProgram(seed), chipOf(seed)).trace);
         if (HasFatalFailure()) {
             return;
         }
     }
 }
 
-TEST(HandPrograms, recordWhichPartsTheirCopiesReadAndWrite)
+TEST(ManualDmaPrograms, recordWhichPartsTheirCopiesReadAndWrite)
 {
     std::size_t inBuffers = 0;
     for (std::uint64_t seed = 0; seed < kPrograms / 5; ++seed) {
         SCOPED_TRACE(seed);
-        const HandProgram program = randomHandProgram(seed);
+        const ManualDmaProgram program = randomManualDmaProgram(seed);
         const std::shared_ptr<const trace::Trace> trace = runOf(program, chipOf(seed)).trace;
         expectEnds(program, *trace);
         if (HasFatalFailure()) {
@@ -272,24 +272,24 @@ TEST(HandPrograms, recordWhichPartsTheirCopiesReadAndWrite)
     EXPECT_GT(inBuffers, kPrograms);
 }
 
-TEST(HandPrograms, doWhatTheirActionsSayAtTheTimesOfTheLinkRule)
+TEST(ManualDmaPrograms, doWhatTheirActionsSayAtTheTimesOfTheLinkRule)
 {
     std::size_t copies = 0, waits = 0, strided = 0, cores = 0;
     for (std::uint64_t seed = 0; seed < kPrograms; ++seed) {
         SCOPED_TRACE(seed);
-        const HandProgram program = randomHandProgram(seed);
+        const ManualDmaProgram program = randomManualDmaProgram(seed);
         const chip::Chip chip = chipOf(seed);
         const machine::RunResult run = runOf(program, chip);
         ASSERT_EQ(findingsText(run), "");
         expectOutput(program, run);
-        expectTimes(handTimes(program, chip, *run.trace), *run.trace);
+        expectTimes(manualDmaTimes(program, chip, *run.trace), *run.trace);
         expectBalance(*run.trace);
         if (HasFatalFailure()) {
             return;
         }
         copies += run.trace->copies().size();
         waits += run.trace->waits().size();
-        strided += placesOf(program, [](const HandAction& one) {
+        strided += placesOf(program, [](const ManualDmaAction& one) {
                        return isKind(one, Kind::Copy) && one.part.rows.step > 1;
                    }).size();
         cores += program.cores.size();
@@ -300,11 +300,11 @@ TEST(HandPrograms, doWhatTheirActionsSayAtTheTimesOfTheLinkRule)
     EXPECT_GT(cores, kPrograms * 4 / 3);
 }
 
-TEST(HandPrograms, areTheSameWithNeededValues)
+TEST(ManualDmaPrograms, areTheSameWithNeededValues)
 {
     for (std::uint64_t seed = 0; seed < kPrograms; ++seed) {
         SCOPED_TRACE(seed);
-        const HandProgram program = randomHandProgram(seed);
+        const ManualDmaProgram program = randomManualDmaProgram(seed);
         const chip::Chip chip = chipOf(seed);
         expectSameEvents(*runOf(program, chip).trace,
                          *runOf(program, chip, machine::ValueMode::Needed).trace);
@@ -314,18 +314,18 @@ TEST(HandPrograms, areTheSameWithNeededValues)
     }
 }
 
-TEST(HandPrograms, giveTheSameNumbersWheneverTheirCopiesHappen)
+TEST(ManualDmaPrograms, giveTheSameNumbersWheneverTheirCopiesHappen)
 {
     for (std::uint64_t seed = 0; seed < kPrograms; ++seed) {
         SCOPED_TRACE(seed);
-        const HandProgram program = randomHandProgram(seed);
+        const ManualDmaProgram program = randomManualDmaProgram(seed);
         const chip::Chip chip = chipOf(seed);
         for (const machine::DmaMode mode : {machine::DmaMode::Eager, machine::DmaMode::OnWait}) {
             const machine::RunResult run =
                 runOf(program, chip, machine::ValueMode::Full, {.dmaExecutionMode = mode});
             ASSERT_EQ(findingsText(run), "");
             expectOutput(program, run);
-            expectTimes(handTimes(program, chip, *run.trace), *run.trace);
+            expectTimes(manualDmaTimes(program, chip, *run.trace), *run.trace);
             if (HasFatalFailure()) {
                 return;
             }
@@ -335,18 +335,18 @@ TEST(HandPrograms, giveTheSameNumbersWheneverTheirCopiesHappen)
 
 // A wait is removed. A finding says that its semaphore is left over or, if what was copied is used,
 // that the use is unordered: one cause is one finding.
-TEST(HandPrograms, withoutOneWaitLeaveItsSemaphoreOver)
+TEST(ManualDmaPrograms, withoutOneWaitLeaveItsSemaphoreOver)
 {
     std::string name;
-    const auto dropWait = [&](HandProgram& program, std::mt19937_64& random) {
+    const auto dropWait = [&](ManualDmaProgram& program, std::mt19937_64& random) {
         const std::vector<Place> places =
-            placesOf(program, [](const HandAction& one) { return isKind(one, Kind::Wait); });
+            placesOf(program, [](const ManualDmaAction& one) { return isKind(one, Kind::Wait); });
         const Place place = places[random() % places.size()];
         name = "sem[" + std::to_string(program.cores[place.first][place.second].semaphore) + "]";
         remove(program, place);
         return true;
     };
-    forWrongPrograms(300, dropWait, [&](const HandProgram&, const machine::RunResult& run) {
+    forWrongPrograms(300, dropWait, [&](const ManualDmaProgram&, const machine::RunResult& run) {
         const std::vector<trace::Finding> found = findingsOf(run, "copy_never_awaited");
         if (found.empty()) {
             EXPECT_NE(findingsText(run).find(" waited for"), std::string::npos)
@@ -358,11 +358,11 @@ TEST(HandPrograms, withoutOneWaitLeaveItsSemaphoreOver)
     });
 }
 
-TEST(HandPrograms, thatAccessACopyBeforeItsWaitAreFound)
+TEST(ManualDmaPrograms, thatAccessACopyBeforeItsWaitAreFound)
 {
-    const auto swapWait = [](HandProgram& program, std::mt19937_64& random) {
+    const auto swapWait = [](ManualDmaProgram& program, std::mt19937_64& random) {
         const std::vector<Place> places =
-            placesOf(program, [](const HandAction& one) { return one.guards; });
+            placesOf(program, [](const ManualDmaAction& one) { return one.guards; });
         if (places.empty()) {
             return false;
         }
@@ -378,41 +378,42 @@ TEST(HandPrograms, thatAccessACopyBeforeItsWaitAreFound)
                     actions.begin() + static_cast<std::ptrdiff_t>(next) + 1);
         return true;
     };
-    forWrongPrograms(300, swapWait, [](const HandProgram&, const machine::RunResult& run) {
+    forWrongPrograms(300, swapWait, [](const ManualDmaProgram&, const machine::RunResult& run) {
         const std::size_t found = findingsOf(run, "read_before_wait").size()
                                   + findingsOf(run, "overwritten_in_flight").size();
         ASSERT_GE(found, 1U) << findingsText(run);
     });
 }
 
-TEST(HandPrograms, withoutOneSignalStandStill)
+TEST(ManualDmaPrograms, withoutOneSignalStandStill)
 {
-    const auto dropSignal = [](HandProgram& program, std::mt19937_64& random) {
+    const auto dropSignal = [](ManualDmaProgram& program, std::mt19937_64& random) {
         const std::vector<Place> places =
-            placesOf(program, [](const HandAction& one) { return isKind(one, Kind::Signal); });
+            placesOf(program, [](const ManualDmaAction& one) { return isKind(one, Kind::Signal); });
         if (!places.empty()) {
             remove(program, places[random() % places.size()]);
         }
         return !places.empty();
     };
-    forWrongPrograms(200, dropSignal, [](const HandProgram&, const machine::RunResult& run) {
+    forWrongPrograms(200, dropSignal, [](const ManualDmaProgram&, const machine::RunResult& run) {
         ASSERT_EQ(findingsOf(run, "deadlock").size(), 1U) << findingsText(run);
     });
 }
 
-TEST(HandPrograms, ofTwoCoresWithoutTheirOneHandOffRace)
+TEST(ManualDmaPrograms, ofTwoCoresWithoutTheirOneHandOffRace)
 {
-    const auto dropHandOff = [](HandProgram& program, std::mt19937_64&) {
+    const auto dropHandOff = [](ManualDmaProgram& program, std::mt19937_64&) {
         if (program.handOffs != 1) {
             return false;
         }
         for (const Kind kind : {Kind::Signal, Kind::Turn}) {
-            remove(program,
-                   placesOf(program, [&](const HandAction& one) { return isKind(one, kind); })[0]);
+            remove(program, placesOf(program, [&](const ManualDmaAction& one) {
+                       return isKind(one, kind);
+                   })[0]);
         }
         return true;
     };
-    forWrongPrograms(200, dropHandOff, [](const HandProgram&, const machine::RunResult& run) {
+    forWrongPrograms(200, dropHandOff, [](const ManualDmaProgram&, const machine::RunResult& run) {
         const std::size_t found = findingsOf(run, "race").size()
                                   + findingsOf(run, "read_before_wait").size()
                                   + findingsOf(run, "overwritten_in_flight").size();

@@ -21,7 +21,7 @@ struct Part // a part of a ref with two axes
     Stretch rows, columns;
 };
 
-struct HandAction
+struct ManualDmaAction
 {
     enum class Kind : std::uint8_t
     {
@@ -47,7 +47,7 @@ struct HandAction
     bool guards = false;
 };
 
-struct HandRef
+struct ManualDmaRef
 {
     std::string name;
     Extent rows = 1, columns = 1;
@@ -58,11 +58,11 @@ struct HandRef
 
 // Refs 0 and 1 are the input x and the output; the scratch of every core and that of scopes follow.
 // The output begins as a copy of x.
-struct HandProgram
+struct ManualDmaProgram
 {
-    std::vector<HandRef> refs;
-    std::vector<std::vector<HandAction>> cores;    // their actions, in order
-    std::vector<std::vector<std::int64_t>> arrays; // x, and what the output must be at the end
+    std::vector<ManualDmaRef> refs;
+    std::vector<std::vector<ManualDmaAction>> cores; // their actions, in order
+    std::vector<std::vector<std::int64_t>> arrays;   // x, and what the output must be at the end
     std::int32_t handOffs = 0; // how many signals of one core the other waits for
 
     [[nodiscard]] ir::Program traced() const;
@@ -72,9 +72,9 @@ struct HandProgram
 inline constexpr std::int32_t kHandSemaphores = 3; // DMA semaphores of each core
 
 // The program of a seed. It is legal and has no race.
-[[nodiscard]] HandProgram randomHandProgram(std::uint64_t seed);
+[[nodiscard]] ManualDmaProgram randomManualDmaProgram(std::uint64_t seed);
 
-struct HandTimes
+struct ManualDmaTimes
 {
     struct Copy
     {
@@ -97,7 +97,7 @@ struct HandTimes
 
 // When everything happens. It takes nothing from the trace but the length of the segments on each
 // core.
-[[nodiscard]] HandTimes handTimes(const HandProgram& program, const chip::Chip& chip,
-                                  const trace::Trace& trace);
+[[nodiscard]] ManualDmaTimes manualDmaTimes(const ManualDmaProgram& program, const chip::Chip& chip,
+                                            const trace::Trace& trace);
 
 } // namespace pallascope::machine_test

@@ -1,7 +1,7 @@
 // Computes when the copies and waits of a program with manual DMA happen. Every core goes through
 // its actions. The core that is furthest behind among those that can go on is next; of two, the one
 // with the lower number.
-#include "tests/machine/engine/hand_programs.h"
+#include "tests/machine/engine/manual_dma_programs.h"
 
 #include <algorithm>
 
@@ -9,20 +9,20 @@ namespace pallascope::machine_test {
 
 namespace {
 
-using Kind = HandAction::Kind;
+using Kind = ManualDmaAction::Kind;
 
 constexpr std::size_t kTurn = kHandSemaphores; // its semaphore comes after the DMA semaphores
 
 class Clock
 {
 public:
-    Clock(const HandProgram& program, const chip::Chip& chip, const trace::Trace& trace);
+    Clock(const ManualDmaProgram& program, const chip::Chip& chip, const trace::Trace& trace);
 
-    HandTimes run();
+    ManualDmaTimes run();
 
 private:
     // An action; null stands for what is computed up to the next action.
-    using Item = const HandAction*;
+    using Item = const ManualDmaAction*;
 
     struct Core
     {
@@ -42,7 +42,7 @@ private:
 
     void compute(std::size_t core);
     std::int64_t serve(std::int64_t time, std::int64_t bytes, bool isHbm);
-    void issue(std::size_t core, const HandAction& copy);
+    void issue(std::size_t core, const ManualDmaAction& copy);
     void delay(std::size_t core, std::int64_t nanoseconds);
     bool take(std::size_t core, std::size_t semaphore, std::int64_t amount);
     void add(std::size_t core, std::size_t semaphore, std::int64_t amount, std::int64_t time);
@@ -54,7 +54,7 @@ private:
     std::vector<Core> m_cores;
     std::vector<Landing> m_landings; // sorted by time, then by issue
     std::int64_t m_free[2] = {0, 0}; // when the link to HBM and the link on the chip are free
-    HandTimes m_times;
+    ManualDmaTimes m_times;
 };
 
 std::int64_t bytesOf(const Part& part)
@@ -64,7 +64,7 @@ std::int64_t bytesOf(const Part& part)
 
 // A copy, a wait for a copy, and a delay by a loaded number compute which semaphore or element they
 // use.
-Clock::Clock(const HandProgram& program, const chip::Chip& chip, const trace::Trace& trace)
+Clock::Clock(const ManualDmaProgram& program, const chip::Chip& chip, const trace::Trace& trace)
     : m_chip(chip)
     , m_trace(trace)
     , m_cores(program.cores.size())
@@ -75,7 +75,7 @@ Clock::Clock(const HandProgram& program, const chip::Chip& chip, const trace::Tr
             items.push_back(nullptr); // computes which core this is
         }
         bool computes = false;
-        for (const HandAction& action : program.cores[core]) {
+        for (const ManualDmaAction& action : program.cores[core]) {
             if (action.kind == Kind::Fill || action.kind == Kind::Add) {
                 computes = true;
                 continue;
@@ -127,7 +127,7 @@ std::int64_t Clock::serve(std::int64_t time, std::int64_t bytes, bool isHbm)
     return free;
 }
 
-void Clock::issue(std::size_t core, const HandAction& copy)
+void Clock::issue(std::size_t core, const ManualDmaAction& copy)
 {
     const bool isHbm = copy.ref < 2 || copy.other < 2, isWithin = copy.ref < 2 && copy.other < 2;
     const std::int64_t bytes = bytesOf(copy.part);
@@ -176,7 +176,7 @@ void Clock::step(std::size_t core)
         ++own.next;
         return;
     }
-    const HandAction& one = *own.items[own.next];
+    const ManualDmaAction& one = *own.items[own.next];
     bool passes = true;
     switch (one.kind) {
     case Kind::Copy:
@@ -217,7 +217,7 @@ std::optional<std::size_t> Clock::first() const
     return found;
 }
 
-HandTimes Clock::run()
+ManualDmaTimes Clock::run()
 {
     const std::int64_t begin = serve(0, 2 * 4 * 32 * 32, true); // the output begins as a copy of x
     m_times.waits[0].push_back({0, begin});
@@ -248,7 +248,8 @@ HandTimes Clock::run()
 
 } // namespace
 
-HandTimes handTimes(const HandProgram& program, const chip::Chip& chip, const trace::Trace& trace)
+ManualDmaTimes manualDmaTimes(const ManualDmaProgram& program, const chip::Chip& chip,
+                              const trace::Trace& trace)
 {
     return Clock(program, chip, trace).run();
 }

@@ -13,12 +13,12 @@ using Numbers = std::vector<double>;
 using Refs = std::vector<pl::Ref>;
 
 // What a kernel without a grid leaves in its output. x and out are in HBM.
-Numbers byHand(const Array& x, const Shape& shape, const std::vector<pl::Scratch>& scratch,
-               const std::function<void(pl::Ref x, pl::Ref out, const Refs& scratch)>& body,
-               const chip::Chip& chip = v5e())
+Numbers manualDma(const Array& x, const Shape& shape, const std::vector<pl::Scratch>& scratch,
+                  const std::function<void(pl::Ref x, pl::Ref out, const Refs& scratch)>& body,
+                  const chip::Chip& chip = v5e())
 {
     const ir::Program program = mustTrace(
-        pl::kernel("by_hand", {pl::in("x", x.dtype, x.shape), pl::out("out", kInt, shape)},
+        pl::kernel("manual_dma", {pl::in("x", x.dtype, x.shape), pl::out("out", kInt, shape)},
                    [&](pl::Ref in, pl::Ref out) {
                        pl::runScoped(scratch, [&](const Refs& refs) {
                            body(in, out, refs);
@@ -34,19 +34,19 @@ Numbers byHand(const Array& x, const Shape& shape, const std::vector<pl::Scratch
 void dma()
 {
     const Numbers out =
-        byHand(counting(kInt, {4, 8}), {1, 8}, {{"row", kInt, {8}}, pl::dmaSemaphores("sem")},
-               [](pl::Ref x, pl::Ref result, const Refs& scratch) {
-                   copyAndWait(x.at({2, pl::all}), scratch[0], scratch[1]);
-                   scratch[0][pl::all] = scratch[0][pl::all] + 1;
-                   copyAndWait(scratch[0], result.at({0, pl::all}), scratch[1]);
-               });
+        manualDma(counting(kInt, {4, 8}), {1, 8}, {{"row", kInt, {8}}, pl::dmaSemaphores("sem")},
+                  [](pl::Ref x, pl::Ref result, const Refs& scratch) {
+                      copyAndWait(x.at({2, pl::all}), scratch[0], scratch[1]);
+                      scratch[0][pl::all] = scratch[0][pl::all] + 1;
+                      copyAndWait(scratch[0], result.at({0, pl::all}), scratch[1]);
+                  });
     EXPECT_EQ(out, (Numbers{17, 18, 19, 20, 21, 22, 23, 24}));
 }
 
 // Slices of slices with strides and a dynamic size: rows 1 and 3 of columns 2 to 5.
 void refAt()
 {
-    const Numbers out = byHand(
+    const Numbers out = manualDma(
         counting(kInt, {4, 8}), {2, 4}, {{"two", kInt, {2, 4}}, pl::dmaSemaphores("sem", {3})},
         [](pl::Ref x, pl::Ref result, const Refs& scratch) {
             const pl::Ref semaphore = scratch[1].at({1});
@@ -66,45 +66,45 @@ void refAt()
 // reshaped view is two half rows.
 void refTranspose()
 {
-    const Numbers out =
-        byHand(counting(kInt, {2, 3}), {2, 3}, {{"held", kInt, {2, 3}}, pl::dmaSemaphores("sem")},
-               [](pl::Ref x, pl::Ref result, const Refs& scratch) {
-                   copyAndWait(x, scratch[0], scratch[1]);
-                   const pl::Ref turned = scratch[0].transpose({1, 0});
-                   turned[{pl::all, 1}] = turned[{pl::all, 0}] * 10;
-                   copyAndWait(scratch[0], result, scratch[1]);
-               });
+    const Numbers out = manualDma(counting(kInt, {2, 3}), {2, 3},
+                                  {{"held", kInt, {2, 3}}, pl::dmaSemaphores("sem")},
+                                  [](pl::Ref x, pl::Ref result, const Refs& scratch) {
+                                      copyAndWait(x, scratch[0], scratch[1]);
+                                      const pl::Ref turned = scratch[0].transpose({1, 0});
+                                      turned[{pl::all, 1}] = turned[{pl::all, 0}] * 10;
+                                      copyAndWait(scratch[0], result, scratch[1]);
+                                  });
     EXPECT_EQ(out, (Numbers{0, 1, 2, 0, 10, 20}));
 }
 
 void refReshape()
 {
-    const Numbers out =
-        byHand(counting(kInt, {4, 4}), {4, 4}, {{"held", kInt, {4, 4}}, pl::dmaSemaphores("sem")},
-               [](pl::Ref x, pl::Ref result, const Refs& scratch) {
-                   copyAndWait(x, scratch[0], scratch[1]);
-                   const pl::Ref flat = scratch[0].reshape({16});
-                   flat[{pl::ds(6, 4)}] = flat[{pl::ds(6, 4)}] + 100;
-                   const pl::Ref left = scratch[0].at({pl::all, pl::ds(0, 2)}).reshape({2, 4});
-                   left[{1, pl::all}] = left[{1, pl::all}] + 1000; // rows 2 and 3 of the left half
-                   copyAndWait(scratch[0], result, scratch[1]);
-               });
+    const Numbers out = manualDma(
+        counting(kInt, {4, 4}), {4, 4}, {{"held", kInt, {4, 4}}, pl::dmaSemaphores("sem")},
+        [](pl::Ref x, pl::Ref result, const Refs& scratch) {
+            copyAndWait(x, scratch[0], scratch[1]);
+            const pl::Ref flat = scratch[0].reshape({16});
+            flat[{pl::ds(6, 4)}] = flat[{pl::ds(6, 4)}] + 100;
+            const pl::Ref left = scratch[0].at({pl::all, pl::ds(0, 2)}).reshape({2, 4});
+            left[{1, pl::all}] = left[{1, pl::all}] + 1000; // rows 2 and 3 of the left half
+            copyAndWait(scratch[0], result, scratch[1]);
+        });
     EXPECT_EQ(out, (Numbers{0, 1, 2, 3, 4, 5, 106, 107, 1108, 1109, 10, 11, 1012, 1013, 14, 15}));
 }
 
 // Two rows of int16 in one row of int32, the first in the low bits.
 void refBitcast()
 {
-    const Numbers out =
-        byHand(arrayOf(DType::Int16, {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), {2, 2},
-               {{"held", DType::Int16, {4, 2}}, {"wide", kInt, {2, 2}}, pl::dmaSemaphores("sem")},
-               [](pl::Ref x, pl::Ref result, const Refs& scratch) {
-                   copyAndWait(x, scratch[0], scratch[2]);
-                   const pl::Ref wide = scratch[0].bitcast(kInt);
-                   wide[{1, pl::all}] = wide[{1, pl::all}] + 65536;
-                   scratch[1][pl::all] = wide[pl::all];
-                   copyAndWait(scratch[1], result, scratch[2]);
-               });
+    const Numbers out = manualDma(
+        arrayOf(DType::Int16, {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), {2, 2},
+        {{"held", DType::Int16, {4, 2}}, {"wide", kInt, {2, 2}}, pl::dmaSemaphores("sem")},
+        [](pl::Ref x, pl::Ref result, const Refs& scratch) {
+            copyAndWait(x, scratch[0], scratch[2]);
+            const pl::Ref wide = scratch[0].bitcast(kInt);
+            wide[{1, pl::all}] = wide[{1, pl::all}] + 65536;
+            scratch[1][pl::all] = wide[pl::all];
+            copyAndWait(scratch[1], result, scratch[2]);
+        });
     const auto packed = [](int low, int high) { return static_cast<double>(low + 65536 * high); };
     EXPECT_EQ(out, (Numbers{packed(1, 3), packed(2, 4), packed(5, 8), packed(6, 9)}));
 }
@@ -178,7 +178,7 @@ void addupdateScatter()
 // Reads the count of a semaphore. A wait without decrement leaves the count.
 void semaphore()
 {
-    const Numbers out = byHand(
+    const Numbers out = manualDma(
         counting(kInt, {1}), {3},
         {{"held", kInt, {3}}, pl::semaphores("sem"), pl::dmaSemaphores("done")},
         [](pl::Ref, pl::Ref result, const Refs& scratch) {
@@ -197,7 +197,7 @@ void semaphore()
 // Every core writes its number to the next core's place, and all meet at a barrier.
 void cores()
 {
-    const Numbers out = byHand(
+    const Numbers out = manualDma(
         counting(kInt, {1}), {2}, {},
         [](pl::Ref, pl::Ref result, const Refs&) {
             pl::coreMap("core", 2, [&] {
@@ -241,7 +241,7 @@ void onTheUnit(
                              const std::function<void(const pl::Value&)>& yield)>& body)
 {
     const Shape square{8, 8};
-    const Numbers out = byHand(
+    const Numbers out = manualDma(
         counting(kInt, {8, 8}), {16, 8},
         {{"kept", kInt, {16, 8}},
          {"in", kInt, square},
@@ -297,7 +297,7 @@ void matmulFifo()
 
 } // namespace
 
-std::vector<OperationCase> handCases()
+std::vector<OperationCase> manualDmaCases()
 {
     return {{"dma_start", dma},
             {"dma_wait", dma},

@@ -1,6 +1,6 @@
 // Copies of listed rows. It is a gather if the list chooses rows of the source, and a scatter if it
 // chooses rows of the target.
-#include "core/machine/parts/hand_copies.h"
+#include "core/machine/parts/manual_copies.h"
 
 namespace pallascope::machine {
 
@@ -19,9 +19,9 @@ RefBinding rowOf(const RefBinding& ref, const Shape& memory, std::int64_t row)
 
 } // namespace
 
-std::optional<HandCopies::Rows> HandCopies::listedRows(const ir::Operation& operation,
-                                                       const RefBinding& source,
-                                                       const RefBinding& target)
+std::optional<ManualCopies::Rows> ManualCopies::listedRows(const ir::Operation& operation,
+                                                           const RefBinding& source,
+                                                           const RefBinding& target)
 {
     const auto& params = std::get<ir::DmaParams>(operation.params);
     if (source.asked || target.asked) {

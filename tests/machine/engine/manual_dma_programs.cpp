@@ -1,4 +1,4 @@
-#include "tests/machine/engine/hand_programs.h"
+#include "tests/machine/engine/manual_dma_programs.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@ namespace pallascope::machine_test {
 
 namespace {
 
-using Kind = HandAction::Kind;
+using Kind = ManualDmaAction::Kind;
 
 constexpr Extent kRows = 32, kColumns = 32, kBand = 8; // of x and the output; rows of one owner
 
@@ -28,7 +28,7 @@ public:
         : m_random(seed)
     {}
 
-    HandProgram run();
+    ManualDmaProgram run();
 
 private:
     struct Flight
@@ -58,7 +58,10 @@ private:
 
     static std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
-    void emit(std::int32_t core, HandAction action) { m_program.cores[at(core)].push_back(action); }
+    void emit(std::int32_t core, ManualDmaAction action)
+    {
+        m_program.cores[at(core)].push_back(action);
+    }
 
     template<class Visit>
     void forEach(std::int32_t ref, const Part& part, Visit visit) const
@@ -92,7 +95,7 @@ private:
     [[nodiscard]] std::int32_t vmemRef(std::int32_t core);
 
     std::mt19937_64 m_random;
-    HandProgram m_program;
+    ManualDmaProgram m_program;
     std::vector<Core> m_cores;
     std::vector<std::int32_t> m_owner; // for each band of the output
 };
@@ -107,7 +110,7 @@ Stretch Generator::stretch(Extent first, Extent stop, Extent count)
 // A part with this many rows and columns; in the output it lies within one band of rows.
 Part Generator::partOf(std::int32_t ref, std::int32_t band, Extent rows, Extent columns)
 {
-    const HandRef& of = m_program.refs[at(ref)];
+    const ManualDmaRef& of = m_program.refs[at(ref)];
     const Extent first = ref == 1 ? band * kBand : 0, stop = ref == 1 ? first + kBand : of.rows;
     return {stretch(first, stop, rows), stretch(0, of.columns, columns)};
 }
@@ -166,7 +169,7 @@ void Generator::clear(std::int32_t core, std::int32_t ref, const Part& part, boo
 
 void Generator::fill(std::int32_t core, std::int32_t ref)
 {
-    const HandRef& of = m_program.refs[at(ref)];
+    const ManualDmaRef& of = m_program.refs[at(ref)];
     data(core, ref).assign(at(of.rows * of.columns), 0);
     if (of.space == ir::MemorySpace::Smem) {
         copy(core, 0, partOf(0, 0, of.rows, of.columns), ref, whole(ref));
@@ -247,7 +250,7 @@ void Generator::randomCopy(std::int32_t core)
 void Generator::add(std::int32_t core)
 {
     const std::int32_t ref = vmemRef(core);
-    const HandRef& of = m_program.refs[at(ref)];
+    const ManualDmaRef& of = m_program.refs[at(ref)];
     const Part part = partOf(ref, 0, pick(1, of.rows), pick(1, of.columns));
     clear(core, ref, part, true);
     const auto number = static_cast<int>(pick(1, 5));
@@ -329,7 +332,7 @@ void Generator::act(std::int32_t core)
     }
 }
 
-HandProgram Generator::run()
+ManualDmaProgram Generator::run()
 {
     const auto cores = static_cast<std::int32_t>(pick(1, 2));
     m_program.refs = {{"x", kRows, kColumns, ir::MemorySpace::Hbm},
@@ -366,12 +369,12 @@ HandProgram Generator::run()
 
 } // namespace
 
-HandProgram randomHandProgram(std::uint64_t seed)
+ManualDmaProgram randomManualDmaProgram(std::uint64_t seed)
 {
     return Generator(seed).run();
 }
 
-Array HandProgram::input() const
+Array ManualDmaProgram::input() const
 {
     return arrayOf(DType::Int32, refs[0].shape(), {arrays[0].begin(), arrays[0].end()});
 }

@@ -15,10 +15,10 @@ using Refs = std::vector<pl::Ref>;
 using Nothing = std::vector<pl::Value>;
 
 // A kernel without a grid on x and out, which are f32[rows,128] in HBM.
-ir::Program byHand(Extent rows, const std::vector<pl::Scratch>& scratch,
-                   const std::function<void(pl::Ref x, pl::Ref out, const Refs& scratch)>& body)
+ir::Program manualDma(Extent rows, const std::vector<pl::Scratch>& scratch,
+                      const std::function<void(pl::Ref x, pl::Ref out, const Refs& scratch)>& body)
 {
-    return mustTrace(pl::kernel("by_hand",
+    return mustTrace(pl::kernel("manual_dma",
                                 {pl::in("x", kF32, {rows, 128}), pl::out("out", kF32, {rows, 128})},
                                 [&](pl::Ref x, pl::Ref out) {
                                     pl::runScoped(scratch, [&](const Refs& refs) {
@@ -53,15 +53,15 @@ machine::RunResult onZeros(const ir::Program& program, const chip::Chip& chip = 
 
 } // namespace
 
-TEST(Hand, aCopyFromOrToMemoryWithoutANameHasThatOfTheSpace)
+TEST(ManualDma, aCopyFromOrToMemoryWithoutANameHasThatOfTheSpace)
 {
-    ir::Program program = byHand(8, {{"a", kF32, {8, 128}}, pl::dmaSemaphores("sem", {})},
-                                 [](pl::Ref x, pl::Ref out, const Refs& refs) {
-                                     pl::dmaStart(x, refs[0], refs[1]);
-                                     pl::dmaWait(refs[0], refs[1]);
-                                     pl::dmaStart(refs[0], out, refs[1]);
-                                     pl::dmaWait(out, refs[1]);
-                                 });
+    ir::Program program = manualDma(8, {{"a", kF32, {8, 128}}, pl::dmaSemaphores("sem", {})},
+                                    [](pl::Ref x, pl::Ref out, const Refs& refs) {
+                                        pl::dmaStart(x, refs[0], refs[1]);
+                                        pl::dmaWait(refs[0], refs[1]);
+                                        pl::dmaStart(refs[0], out, refs[1]);
+                                        pl::dmaWait(out, refs[1]);
+                                    });
     for (ir::Value& value : program.values) {
         value.name = value.name == "a" ? "" : value.name;
     }
@@ -72,19 +72,19 @@ TEST(Hand, aCopyFromOrToMemoryWithoutANameHasThatOfTheSpace)
 
 // Two copies queue on the link. The wait for the first ends with the first, the wait for both with
 // the second.
-TEST(Hand, copiesQueueOnTheLinkAndWaitsEndWithThem)
+TEST(ManualDma, copiesQueueOnTheLinkAndWaitsEndWithThem)
 {
     const ir::Program program =
-        byHand(16, {{"a", kF32, {8, 128}}, {"b", kF32, {8, 128}}, pl::dmaSemaphores("sem", {2})},
-               [](pl::Ref x, pl::Ref out, const Refs& refs) {
-                   pl::dmaStart(x.at({pl::ds(0, 8), pl::all}), refs[0], refs[2].at({0}));
-                   pl::dmaStart(x.at({pl::ds(8, 8), pl::all}), refs[1], refs[2].at({1}));
-                   pl::dmaWait(refs[0], refs[2].at({0}));
-                   pl::dmaWait(refs[1], refs[2].at({1}));
-                   pl::dmaStart(refs[0], out.at({pl::ds(0, 8), pl::all}), refs[2].at({0}));
-                   pl::dmaStart(refs[1], out.at({pl::ds(8, 8), pl::all}), refs[2].at({0}));
-                   pl::dmaWait(out, refs[2].at({0})); // for the bytes of both copies
-               });
+        manualDma(16, {{"a", kF32, {8, 128}}, {"b", kF32, {8, 128}}, pl::dmaSemaphores("sem", {2})},
+                  [](pl::Ref x, pl::Ref out, const Refs& refs) {
+                      pl::dmaStart(x.at({pl::ds(0, 8), pl::all}), refs[0], refs[2].at({0}));
+                      pl::dmaStart(x.at({pl::ds(8, 8), pl::all}), refs[1], refs[2].at({1}));
+                      pl::dmaWait(refs[0], refs[2].at({0}));
+                      pl::dmaWait(refs[1], refs[2].at({1}));
+                      pl::dmaStart(refs[0], out.at({pl::ds(0, 8), pl::all}), refs[2].at({0}));
+                      pl::dmaStart(refs[1], out.at({pl::ds(8, 8), pl::all}), refs[2].at({0}));
+                      pl::dmaWait(out, refs[2].at({0})); // for the bytes of both copies
+                  });
     const machine::RunResult run = onZeros(program);
     EXPECT_EQ(findingsText(run), "");
     const trace::Trace& trace = *run.trace;
@@ -103,17 +103,17 @@ TEST(Hand, copiesQueueOnTheLinkAndWaitsEndWithThem)
 }
 
 // The core starts the second copy after it has started the first; starting each takes this long.
-TEST(Hand, startsOfCopiesTakeTheCoreAsLongAsTheChipSays)
+TEST(ManualDma, startsOfCopiesTakeTheCoreAsLongAsTheChipSays)
 {
     const ir::Program program =
-        byHand(16, {{"a", kF32, {16, 128}}, pl::dmaSemaphores("sem")},
-               [](pl::Ref x, pl::Ref, const Refs& refs) {
-                   for (const int first : {0, 8}) {
-                       pl::dmaStart(x.at({pl::ds(first, 8), pl::all}),
-                                    refs[0].at({pl::ds(first, 8), pl::all}), refs[1]);
-                   }
-                   pl::dmaWait(refs[0], refs[1]);
-               });
+        manualDma(16, {{"a", kF32, {16, 128}}, pl::dmaSemaphores("sem")},
+                  [](pl::Ref x, pl::Ref, const Refs& refs) {
+                      for (const int first : {0, 8}) {
+                          pl::dmaStart(x.at({pl::ds(first, 8), pl::all}),
+                                       refs[0].at({pl::ds(first, 8), pl::all}), refs[1]);
+                      }
+                      pl::dmaWait(refs[0], refs[1]);
+                  });
     const chip::Chip chip = chip::edited({{"/operations/dma_start/scalar", 30'000}});
     const chip::Unit& unit = *chip.unitOf(UnitKind::Scalar);
     const auto cycles = static_cast<std::int64_t>(30'000 * unit.cyclesPerRegister) / unit.count;
@@ -128,25 +128,25 @@ TEST(Hand, startsOfCopiesTakeTheCoreAsLongAsTheChipSays)
 
 // Copies from one source line are one operand, as in a loop that its author unrolled. Another line
 // is another operand, and so is a part of another size.
-TEST(Hand, copiesOfOneLineBetweenTheSameArraysAreOneOperand)
+TEST(ManualDma, copiesOfOneLineBetweenTheSameArraysAreOneOperand)
 {
     const ir::Program program =
-        byHand(32, {{"a", kF32, {16, 128}}, pl::dmaSemaphores("sem", {})},
-               [](pl::Ref x, pl::Ref out, const Refs& refs) {
-                   for (Extent i = 0; i < 4; ++i) {
-                       pl::dmaStart(x.at({pl::ds(i * 4, 4), pl::all}),
-                                    refs[0].at({pl::ds(i * 4, 4), pl::all}), refs[1]);
-                   }
-                   pl::dmaWait(refs[0], refs[1]);
-                   for (const Extent rows : {4, 8}) {
-                       pl::dmaStart(refs[0].at({pl::ds(0, rows), pl::all}),
-                                    out.at({pl::ds(16, rows), pl::all}), refs[1]);
-                       pl::dmaWait(out.at({pl::ds(16, rows), pl::all}), refs[1]);
-                   }
-                   pl::dmaStart(x.at({pl::ds(4, 4), pl::all}), refs[0].at({pl::ds(0, 4), pl::all}),
-                                refs[1]);
-                   pl::dmaWait(refs[0].at({pl::ds(0, 4), pl::all}), refs[1]);
-               });
+        manualDma(32, {{"a", kF32, {16, 128}}, pl::dmaSemaphores("sem", {})},
+                  [](pl::Ref x, pl::Ref out, const Refs& refs) {
+                      for (Extent i = 0; i < 4; ++i) {
+                          pl::dmaStart(x.at({pl::ds(i * 4, 4), pl::all}),
+                                       refs[0].at({pl::ds(i * 4, 4), pl::all}), refs[1]);
+                      }
+                      pl::dmaWait(refs[0], refs[1]);
+                      for (const Extent rows : {4, 8}) {
+                          pl::dmaStart(refs[0].at({pl::ds(0, rows), pl::all}),
+                                       out.at({pl::ds(16, rows), pl::all}), refs[1]);
+                          pl::dmaWait(out.at({pl::ds(16, rows), pl::all}), refs[1]);
+                      }
+                      pl::dmaStart(x.at({pl::ds(4, 4), pl::all}),
+                                   refs[0].at({pl::ds(0, 4), pl::all}), refs[1]);
+                      pl::dmaWait(refs[0].at({pl::ds(0, 4), pl::all}), refs[1]);
+                  });
     const machine::RunResult run = onZeros(program);
     EXPECT_EQ(run.trace->copies().operand, (std::vector<std::int32_t>{0, 0, 0, 0, 1, 2, 3}));
     EXPECT_EQ(run.trace->copies().block, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 2, 1}));
@@ -156,16 +156,16 @@ TEST(Hand, copiesOfOneLineBetweenTheSameArraysAreOneOperand)
 
 // What a manual DMA brings is visible after the wait for it and not before; a read before that
 // returns the old values.
-TEST(Hand, aCopyReadsWhenItStartsAndLandsWhenItEnds)
+TEST(ManualDma, aCopyReadsWhenItStartsAndLandsWhenItEnds)
 {
-    const ir::Program program = byHand(8, {{"a", kF32, {8, 128}}, pl::dmaSemaphores("sem")},
-                                       [](pl::Ref, pl::Ref out, const Refs& refs) {
-                                           refs[0][pl::all] = pl::full({8, 128}, 7, kF32);
-                                           pl::dmaStart(refs[0], out, refs[1]);
-                                           pl::delay(1); // it has started but not ended
-                                           refs[0][pl::all] = pl::full({8, 128}, 8, kF32);
-                                           pl::dmaWait(out, refs[1]);
-                                       });
+    const ir::Program program = manualDma(8, {{"a", kF32, {8, 128}}, pl::dmaSemaphores("sem")},
+                                          [](pl::Ref, pl::Ref out, const Refs& refs) {
+                                              refs[0][pl::all] = pl::full({8, 128}, 7, kF32);
+                                              pl::dmaStart(refs[0], out, refs[1]);
+                                              pl::delay(1); // it has started but not ended
+                                              refs[0][pl::all] = pl::full({8, 128}, 8, kF32);
+                                              pl::dmaWait(out, refs[1]);
+                                          });
     const machine::RunResult run = onZeros(program);
     EXPECT_EQ(elementsOf(run.outputs[0])[0], 7);
     ASSERT_EQ(findingsOf(run, "overwritten_in_flight").size(), 1U);
@@ -174,11 +174,11 @@ TEST(Hand, aCopyReadsWhenItStartsAndLandsWhenItEnds)
 
 // As in JAX's interpreter, the copy's bytes count on a regular semaphore too, and a wait for them
 // is a wait for the copy.
-TEST(Hand, aCopyMayCountOnARegularSemaphore)
+TEST(ManualDma, aCopyMayCountOnARegularSemaphore)
 {
     const auto waitingFor = [](int amount, machine::DmaMode mode) {
         const ir::Program program =
-            byHand(8, {pl::semaphores("sem")}, [&](pl::Ref x, pl::Ref out, const Refs& refs) {
+            manualDma(8, {pl::semaphores("sem")}, [&](pl::Ref x, pl::Ref out, const Refs& refs) {
                 pl::dmaStart(x, out, refs[0]);
                 pl::semaphoreWait(refs[0], amount);
             });
@@ -196,10 +196,10 @@ TEST(Hand, aCopyMayCountOnARegularSemaphore)
 }
 
 // A copy from HBM to HBM moves its bytes over the link twice.
-TEST(Hand, aCopyWithinHbmReadsAndWritesOverTheLink)
+TEST(ManualDma, aCopyWithinHbmReadsAndWritesOverTheLink)
 {
     const ir::Program program =
-        byHand(8, {pl::dmaSemaphores("sem")}, [](pl::Ref x, pl::Ref out, const Refs& refs) {
+        manualDma(8, {pl::dmaSemaphores("sem")}, [](pl::Ref x, pl::Ref out, const Refs& refs) {
             pl::dmaStart(x, out, refs[0]);
             pl::dmaWait(out, refs[0]);
         });
@@ -208,10 +208,10 @@ TEST(Hand, aCopyWithinHbmReadsAndWritesOverTheLink)
 
 // Above a megabyte the link computes with wider integers: 2 MiB moved twice at 655.2 GB/s take 6
 // 401 562.88 ps.
-TEST(Hand, aLongCopyEndsWithItsLastByteToo)
+TEST(ManualDma, aLongCopyEndsWithItsLastByteToo)
 {
     const ir::Program program =
-        byHand(4096, {pl::dmaSemaphores("sem")}, [](pl::Ref x, pl::Ref out, const Refs& refs) {
+        manualDma(4096, {pl::dmaSemaphores("sem")}, [](pl::Ref x, pl::Ref out, const Refs& refs) {
             pl::dmaStart(x, out, refs[0]);
             pl::dmaWait(out, refs[0]);
         });
@@ -219,9 +219,9 @@ TEST(Hand, aLongCopyEndsWithItsLastByteToo)
     EXPECT_EQ(run.trace->end(), Picoseconds(6'401'563));
 }
 
-TEST(Hand, coresShareTheLinkAndJoinWhenBothAreDone)
+TEST(ManualDma, coresShareTheLinkAndJoinWhenBothAreDone)
 {
-    const ir::Program program = byHand(16, {}, [](pl::Ref x, pl::Ref out, const Refs&) {
+    const ir::Program program = manualDma(16, {}, [](pl::Ref x, pl::Ref out, const Refs&) {
         pl::coreMap("core", 2, [&] {
             pl::runScoped({{"a", kF32, {8, 128}}, pl::dmaSemaphores("sem")}, [&](const Refs& refs) {
                 const pl::Value first = pl::axisIndex("core") * 8;
@@ -246,9 +246,9 @@ TEST(Hand, coresShareTheLinkAndJoinWhenBothAreDone)
 }
 
 // A chip without slots runs the blocks of a grid one after another, each on both of its cores.
-TEST(Hand, blocksOfAGridRunOneAfterTheOther)
+TEST(ManualDma, blocksOfAGridRunOneAfterTheOther)
 {
-    const ir::Program program = byHand(12, {}, [](pl::Ref, pl::Ref out, const Refs&) {
+    const ir::Program program = manualDma(12, {}, [](pl::Ref, pl::Ref out, const Refs&) {
         pl::coreMap(ir::CoreMapParams{"core", 2, {{"i", 2}, {"j", 3}}}, [&] {
             pl::runScoped({{"a", kF32, {1, 128}}, pl::dmaSemaphores("sem")}, [&](const Refs& refs) {
                 const pl::Value i = pl::axisIndex("i"), j = pl::axisIndex("j"),
@@ -274,7 +274,7 @@ TEST(Hand, blocksOfAGridRunOneAfterTheOther)
     }
 }
 
-TEST(Hand, aGridHasNamesOfItsOwn)
+TEST(ManualDma, aGridHasNamesOfItsOwn)
 {
     const auto refusal = [](std::vector<ir::MeshAxis> grid) {
         const Result<ir::Program> program =
@@ -290,10 +290,10 @@ TEST(Hand, aGridHasNamesOfItsOwn)
     EXPECT_NE(refusal({{"i", 1 << 20}, {"j", 2}}).find("at most 1048576"), std::string::npos);
 }
 
-TEST(Hand, asManyCoresAsTheChipHas)
+TEST(ManualDma, asManyCoresAsTheChipHas)
 {
     const ir::Program program =
-        byHand(8, {}, [](pl::Ref, pl::Ref, const Refs&) { pl::coreMap("core", 2, [] {}); });
+        manualDma(8, {}, [](pl::Ref, pl::Ref, const Refs&) { pl::coreMap("core", 2, [] {}); });
     const Result<machine::RunResult> run = machine::run(
         program, {Array{kF32, {8, 128}, nullptr}}, v5e(), {.values = machine::ValueMode::Needed});
     ASSERT_FALSE(run);
@@ -303,7 +303,7 @@ TEST(Hand, asManyCoresAsTheChipHas)
 }
 
 // The two cores of a pipeline with a core axis share its steps, as by JAX's _partition_grid.
-TEST(Hand, aPipelineSharesOneParallelAxisBetweenTheCores)
+TEST(ManualDma, aPipelineSharesOneParallelAxisBetweenTheCores)
 {
     struct Case
     {
@@ -360,7 +360,7 @@ TEST(Hand, aPipelineSharesOneParallelAxisBetweenTheCores)
 }
 
 // For each step of the outer pipeline, an inner pipeline runs over the outer block in VMEM scratch.
-TEST(Hand, aPipelineRunsInsideTheBodyOfAnother)
+TEST(ManualDma, aPipelineRunsInsideTheBodyOfAnother)
 {
     const Shape shape{32, 256};
     const ir::Program program = mustTrace(pl::kernel(
@@ -398,9 +398,9 @@ TEST(Hand, aPipelineRunsInsideTheBodyOfAnother)
 }
 
 // A trace with manual DMA, semaphores and two cores reads back unchanged.
-TEST(Hand, itsTraceReadsBack)
+TEST(ManualDma, itsTraceReadsBack)
 {
-    const ir::Program program = byHand(8, {}, [](pl::Ref x, pl::Ref out, const Refs&) {
+    const ir::Program program = manualDma(8, {}, [](pl::Ref x, pl::Ref out, const Refs&) {
         pl::coreMap("core", 2, [&] {
             pl::runScoped({pl::dmaSemaphores("sem"), pl::semaphores("turn")},
                           [&](const Refs& refs) {
@@ -417,7 +417,7 @@ TEST(Hand, itsTraceReadsBack)
     const machine::RunResult run = onZeros(program, v5p());
     EXPECT_EQ(findingsText(run), "");
     EXPECT_GT(run.trace->signals().size(), 0U);
-    const std::string path = testing::TempDir() + "/hand.trace.json.gz";
+    const std::string path = testing::TempDir() + "/manual_dma.trace.json.gz";
     ASSERT_TRUE(trace_file::save(*run.trace, path, {}));
     const Result<std::shared_ptr<const trace::Trace>> back = trace_file::load(path);
     ASSERT_TRUE(back) << back.error().message;

@@ -1,4 +1,4 @@
-#include "core/machine/parts/hand_copies.h"
+#include "core/machine/parts/manual_copies.h"
 
 #include <algorithm>
 #include <array>
@@ -48,8 +48,8 @@ RefPart partOfRef(const Reach& part, const Reach& block, const Shape& ref)
 
 } // namespace
 
-HandCopies::HandCopies(const Context& context, Agents& agents, Copies& copies,
-                       Semaphores& semaphores, Findings& findings)
+ManualCopies::ManualCopies(const Context& context, Agents& agents, Copies& copies,
+                           Semaphores& semaphores, Findings& findings)
     : Part(context)
     , m_agents(agents)
     , m_copies(copies)
@@ -57,7 +57,7 @@ HandCopies::HandCopies(const Context& context, Agents& agents, Copies& copies,
     , m_findings(findings)
 {}
 
-struct HandCopies::HandCopy
+struct ManualCopies::ManualCopy
 {
     const ir::Operation& operation;
     const ir::DmaParams& params = std::get<ir::DmaParams>(operation.params);
@@ -82,9 +82,9 @@ struct HandCopies::HandCopy
     }
 };
 
-void HandCopies::start(const ir::Operation& operation)
+void ManualCopies::start(const ir::Operation& operation)
 {
-    HandCopy copy{operation};
+    ManualCopy copy{operation};
     if (!locate(copy) || !serve(copy)) {
         return;
     }
@@ -117,7 +117,7 @@ void HandCopies::start(const ir::Operation& operation)
 
 // Finds both ends of the copy. Returns false if it does not start: the run ends, or other agents go
 // first.
-bool HandCopies::locate(HandCopy& copy)
+bool ManualCopies::locate(ManualCopy& copy)
 {
     const ir::Operation& operation = copy.operation;
     const ir::ValueId from = copy.from(), to = copy.to();
@@ -157,7 +157,7 @@ bool HandCopies::locate(HandCopy& copy)
 
 // Whether another agent does not have the copy's target or its semaphore yet. Agents that are not
 // ahead of this one in time then go first; if the target is still missing after that, the run ends.
-bool HandCopies::comesLater(const Agent& peer, const ir::Operation& dmaStart)
+bool ManualCopies::comesLater(const Agent& peer, const ir::Operation& dmaStart)
 {
     const std::array<ir::ValueId, 2> wanted{dmaStart.operands[1], dmaStart.operands[2]};
     const auto* const missing = std::find_if(wanted.begin(), wanted.end(), [&](ir::ValueId ref) {
@@ -187,7 +187,7 @@ bool HandCopies::comesLater(const Agent& peer, const ir::Operation& dmaStart)
 
 // On-chip memory of another device belongs to that device's kernel only after the device has begun
 // the kernel. Arrays in HBM exist before and after.
-void HandCopies::checkEntry(const HandCopy& copy)
+void ManualCopies::checkEntry(const ManualCopy& copy)
 {
     const Agent& entered = m_agents.firstOf(copy.peer->device);
     if (copy.peer->device == m_turn.agent().device
@@ -209,7 +209,7 @@ void HandCopies::checkEntry(const HandCopy& copy)
 }
 
 // Sets the copy's times and its link. Returns false if the run ends.
-bool HandCopies::serve(HandCopy& copy)
+bool ManualCopies::serve(ManualCopy& copy)
 {
     const Description& description = m_recorder.description();
     const Description::CopySite& site = description.copySite(copy.operation);
@@ -235,7 +235,7 @@ bool HandCopies::serve(HandCopy& copy)
 }
 
 // Records which part of which memory the copy reads and writes, and what it signals.
-void HandCopies::recordEnds(const HandCopy& copy)
+void ManualCopies::recordEnds(const ManualCopy& copy)
 {
     if (!m_recorder.keepsRows()) {
         return;
@@ -272,7 +272,7 @@ void HandCopies::recordEnds(const HandCopy& copy)
 }
 
 // The access that the copy makes at one of its two ends.
-Access HandCopies::accessOf(const HandCopy& copy, bool writes)
+Access ManualCopies::accessOf(const ManualCopy& copy, bool writes)
 {
     const RefBinding& where = writes ? copy.target : copy.source;
     const Memory& memory = m_memory[where.buffer];
@@ -299,7 +299,7 @@ Access HandCopies::accessOf(const HandCopy& copy, bool writes)
 }
 
 // Queues the signals to the semaphores at the copy's end.
-void HandCopies::signalEnds(const HandCopy& copy)
+void ManualCopies::signalEnds(const ManualCopy& copy)
 {
     const bool isRemote = copy.peer->device != m_turn.agent().device;
     VectorClock clock;
@@ -332,7 +332,8 @@ void HandCopies::signalEnds(const HandCopy& copy)
 }
 
 // Copies only what exists at both ends; padding at the source reads as undefined.
-void HandCopies::dropPadding(const ir::Operation& dmaStart, RefBinding& source, RefBinding& target)
+void ManualCopies::dropPadding(const ir::Operation& dmaStart, RefBinding& source,
+                               RefBinding& target)
 {
     const ir::ValueId from = dmaStart.operands[0], to = dmaStart.operands[1];
     const Shape there = viewOf(source, m_turn.memoryShape(from)).shape;
@@ -355,7 +356,7 @@ void HandCopies::dropPadding(const ir::Operation& dmaStart, RefBinding& source, 
     target = narrowed(target, m_turn.memoryShape(to), windows);
 }
 
-void HandCopies::waitFor(const ir::Operation& operation)
+void ManualCopies::waitFor(const ir::Operation& operation)
 {
     const ir::ValueId ref = operation.operands[0];
     const Shape& extents = shapeOf(m_turn.binding(ref), m_turn.memoryShape(ref));
