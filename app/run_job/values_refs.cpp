@@ -138,7 +138,7 @@ private:
             ref.operand = operandOf(ref.name, ref.shape); // copied by manual DMA
         }
         if (ref.operand >= 0) {
-            ref.color = layout::operandRole(*m_run, ref.operand);
+            ref.color = layout::operandRole(*m_run, trace::OperandRow{ref.operand});
             return;
         }
         const auto& buffers = m_run->trace->info().buffers;
@@ -147,8 +147,8 @@ private:
                 return one.operand < 0 && one.name == ref.name;
             });
         ref.color =
-            buffer != buffers.end()
-                ? layout::bufferRole(*m_run, static_cast<std::int32_t>(buffer - buffers.begin()))
+            buffer != buffers.end() ? layout::bufferRole(
+                *m_run, trace::BufferRow::at(static_cast<std::size_t>(buffer - buffers.begin())))
             : isHbm                ? layout::Role::Hbm
             : ref.memory == "SMEM" ? layout::Role::Smem
                                    : layout::Role::Vmem;

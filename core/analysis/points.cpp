@@ -37,7 +37,7 @@ std::int64_t periodSteps(const trace::Trace& trace)
         }
         const auto middle = trace::StepRow::at(trace.steps().size() / 2);
         if (const std::optional<trace::VisitRow> visit =
-                trace::visitAt(trace, static_cast<std::int32_t>(operand), middle)) {
+                trace::visitAt(trace, trace::OperandRow::at(operand), middle)) {
             const std::size_t row = visit->index();
             period =
                 std::max<std::int64_t>(period, visits.lastStep[row] - visits.firstStep[row] + 1);

@@ -164,7 +164,7 @@ void Accounting::memory(Report& report) const
     std::int32_t before = -1; // operand of the buffer before
     for (std::size_t i = 0; i < m_info.buffers.size(); ++i) {
         const trace::Buffer& buffer = m_info.buffers[i];
-        if (buffer.memory != onChip || !kinds.isThere(static_cast<std::int32_t>(i), largest)) {
+        if (buffer.memory != onChip || !kinds.isThere(trace::BufferRow::at(i), largest)) {
             continue;
         }
         report.vmemPeak += buffer.bytes;

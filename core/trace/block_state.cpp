@@ -136,7 +136,7 @@ BlockState manualDmaAt(const Trace& trace, const std::vector<std::uint32_t>& row
 
 } // namespace
 
-BlockState Index::blockStateAt(std::int32_t operand, std::int64_t block, Picoseconds t) const
+BlockState Index::blockStateAt(OperandRow operand, std::int64_t block, Picoseconds t) const
 {
     if (sharing(operand).size() < 2) {
         return ownBlockStateAt(operand, block, t);
@@ -146,11 +146,12 @@ BlockState Index::blockStateAt(std::int32_t operand, std::int64_t block, Picosec
     const auto rank = [&](const BlockState& state) {
         return kLiveliness[static_cast<std::size_t>(state.phase)];
     };
-    const auto owners = std::ranges::equal_range(
-        m_sums->owners[at(m_sums->firstSharing[at(operand)])], block, {}, &Sums::BlockOwner::block);
+    const auto owners =
+        std::ranges::equal_range(m_sums->owners[at(m_sums->firstSharing[operand.index()])], block,
+                                 {}, &Sums::BlockOwner::block);
     BlockState all;
     for (const Sums::BlockOwner& owner : owners) {
-        BlockState state = ownBlockStateAt(owner.operand, block, t);
+        BlockState state = ownBlockStateAt(OperandRow{owner.operand}, block, t);
         state.copies += all.copies;
         all.copies = state.copies;
         all = rank(state) > rank(all) ? state : all;
@@ -158,17 +159,17 @@ BlockState Index::blockStateAt(std::int32_t operand, std::int64_t block, Picosec
     return all;
 }
 
-BlockState Index::ownBlockStateAt(std::int32_t operand, std::int64_t block, Picoseconds time) const
+BlockState Index::ownBlockStateAt(OperandRow operand, std::int64_t block, Picoseconds time) const
 {
-    PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_sums->byBlock.size());
+    PALLASCOPE_CHECK(operand.index() < m_sums->byBlock.size());
     const std::int64_t t = clamped(*m_trace, time);
     const Copies& copies = m_trace->copies();
-    const Operand& of = m_trace->info().operands[at(operand)];
+    const Operand& of = m_trace->info().operands[operand.index()];
     if (of.pipeline == kNone) {
-        return manualDmaAt(*m_trace, m_sums->manualCopies[at(operand)], of.direction, block, t);
+        return manualDmaAt(*m_trace, m_sums->manualCopies[operand.index()], of.direction, block, t);
     }
     const bool output = of.direction != Direction::In;
-    const BlockHistory history(*m_trace, m_sums->byBlock[at(operand)], block, t);
+    const BlockHistory history(*m_trace, m_sums->byBlock[operand.index()], block, t);
     BlockState state;
     state.copies = static_cast<std::int64_t>(output ? history.taken : history.fetched);
     const auto inFlight = [&](CopyRow copy, BlockPhase phase) {

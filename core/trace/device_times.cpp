@@ -54,12 +54,12 @@ void DeviceTimes::chooseUnit()
         std::int64_t busy = 0;
         for (std::size_t id = 0; id < instances.size() && computes(info.units[unit].kind); ++id) {
             busy += instances[id]
-                    * busyWithin(info.templates[id], static_cast<std::int32_t>(unit),
+                    * busyWithin(info.templates[id], UnitRow::at(unit),
                                  info.templates[id].duration.value());
         }
         if (busy > most) {
             most = busy;
-            m_unit = static_cast<std::int32_t>(unit);
+            m_unit = UnitRow::at(unit);
         }
     }
 }
@@ -68,7 +68,7 @@ std::int64_t DeviceTimes::busyIn(std::int32_t segment, std::int64_t since) const
 {
     const SegmentTemplate& of =
         m_trace->info().templates[at(m_trace->segments().templateId[at(segment)])];
-    return m_unit == kNone ? 0 : busyWithin(of, m_unit, std::min(since, of.duration.value()));
+    return m_unit ? busyWithin(of, *m_unit, std::min(since, of.duration.value())) : 0;
 }
 
 void DeviceTimes::addSegments(std::size_t agents)

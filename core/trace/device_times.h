@@ -1,9 +1,10 @@
 // How long each device of a run has computed and waited by a moment.
 #pragma once
 
-#include "core/trace/trace.h"
+#include "core/trace/row.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace pallascope::trace {
@@ -15,9 +16,9 @@ class DeviceTimes
 public:
     explicit DeviceTimes(const Trace& trace);
 
-    // The unit (row of Info::units) whose busy times these are: of those that compute, the one that
-    // all devices together keep busy longest; kNone if none computes.
-    [[nodiscard]] std::int32_t unit() const { return m_unit; }
+    // The unit whose busy times these are: of those that compute, the one that all devices together
+    // keep busy longest; none if none computes.
+    [[nodiscard]] std::optional<UnitRow> unit() const { return m_unit; }
 
     [[nodiscard]] Picoseconds busy(std::int32_t device, Picoseconds t) const;
 
@@ -51,7 +52,7 @@ private:
 
     const Trace* m_trace;
     std::vector<Device> m_devices;
-    std::int32_t m_unit = kNone;
+    std::optional<UnitRow> m_unit;
     std::int32_t m_straggler = kNone;
     Picoseconds m_lead;
 };

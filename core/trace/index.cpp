@@ -16,7 +16,7 @@ void forRunning(const Trace& trace, std::int64_t t, F f)
 {
     for (std::size_t agent = 0; agent < trace.info().agents.size(); ++agent) {
         if (const std::optional<SegmentRow> row =
-                segmentAt(trace, static_cast<std::int32_t>(agent), Picoseconds(t))) {
+                segmentAt(trace, AgentRow::at(agent), Picoseconds(t))) {
             f(at(trace.segments().templateId[row->index()]),
               t - trace.segments().begin[row->index()]);
         }
@@ -105,21 +105,21 @@ const DeviceTimes& Index::devices() const
     return m_sums->devices;
 }
 
-std::span<const std::int32_t> Index::sharing(std::int32_t operand) const
+std::span<const std::int32_t> Index::sharing(OperandRow operand) const
 {
-    PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_sums->firstSharing.size());
-    return m_sums->sharing[at(m_sums->firstSharing[at(operand)])];
+    PALLASCOPE_CHECK(operand.index() < m_sums->firstSharing.size());
+    return m_sums->sharing[at(m_sums->firstSharing[operand.index()])];
 }
 
-Picoseconds Index::unitBusy(std::int32_t unit, Picoseconds time) const
+Picoseconds Index::unitBusy(UnitRow unit, Picoseconds time) const
 {
-    PALLASCOPE_CHECK(unit >= 0 && at(unit) < m_trace->info().units.size());
+    PALLASCOPE_CHECK(unit.index() < m_trace->info().units.size());
     const std::int64_t t = clamped(*m_trace, time);
     const Segments& segments = m_trace->segments();
     const std::size_t units = m_trace->info().units.size();
-    const auto full = [&](std::size_t id) { return m_sums->busyOf[id * units + at(unit)]; };
+    const auto full = [&](std::size_t id) { return m_sums->busyOf[id * units + unit.index()]; };
     std::int64_t sum =
-        m_sums->segments.upTo(at(unit), begunBy(segments.begin, t),
+        m_sums->segments.upTo(unit.index(), begunBy(segments.begin, t),
                               [&](std::size_t row) { return full(at(segments.templateId[row])); });
     forRunning(*m_trace, t, [&](std::size_t id, std::int64_t since) {
         sum -= full(id) - busyWithin(m_trace->info().templates[id], unit, since);
@@ -127,12 +127,12 @@ Picoseconds Index::unitBusy(std::int32_t unit, Picoseconds time) const
     return Picoseconds(sum);
 }
 
-Picoseconds Index::linkBusy(std::int32_t link, bool out, Picoseconds time) const
+Picoseconds Index::linkBusy(LinkRow link, bool out, Picoseconds time) const
 {
-    PALLASCOPE_CHECK(link >= 0 && at(link) < m_sums->lanes.size());
+    PALLASCOPE_CHECK(link.index() < m_sums->lanes.size());
     const std::int64_t t = clamped(*m_trace, time);
     const Copies& copies = m_trace->copies();
-    const Lane& lane = m_sums->lanes[at(link)];
+    const Lane& lane = m_sums->lanes[link.index()];
     const std::size_t landedCount = lane.by(copies.end, t);
     const auto length = [&](std::size_t i) {
         const std::size_t row = lane.row(i);
@@ -146,20 +146,20 @@ Picoseconds Index::linkBusy(std::int32_t link, bool out, Picoseconds time) const
     return Picoseconds(sum);
 }
 
-std::size_t Index::copiesOf(std::int32_t link) const
+std::size_t Index::copiesOf(LinkRow link) const
 {
-    return m_sums->lanes[at(link)].size;
+    return m_sums->lanes[link.index()].size;
 }
 
-CopyRow Index::copyOf(std::int32_t link, std::size_t number) const
+CopyRow Index::copyOf(LinkRow link, std::size_t number) const
 {
-    return CopyRow::at(m_sums->lanes[at(link)].row(number));
+    return CopyRow::at(m_sums->lanes[link.index()].row(number));
 }
 
-std::size_t Index::copiesBy(std::int32_t link, const std::vector<std::int64_t>& column,
+std::size_t Index::copiesBy(LinkRow link, const std::vector<std::int64_t>& column,
                             Picoseconds t) const
 {
-    return m_sums->lanes[at(link)].by(column, t.value());
+    return m_sums->lanes[link.index()].by(column, t.value());
 }
 
 Picoseconds Index::waiting(Picoseconds time) const
@@ -171,18 +171,18 @@ Picoseconds Index::waiting(Picoseconds time) const
     });
     for (std::size_t agent = 0; agent < m_trace->info().agents.size(); ++agent) {
         if (const std::optional<WaitRow> row =
-                waitAt(*m_trace, static_cast<std::int32_t>(agent), Picoseconds(t))) {
+                waitAt(*m_trace, AgentRow::at(agent), Picoseconds(t))) {
             sum -= waits.end[row->index()] - t;
         }
     }
     return Picoseconds(sum);
 }
 
-double Index::operandBytes(std::int32_t operand, bool out, Picoseconds time) const
+double Index::operandBytes(OperandRow operand, bool out, Picoseconds time) const
 {
-    PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_trace->info().operands.size());
+    PALLASCOPE_CHECK(operand.index() < m_trace->info().operands.size());
     const std::int64_t t = clamped(*m_trace, time);
-    const std::size_t key = at(operand) * 2 + (out ? 1 : 0);
+    const std::size_t key = operand.index() * 2 + (out ? 1 : 0);
     double sum = 0;
     for (const Lane& lane : m_sums->lanes) {
         sum += laneBytes(*m_trace, lane, key, t);
@@ -203,25 +203,25 @@ double Index::bytes(Picoseconds time) const
     return sum;
 }
 
-double Index::linkBytes(std::int32_t link, Picoseconds time) const
+double Index::linkBytes(LinkRow link, Picoseconds time) const
 {
-    PALLASCOPE_CHECK(link >= 0 && at(link) < m_sums->lanes.size());
+    PALLASCOPE_CHECK(link.index() < m_sums->lanes.size());
     const std::int64_t t = clamped(*m_trace, time);
     double sum = 0;
     for (std::size_t key = 0; key < 2 * m_trace->info().operands.size(); ++key) {
-        sum += laneBytes(*m_trace, m_sums->lanes[at(link)], key, t);
+        sum += laneBytes(*m_trace, m_sums->lanes[link.index()], key, t);
     }
     return sum;
 }
 
-double Index::movedBytes(std::int32_t operand, Picoseconds time) const
+double Index::movedBytes(OperandRow operand, Picoseconds time) const
 {
-    PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_trace->info().operands.size());
+    PALLASCOPE_CHECK(operand.index() < m_trace->info().operands.size());
     const std::int64_t t = clamped(*m_trace, time);
     double sum = 0;
     for (std::size_t link = 0; link < m_sums->lanes.size(); ++link) {
-        const int times = std::max(1, hbmTimes(m_trace->info(), link, at(operand)));
-        for (const std::size_t key : {at(operand) * 2, at(operand) * 2 + 1}) {
+        const int times = std::max(1, hbmTimes(m_trace->info(), link, operand.index()));
+        for (const std::size_t key : {operand.index() * 2, operand.index() * 2 + 1}) {
             sum += times * laneBytes(*m_trace, m_sums->lanes[link], key, t);
         }
     }
@@ -243,12 +243,12 @@ double Index::flops(Picoseconds time) const
     return sum;
 }
 
-std::int64_t Index::landed(std::int32_t operand, bool out, Picoseconds time) const
+std::int64_t Index::landed(OperandRow operand, bool out, Picoseconds time) const
 {
-    PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_trace->info().operands.size());
+    PALLASCOPE_CHECK(operand.index() < m_trace->info().operands.size());
     const std::int64_t t = clamped(*m_trace, time);
     const Copies& copies = m_trace->copies();
-    const std::size_t key = at(operand) * 2 + (out ? 1 : 0);
+    const std::size_t key = operand.index() * 2 + (out ? 1 : 0);
     std::int64_t sum = 0;
     for (const Lane& lane : m_sums->lanes) {
         sum += lane.sums.upTo(
@@ -258,19 +258,19 @@ std::int64_t Index::landed(std::int32_t operand, bool out, Picoseconds time) con
     return sum;
 }
 
-std::span<const Index::ListedElement> Index::listsOf(std::int32_t operand, Extent element) const
+std::span<const Index::ListedElement> Index::listsOf(OperandRow operand, Extent element) const
 {
-    PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_sums->listed.size());
-    const std::vector<ListedElement>& all = m_sums->listed[at(operand)];
+    PALLASCOPE_CHECK(operand.index() < m_sums->listed.size());
+    const std::vector<ListedElement>& all = m_sums->listed[operand.index()];
     const auto [first, last] = std::ranges::equal_range(
         all, element, {}, [](const ListedElement& one) -> Extent { return one.element; });
     return {first, last};
 }
 
-std::int64_t Index::blocksWritten(std::int32_t operand, Picoseconds t) const
+std::int64_t Index::blocksWritten(OperandRow operand, Picoseconds t) const
 {
-    PALLASCOPE_CHECK(operand >= 0 && at(operand) < m_sums->written.size());
-    const std::int32_t first = m_sums->firstSharing[at(operand)];
+    PALLASCOPE_CHECK(operand.index() < m_sums->written.size());
+    const std::int32_t first = m_sums->firstSharing[operand.index()];
     return static_cast<std::int64_t>(begunBy(m_sums->written[at(first)], t.value()));
 }
 

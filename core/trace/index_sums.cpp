@@ -98,11 +98,11 @@ std::size_t Lane::by(const std::vector<std::int64_t>& column, std::int64_t t) co
     return first;
 }
 
-std::int64_t busyWithin(const SegmentTemplate& segment, std::int32_t unit, std::int64_t since)
+std::int64_t busyWithin(const SegmentTemplate& segment, UnitRow unit, std::int64_t since)
 {
     std::int64_t sum = 0;
     for (const Mark& mark : segment.marks) {
-        if (mark.unit == unit) {
+        if (mark.unit == unit.number) {
             const std::int64_t begin = markTime(segment, mark.offset);
             const std::int64_t end = markTime(segment, mark.offset + mark.length);
             sum += std::clamp(since, begin, end) - begin;
@@ -150,7 +150,7 @@ void Index::Sums::addSegments(const Trace& trace)
     for (const SegmentTemplate& segment : trace.info().templates) {
         flopsOf.push_back(segment.flops().value());
         for (std::size_t unit = 0; unit < units; ++unit) {
-            busyOf.push_back(busyWithin(segment, static_cast<std::int32_t>(unit), INT64_MAX));
+            busyOf.push_back(busyWithin(segment, UnitRow::at(unit), INT64_MAX));
             if (busyOf.back() != 0 && std::find(used.begin(), used.end(), unit) == used.end()) {
                 used.push_back(unit);
             }

@@ -76,7 +76,7 @@ struct Lane
 }
 
 // How long one unit is busy in the first `since` ps of a segment.
-[[nodiscard]] std::int64_t busyWithin(const SegmentTemplate& segment, std::int32_t unit,
+[[nodiscard]] std::int64_t busyWithin(const SegmentTemplate& segment, UnitRow unit,
                                       std::int64_t since);
 
 struct Index::Sums

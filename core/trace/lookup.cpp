@@ -18,10 +18,10 @@ struct Rows
 };
 
 // The visits of one operand: a contiguous range of rows.
-Rows visitsOf(const Visits& visits, std::int32_t operand)
+Rows visitsOf(const Visits& visits, OperandRow operand)
 {
     const auto [first, last] =
-        std::equal_range(visits.operand.begin(), visits.operand.end(), operand);
+        std::equal_range(visits.operand.begin(), visits.operand.end(), operand.number);
     return {at(first - visits.operand.begin()), at(last - visits.operand.begin())};
 }
 
@@ -54,7 +54,7 @@ bool hasTaken(const Trace& trace, VisitRow visit, std::optional<VisitRow> previo
 
 // The visit to which a slot belongs at t; none before the first one. Visits use the slots in turn,
 // so each loop takes about as many rounds as there are slots.
-std::optional<VisitRow> stayOfSlot(const Trace& trace, std::int32_t operand, std::int32_t slot,
+std::optional<VisitRow> stayOfSlot(const Trace& trace, OperandRow operand, std::int32_t slot,
                                    std::int64_t t)
 {
     const Visits& visits = trace.visits();
@@ -150,7 +150,7 @@ SlotState scratchState(const Trace& trace, std::int64_t t)
 
 // The last segment of `agent` that has begun by t and can still run: no segment is longer than
 // `longest`.
-std::optional<SegmentRow> lastSegment(const Trace& trace, std::int32_t agent, std::int64_t t,
+std::optional<SegmentRow> lastSegment(const Trace& trace, AgentRow agent, std::int64_t t,
                                       std::int64_t longest)
 {
     const Segments& segments = trace.segments();
@@ -158,7 +158,7 @@ std::optional<SegmentRow> lastSegment(const Trace& trace, std::int32_t agent, st
         if (segments.begin[row - 1] + longest < t) {
             return std::nullopt;
         }
-        if (segments.agent[row - 1] == agent) {
+        if (segments.agent[row - 1] == agent.number) {
             return SegmentRow::at(row - 1);
         }
     }
@@ -183,7 +183,7 @@ std::vector<Extent> gridIndices(const Pipeline& pipeline, std::int64_t ordinal)
     return rowMajorIndex(pipeline.grid, ordinal);
 }
 
-CopyRange copiesInFlight(const Trace& trace, std::int32_t link, Picoseconds time)
+CopyRange copiesInFlight(const Trace& trace, LinkRow link, Picoseconds time)
 {
     const Copies& copies = trace.copies();
     const std::int64_t t = clamped(trace, time);
@@ -194,7 +194,7 @@ CopyRange copiesInFlight(const Trace& trace, std::int32_t link, Picoseconds time
         return range;
     }
     for (std::size_t row = issued; row > 0; --row) {
-        if (copies.link[row - 1] != link) {
+        if (copies.link[row - 1] != link.number) {
             continue;
         }
         if (copies.end[row - 1] <= t) {
@@ -221,7 +221,7 @@ double copyFraction(const Trace& trace, CopyRow copy, Picoseconds t)
     return static_cast<double>(t.value() - start) / static_cast<double>(end - start);
 }
 
-std::optional<VisitRow> visitAt(const Trace& trace, std::int32_t operand, StepRow step)
+std::optional<VisitRow> visitAt(const Trace& trace, OperandRow operand, StepRow step)
 {
     const Visits& visits = trace.visits();
     const Rows rows = visitsOf(visits, operand);
@@ -236,7 +236,7 @@ std::optional<VisitRow> visitAt(const Trace& trace, std::int32_t operand, StepRo
     return VisitRow::at(row - 1);
 }
 
-std::optional<SegmentRow> segmentAt(const Trace& trace, std::int32_t agent, Picoseconds time)
+std::optional<SegmentRow> segmentAt(const Trace& trace, AgentRow agent, Picoseconds time)
 {
     const std::int64_t t = clamped(trace, time);
     std::int64_t longest = 0;
@@ -253,13 +253,13 @@ std::optional<SegmentRow> segmentAt(const Trace& trace, std::int32_t agent, Pico
     return t < segments.begin[row->index()] + duration ? row : std::nullopt;
 }
 
-std::optional<WaitRow> waitAt(const Trace& trace, std::int32_t agent, Picoseconds time)
+std::optional<WaitRow> waitAt(const Trace& trace, AgentRow agent, Picoseconds time)
 {
     const Waits& waits = trace.waits();
     const std::int64_t t = clamped(trace, time);
     for (std::size_t row = begunBy(waits.begin, t); row > 0; --row) {
         if (waits.agent[row - 1]
-            == agent) { // waits of an agent do not overlap, so the last one decides
+            == agent.number) { // waits of an agent do not overlap, so the last one decides
             return t < waits.end[row - 1] ? std::optional(WaitRow::at(row - 1)) : std::nullopt;
         }
     }
@@ -296,9 +296,9 @@ SourceLine lineOfWait(const Trace& trace, WaitRow wait)
     return operation ? trace.info().operations[operation->index()].source : SourceLine{};
 }
 
-std::optional<OperationRow> operationAt(const Trace& trace, std::int32_t agent, Picoseconds time)
+std::optional<OperationRow> operationAt(const Trace& trace, AgentRow agent, Picoseconds time)
 {
-    const std::optional<SegmentRow> row = segmentAt(trace, agent, time);
+    const std::optional<SegmentRow> row = segmentAt(trace, AgentRow{agent}, time);
     if (!row) {
         return std::nullopt;
     }
@@ -314,15 +314,15 @@ std::optional<OperationRow> operationAt(const Trace& trace, std::int32_t agent, 
     return OperationRow{segment.operations[at(next - segment.retire.begin())]};
 }
 
-SlotState slotStateAt(const Trace& trace, std::int32_t buffer, Picoseconds time)
+SlotState slotStateAt(const Trace& trace, BufferRow buffer, Picoseconds time)
 {
-    PALLASCOPE_CHECK(buffer >= 0 && at(buffer) < trace.info().buffers.size());
-    const Buffer& place = trace.info().buffers[at(buffer)];
+    PALLASCOPE_CHECK(buffer.index() < trace.info().buffers.size());
+    const Buffer& place = trace.info().buffers[buffer.index()];
     return place.operand == kNone ? scratchState(trace, clamped(trace, time))
-                                  : slotStateOf(trace, place.operand, place.slot, time);
+                                  : slotStateOf(trace, OperandRow{place.operand}, place.slot, time);
 }
 
-SlotState slotStateOf(const Trace& trace, std::int32_t operand, std::int32_t slot, Picoseconds time)
+SlotState slotStateOf(const Trace& trace, OperandRow operand, std::int32_t slot, Picoseconds time)
 {
     const std::int64_t t = clamped(trace, time);
     const std::optional<VisitRow> visit = stayOfSlot(trace, operand, slot, t);

@@ -66,21 +66,20 @@ struct CopyRange
     [[nodiscard]] std::size_t size() const { return last - first; }
 };
 
-[[nodiscard]] CopyRange copiesInFlight(const Trace& trace, std::int32_t link, Picoseconds t);
+[[nodiscard]] CopyRange copiesInFlight(const Trace& trace, LinkRow link, Picoseconds t);
 
 // The share (0 to 1) of a copy's bytes that has moved by t, linear over [start, end].
 [[nodiscard]] double copyFraction(const Trace& trace, CopyRow copy, Picoseconds t);
 
 // The visit of an operand that a step uses, if it has one.
-[[nodiscard]] std::optional<VisitRow> visitAt(const Trace& trace, std::int32_t operand,
-                                              StepRow step);
+[[nodiscard]] std::optional<VisitRow> visitAt(const Trace& trace, OperandRow operand, StepRow step);
 
 // The segment instance that runs on an agent at t; none if the agent waits or is done.
-[[nodiscard]] std::optional<SegmentRow> segmentAt(const Trace& trace, std::int32_t agent,
+[[nodiscard]] std::optional<SegmentRow> segmentAt(const Trace& trace, AgentRow agent,
                                                   Picoseconds t);
 
 // The wait (of non-zero length) that holds an agent at t, if there is one.
-[[nodiscard]] std::optional<WaitRow> waitAt(const Trace& trace, std::int32_t agent, Picoseconds t);
+[[nodiscard]] std::optional<WaitRow> waitAt(const Trace& trace, AgentRow agent, Picoseconds t);
 
 // What a wait waits for: the name of the copy's block, or of the semaphore. Empty for a delay or a
 // wait for other cores.
@@ -95,7 +94,7 @@ struct CopyRange
 
 // The operation that runs at t: the one of the current segment that retires next. None between
 // segments, in waits and in step overhead.
-[[nodiscard]] std::optional<OperationRow> operationAt(const Trace& trace, std::int32_t agent,
+[[nodiscard]] std::optional<OperationRow> operationAt(const Trace& trace, AgentRow agent,
                                                       Picoseconds t);
 
 // What a buffer (a slot) holds at t.
@@ -126,7 +125,7 @@ struct SlotState
 
 // While the current step still waits for its block, the slot is Queued or Arriving, not InUse.
 // Scratch has no blocks: it is Empty before the first step, then InUse, and Free after the last.
-[[nodiscard]] SlotState slotStateAt(const Trace& trace, std::int32_t buffer, Picoseconds t);
+[[nodiscard]] SlotState slotStateAt(const Trace& trace, BufferRow buffer, Picoseconds t);
 
 // What one block of an operand's array is doing at t. The first phase in the following lists that
 // applies counts. Inputs: InUse (landed, and its steps run), Arriving, Queued, Ready, Before
@@ -189,41 +188,41 @@ public:
 
     // The operands of agents of one device that share an array in a pipeline, ascending; itself
     // among them, and alone where no other agent runs it.
-    [[nodiscard]] std::span<const std::int32_t> sharing(std::int32_t operand) const;
+    [[nodiscard]] std::span<const std::int32_t> sharing(OperandRow operand) const;
 
     // The busy time in [0, t) of a unit or of a link in one direction, and the total of non-zero
     // waits.
-    [[nodiscard]] Picoseconds unitBusy(std::int32_t unit, Picoseconds t) const;
-    [[nodiscard]] Picoseconds linkBusy(std::int32_t link, bool out, Picoseconds t) const;
+    [[nodiscard]] Picoseconds unitBusy(UnitRow unit, Picoseconds t) const;
+    [[nodiscard]] Picoseconds linkBusy(LinkRow link, bool out, Picoseconds t) const;
     [[nodiscard]] Picoseconds waiting(Picoseconds t) const;
 
     // The copies of one link in the order of its queue. Along it, issue, start and end ascend,
     // which they need not do over several links. The functions return how many copies there are,
     // the row of one, and how many have a value <= t in one of these columns.
-    [[nodiscard]] std::size_t copiesOf(std::int32_t link) const;
-    [[nodiscard]] CopyRow copyOf(std::int32_t link, std::size_t number) const;
-    [[nodiscard]] std::size_t copiesBy(std::int32_t link, const std::vector<std::int64_t>& column,
+    [[nodiscard]] std::size_t copiesOf(LinkRow link) const;
+    [[nodiscard]] CopyRow copyOf(LinkRow link, std::size_t number) const;
+    [[nodiscard]] std::size_t copiesBy(LinkRow link, const std::vector<std::int64_t>& column,
                                        Picoseconds t) const;
 
     // Bytes moved by t, linear over each copy: of one operand and direction over any link, or of
     // all operands over the links of HBM (a copy from HBM to HBM counts as read and as written).
-    [[nodiscard]] double operandBytes(std::int32_t operand, bool out, Picoseconds t) const;
+    [[nodiscard]] double operandBytes(OperandRow operand, bool out, Picoseconds t) const;
     [[nodiscard]] double bytes(Picoseconds t) const;
     // Over one link, each byte once.
-    [[nodiscard]] double linkBytes(std::int32_t link, Picoseconds t) const;
+    [[nodiscard]] double linkBytes(LinkRow link, Picoseconds t) const;
     // Of one operand in both directions, counted as `bytes` counts: a copy from HBM to HBM twice.
     // What stays on the chip counts once.
-    [[nodiscard]] double movedBytes(std::int32_t operand, Picoseconds t) const;
+    [[nodiscard]] double movedBytes(OperandRow operand, Picoseconds t) const;
 
     // Useful FLOPs by t, linear over each segment.
     [[nodiscard]] double flops(Picoseconds t) const;
 
     // Copies of one operand and direction that have landed by t.
-    [[nodiscard]] std::int64_t landed(std::int32_t operand, bool out, Picoseconds t) const;
+    [[nodiscard]] std::int64_t landed(OperandRow operand, bool out, Picoseconds t) const;
 
     // Where several agents share the array, what all of them do with the block: of several states
     // the liveliest.
-    [[nodiscard]] BlockState blockStateAt(std::int32_t operand, std::int64_t block,
+    [[nodiscard]] BlockState blockStateAt(OperandRow operand, std::int64_t block,
                                           Picoseconds t) const;
 
     // Which lists of an operand's Indirect blocks contain an element of their axis, each list once,
@@ -234,15 +233,14 @@ public:
         auto operator<=>(const ListedElement&) const = default;
     };
 
-    [[nodiscard]] std::span<const ListedElement> listsOf(std::int32_t operand,
-                                                         Extent element) const;
+    [[nodiscard]] std::span<const ListedElement> listsOf(OperandRow operand, Extent element) const;
 
     // How many different blocks of an output have been written back by t, by all agents that share
     // it.
-    [[nodiscard]] std::int64_t blocksWritten(std::int32_t operand, Picoseconds t) const;
+    [[nodiscard]] std::int64_t blocksWritten(OperandRow operand, Picoseconds t) const;
 
 private:
-    [[nodiscard]] BlockState ownBlockStateAt(std::int32_t operand, std::int64_t block,
+    [[nodiscard]] BlockState ownBlockStateAt(OperandRow operand, std::int64_t block,
                                              Picoseconds t) const;
 
     struct Sums;

@@ -186,11 +186,11 @@ ManualArrays::ManualArrays(const Trace& trace, const Arrays& arrays, const Scrat
     collectStays(trace, scratch);
 }
 
-std::span<const std::uint32_t> ManualArrays::copiesOf(const Trace& trace, std::int32_t operand,
+std::span<const std::uint32_t> ManualArrays::copiesOf(const Trace& trace, OperandRow operand,
                                                       std::int64_t block) const
 {
-    const auto [first, last] =
-        std::ranges::equal_range(m_byBlock, std::pair(operand, block), {}, [&](std::uint32_t row) {
+    const auto [first, last] = std::ranges::equal_range(
+        m_byBlock, std::pair(operand.number, block), {}, [&](std::uint32_t row) {
             return std::pair(trace.copies().operand[row], trace.copies().block[row]);
         });
     return {first, last};

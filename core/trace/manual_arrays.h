@@ -86,7 +86,7 @@ public:
                std::int64_t cell, const std::optional<ManualPart>& last) const;
 
     // The copies of one block of an operand: rows of Copies in the order of issue.
-    [[nodiscard]] std::span<const std::uint32_t> copiesOf(const Trace& trace, std::int32_t operand,
+    [[nodiscard]] std::span<const std::uint32_t> copiesOf(const Trace& trace, OperandRow operand,
                                                           std::int64_t block) const;
 
     // When the program has waited for a copy by manual DMA, and until when what it brought lies in

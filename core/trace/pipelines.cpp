@@ -155,14 +155,14 @@ std::string_view arrayName(const Operand& operand)
                                                : name.substr(0, arrow);
 }
 
-bool PipelineKinds::leads(const Info& info, std::int32_t pipeline) const
+bool PipelineKinds::leads(const Info& info, PipelineRow pipeline) const
 {
-    return info.pipelines[at(pipeline)].agent == all[at(ofPipeline[at(pipeline)])].agent;
+    return info.pipelines[pipeline.index()].agent == all[at(ofPipeline[pipeline.index()])].agent;
 }
 
-bool PipelineKinds::isThere(std::int32_t buffer, std::optional<std::int32_t> kind) const
+bool PipelineKinds::isThere(BufferRow buffer, std::optional<std::int32_t> kind) const
 {
-    const std::int32_t owner = ofBuffer[at(buffer)];
+    const std::int32_t owner = ofBuffer[buffer.index()];
     for (; owner >= 0 && kind && kind != owner; kind = all[at(*kind)].around) {
     }
     return owner < 0 || kind == owner;
@@ -173,8 +173,7 @@ Bytes PipelineKinds::used(const Info& info, std::optional<std::int32_t> kind,
 {
     Bytes sum;
     for (std::size_t buffer = 0; buffer < info.buffers.size(); ++buffer) {
-        if (info.buffers[buffer].memory == memory
-            && isThere(static_cast<std::int32_t>(buffer), kind)) {
+        if (info.buffers[buffer].memory == memory && isThere(BufferRow::at(buffer), kind)) {
             sum += info.buffers[buffer].bytes;
         }
     }
@@ -237,7 +236,7 @@ LeadingSteps::LeadingSteps(const Trace& trace, const PipelineKinds& kinds)
     }
     std::vector<bool> leads; // by pipeline
     for (std::size_t row = 0; row < trace.info().pipelines.size(); ++row) {
-        leads.push_back(kinds.leads(trace.info(), static_cast<std::int32_t>(row)));
+        leads.push_back(kinds.leads(trace.info(), PipelineRow::at(row)));
     }
     for (std::size_t row = 0; row < m_steps->size(); ++row) {
         if (leads[trace::at(m_steps->pipeline[row])]) {

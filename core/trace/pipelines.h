@@ -32,10 +32,10 @@ struct PipelineKinds
     bool isShared = false;                // several agents run one of them
 
     // Whether a row is that of the leading agent of its kind.
-    [[nodiscard]] bool leads(const Info& info, std::int32_t pipeline) const;
+    [[nodiscard]] bool leads(const Info& info, PipelineRow pipeline) const;
     // Whether a buffer is there while a pipeline of a kind runs: its own, or one of those around
     // it. Kinds that do not run in each other run one after the other, and reuse the same bytes.
-    [[nodiscard]] bool isThere(std::int32_t buffer, std::optional<std::int32_t> kind) const;
+    [[nodiscard]] bool isThere(BufferRow buffer, std::optional<std::int32_t> kind) const;
     // The bytes of a memory that are taken meanwhile.
     [[nodiscard]] Bytes used(const Info& info, std::optional<std::int32_t> kind,
                              std::int32_t memory) const;

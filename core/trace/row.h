@@ -46,7 +46,15 @@ using WaitRow = Row<Waits>;
 using VisitRow = Row<Visits>;
 using RoundRow = Row<Rounds>;
 using EndRow = Row<CopyEnds>;
-using OperationRow = Row<Operation>; // of Info::operations
-using SemaphoreRow = Row<Semaphore>; // of Info::semaphores
+
+// Of the lists of Info.
+using OperationRow = Row<Operation>;
+using OperandRow = Row<Operand>;
+using BufferRow = Row<Buffer>;
+using PipelineRow = Row<Pipeline>;
+using SemaphoreRow = Row<Semaphore>;
+using UnitRow = Row<Unit>;
+using LinkRow = Row<Link>;
+using AgentRow = Row<struct AgentTag>; // Info has only the names of agents
 
 } // namespace pallascope::trace

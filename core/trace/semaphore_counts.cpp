@@ -73,7 +73,7 @@ std::optional<Picoseconds> SemaphoreCounts::takenAt(std::int32_t semaphore,
 std::optional<WaitRow> waitOn(const Trace& trace, std::int32_t semaphore, Picoseconds t)
 {
     const std::vector<std::int32_t>& semaphores = trace.waits().semaphore;
-    const auto wait = waitAt(trace, trace.info().semaphores[at(semaphore)].agent, t);
+    const auto wait = waitAt(trace, AgentRow{trace.info().semaphores[at(semaphore)].agent}, t);
     return wait && !semaphores.empty() && semaphores[wait->index()] == semaphore ? wait
                                                                                  : std::nullopt;
 }

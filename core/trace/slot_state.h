@@ -9,7 +9,7 @@
 namespace pallascope::trace {
 
 // As slotStateAt, for a slot of this operand of a pipeline.
-[[nodiscard]] SlotState slotStateOf(const Trace& trace, std::int32_t operand, std::int32_t slot,
+[[nodiscard]] SlotState slotStateOf(const Trace& trace, OperandRow operand, std::int32_t slot,
                                     Picoseconds t);
 
 } // namespace pallascope::trace

@@ -37,10 +37,10 @@ void Summarizer::addSegment(std::int32_t templateId, std::optional<StepRow> step
     cover(begin.value(), (begin + m_durations[id]).value());
 }
 
-void Summarizer::addCopy(std::int32_t operand, bool out, std::int32_t link, Bytes bytes,
-                         Picoseconds start, Picoseconds end)
+void Summarizer::addCopy(OperandRow operand, bool out, LinkRow link, Bytes bytes, Picoseconds start,
+                         Picoseconds end)
 {
-    const auto of = static_cast<std::size_t>(operand);
+    const std::size_t of = operand.index();
     if (of >= m_sums.moved.size()) {
         m_sums.moved.resize(of + 1); // an operand of a pipeline that was found late
     }
@@ -48,7 +48,7 @@ void Summarizer::addCopy(std::int32_t operand, bool out, std::int32_t link, Byte
         ++m_sums.moved[of][way].copies;
         m_sums.moved[of][way].bytes += part;
     };
-    const int passes = m_hbmPasses[static_cast<std::size_t>(link)];
+    const int passes = m_hbmPasses[link.index()];
     if (passes == 0) {
         count(Summary::OnChip, bytes);
     } else if (of < m_staysInHbm.size() && m_staysInHbm[of]) {
@@ -58,7 +58,7 @@ void Summarizer::addCopy(std::int32_t operand, bool out, std::int32_t link, Byte
     } else {
         count(out ? Summary::Written : Summary::Read, bytes);
     }
-    m_sums.linkBusy[static_cast<std::size_t>(link)] += end - start;
+    m_sums.linkBusy[link.index()] += end - start;
     const Interval copy{start.value(), end.value()};
     if (m_next < m_copies.size() && m_copies.back().end == copy.begin) {
         // Copies that follow each other without a gap on a busy link.
@@ -155,8 +155,9 @@ Summary summaryOf(const Trace& trace)
     Summarizer sums(trace.info());
     const Copies& copies = trace.copies();
     for (std::size_t i = 0; i < copies.size(); ++i) {
-        sums.addCopy(copies.operand[i], copies.out[i] != 0, copies.link[i], Bytes(copies.bytes[i]),
-                     Picoseconds(copies.start[i]), Picoseconds(copies.end[i]));
+        sums.addCopy(OperandRow{copies.operand[i]}, copies.out[i] != 0, LinkRow{copies.link[i]},
+                     Bytes(copies.bytes[i]), Picoseconds(copies.start[i]),
+                     Picoseconds(copies.end[i]));
     }
     const Segments& segments = trace.segments();
     for (std::size_t i = 0; i < segments.size(); ++i) {

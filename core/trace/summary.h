@@ -56,7 +56,7 @@ public:
     explicit Summarizer(const Info& info); // its templates, operands and links must be complete
 
     void addSegment(std::int32_t templateId, std::optional<StepRow> step, Picoseconds begin);
-    void addCopy(std::int32_t operand, bool out, std::int32_t link, Bytes bytes, Picoseconds start,
+    void addCopy(OperandRow operand, bool out, LinkRow link, Bytes bytes, Picoseconds start,
                  Picoseconds end);
     enum class WaitKind : std::uint8_t
     {

@@ -202,7 +202,7 @@ private:
                 || !isSameStrip(copies.operand[row], operand)) {
                 continue;
             }
-            const auto sharing = m_run.index->sharing(operand);
+            const auto sharing = m_run.index->sharing(trace::OperandRow{operand});
             if (std::ranges::find(sharing, copies.operand[row]) == sharing.end()) {
                 return {}; // another kernel writes such an array too
             }

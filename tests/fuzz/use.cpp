@@ -62,25 +62,25 @@ void lookUp(const trace::Index& index)
         const Picoseconds t(trace.end().value() / 4 * i);
         const std::optional<trace::StepRow> step = trace::stepAt(trace, t);
         for (std::int32_t buffer = 0; buffer < std::min(kMost, count(info.buffers)); ++buffer) {
-            (void)trace::slotStateAt(trace, buffer, t);
+            (void)trace::slotStateAt(trace, trace::BufferRow{buffer}, t);
         }
         for (std::int32_t operand = 0; operand < std::min(kMost, count(info.operands)); ++operand) {
-            (void)(step ? trace::visitAt(trace, operand, *step) : std::nullopt);
-            (void)index.operandBytes(operand, true, t);
-            (void)index.blocksWritten(operand, t);
-            (void)index.blockStateAt(operand, i, t);
-            (void)index.listsOf(operand, i);
+            (void)(step ? trace::visitAt(trace, trace::OperandRow{operand}, *step) : std::nullopt);
+            (void)index.operandBytes(trace::OperandRow{operand}, true, t);
+            (void)index.blocksWritten(trace::OperandRow{operand}, t);
+            (void)index.blockStateAt(trace::OperandRow{operand}, i, t);
+            (void)index.listsOf(trace::OperandRow{operand}, i);
         }
         for (std::int32_t agent = 0; agent < std::min(kMost, count(info.agents)); ++agent) {
-            (void)trace::operationAt(trace, agent, t);
-            (void)trace::waitAt(trace, agent, t);
+            (void)trace::operationAt(trace, trace::AgentRow{agent}, t);
+            (void)trace::waitAt(trace, trace::AgentRow{agent}, t);
         }
         for (std::int32_t link = 0; link < std::min(kMost, count(info.links)); ++link) {
-            (void)trace::copiesInFlight(trace, link, t);
-            (void)index.linkBusy(link, false, t);
+            (void)trace::copiesInFlight(trace, trace::LinkRow{link}, t);
+            (void)index.linkBusy(trace::LinkRow{link}, false, t);
         }
         for (std::int32_t unit = 0; unit < std::min(kMost, count(info.units)); ++unit) {
-            (void)index.unitBusy(unit, t);
+            (void)index.unitBusy(trace::UnitRow{unit}, t);
         }
         (void)index.flops(t);
         (void)index.waiting(t);

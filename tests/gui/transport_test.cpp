@@ -78,12 +78,12 @@ private Q_SLOTS:
         session().viewpoint().setNow(Picoseconds(trace().steps().bodyBegin[1]));
         std::vector<Picoseconds> stops{now()};
         std::vector<std::optional<trace::OperationRow>> operations{
-            trace::operationAt(trace(), 0, now())};
+            trace::operationAt(trace(), trace::AgentRow{0}, now())};
         for (int i = 0; i < 4; ++i) {
             key(Qt::Key_Right, Qt::ShiftModifier);
             QVERIFY(now() > stops.back());
             stops.push_back(now());
-            operations.push_back(trace::operationAt(trace(), 0, now()));
+            operations.push_back(trace::operationAt(trace(), trace::AgentRow{0}, now()));
             // Each press goes exactly one operation on.
             QVERIFY(operations.back() != operations[operations.size() - 2]);
         }
@@ -97,7 +97,7 @@ private Q_SLOTS:
     {
         key(Qt::Key_Right, Qt::AltModifier);
         const Picoseconds wait = now();
-        QVERIFY(trace::waitAt(trace(), 0, wait));
+        QVERIFY(trace::waitAt(trace(), trace::AgentRow{0}, wait));
         key(Qt::Key_Right, Qt::AltModifier);
         QVERIFY(now() > wait);
         key(Qt::Key_Left, Qt::AltModifier);

@@ -241,7 +241,7 @@ private Q_SLOTS:
         QTest::keyClicks(QApplication::focusWidget(), QStringLiteral("next wait"));
         QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
         QVERIFY(!window->palette().isVisible());
-        QVERIFY(trace::waitAt(trace(), 0, now()));
+        QVERIFY(trace::waitAt(trace(), trace::AgentRow{0}, now()));
     }
 
     void theCommandPaletteGoesToThingsOfTheRun()

@@ -103,7 +103,7 @@ TEST(IrregularRun, neverMoreBarsThanPixelsAtAnyZoom)
             }
             for (std::int32_t unit = 0;
                  unit < static_cast<std::int32_t>(trace->info().units.size()); ++unit) {
-                ASSERT_LE(unitBars(run, unit, axis, zoom.level).size(), 610U);
+                ASSERT_LE(unitBars(run, trace::UnitRow{unit}, axis, zoom.level).size(), 610U);
             }
             ASSERT_LE(folds(run, axis, zoom.stepsPerBar).size(), 610U);
             // The number of all items (rulers, lanes, whiskers) is bounded by the size of the
@@ -127,7 +127,7 @@ TEST(IrregularRun, everyPixelThatASegmentTouchesIsDrawn)
                                              share * static_cast<double>(trace->end().value())))};
         const TimeAxis axis = timelineAxis(state, {724, 220});
         std::vector<bool> covered(800, false);
-        for (const Bar& bar : unitBars(run, unit, axis, Level::Steps)) {
+        for (const Bar& bar : unitBars(run, trace::UnitRow{unit}, axis, Level::Steps)) {
             for (double x = bar.x0; x < bar.x1; ++x) {
                 covered[static_cast<std::size_t>(x)] = true;
             }

@@ -222,7 +222,7 @@ TEST(TimelineOfDevices, hasBarsOfItsOwnRowsAlone)
     const std::vector<Bar> second = barsOf(1, {2, 3});
     ASSERT_EQ(second.size(), 1U);
     EXPECT_EQ(second[0].target, layout::Target(layout::target::Copy{2}));
-    const std::vector<Bar> waits = waitBars(run, axis, 1);
+    const std::vector<Bar> waits = waitBars(run, axis, trace::AgentRow{1});
     ASSERT_EQ(waits.size(), 1U);
     EXPECT_EQ(waits[0].x1, 400);
 }
@@ -432,7 +432,7 @@ TEST(TimelineOfCores, waitsThatOverlapHaveALaneEach)
         const Lane& lane = waits[static_cast<std::size_t>(core)];
         EXPECT_EQ(lane.name, "wait " + std::to_string(core));
         EXPECT_EQ(busy(run, lane, Picoseconds(2 * kUs)), Picoseconds((2 - core) * kUs));
-        const std::vector<Bar> bars = waitBars(run, axis, core);
+        const std::vector<Bar> bars = waitBars(run, axis, trace::AgentRow{core});
         ASSERT_EQ(bars.size(), 1U);
         EXPECT_EQ(bars[0].x0, 100 * core);
         EXPECT_EQ(bars[0].x1, 100 * (3 + core));

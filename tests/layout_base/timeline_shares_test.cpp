@@ -274,7 +274,8 @@ TEST(SharedLanes, sayWhoIsBusyOrWaitsWhereTheyArePointedAt)
                         "for done: " + trace::agentNames(run.trace->info(), now);
                     EXPECT_NE(said.find(now.empty() ? "" : names), std::string::npos) << said;
                 } else {
-                    const UnitState unit = unitState(*run.trace, lane.unit, moment->time);
+                    const UnitState unit =
+                        unitState(*run.trace, trace::UnitRow{lane.unit}, moment->time);
                     EXPECT_EQ(unit.share.value_or(0) * 32, static_cast<double>(now.size()));
                 }
                 ++several;

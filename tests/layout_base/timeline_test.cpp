@@ -60,7 +60,7 @@ std::vector<Bar> barsOf(const RunView& run, const Lane& lane, const TimeAxis& ax
     case LaneKind::Unit:
     case LaneKind::Device:
     case LaneKind::DeviceUnit:
-        return unitBars(run, lane.unit, axis, level);
+        return unitBars(run, trace::UnitRow{lane.unit}, axis, level);
     case LaneKind::Wait:
     case LaneKind::DeviceWait:
         return waitBars(run, axis);
@@ -283,11 +283,11 @@ TEST(Bars, unitBarsSumToTheUnitsBusyTime)
     for (std::size_t unit = 0; unit < trace.info().units.size(); ++unit) {
         const auto id = static_cast<std::int32_t>(unit);
         std::int64_t sum = 0;
-        for (const Bar& bar : unitBars(run, id, axis, Level::Operations)) {
+        for (const Bar& bar : unitBars(run, trace::UnitRow{id}, axis, Level::Operations)) {
             sum += bar.end - bar.begin;
         }
-        const Picoseconds busy =
-            run.index->unitBusy(id, range.end) - run.index->unitBusy(id, range.begin);
+        const Picoseconds busy = run.index->unitBusy(trace::UnitRow{id}, range.end)
+                                 - run.index->unitBusy(trace::UnitRow{id}, range.begin);
         EXPECT_EQ(sum, busy.value()) << trace.info().units[unit].name;
     }
 }
@@ -465,7 +465,7 @@ TEST(Timeline, aCopyUnderWayIsSolidUpToNowAndTintedBehind)
     const ViewState state = stateOf(firstFrame(*run.trace), now);
     const TimeAxis axis = timelineAxis(state, kSize);
     const Scene scene = layoutTimeline(run, state, kSize);
-    const Role role = operandRole(run, copies.operand[row]);
+    const Role role = operandRole(run, trace::OperandRow{copies.operand[row]});
     const double front = std::round(axis.toX(now));
     const double begin = std::round(axis.toX(Picoseconds(copies.start[row])));
     int solid = 0, tinted = 0;

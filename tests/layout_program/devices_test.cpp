@@ -117,7 +117,7 @@ TEST(DeviceTimes, sumUpToThoseOfTheRun)
     const RunView& run = ring();
     const trace::DeviceTimes& times = run.index->devices();
     const trace::Waits& waits = run.trace->waits();
-    ASSERT_NE(times.unit(), trace::kNone);
+    ASSERT_TRUE(times.unit());
     for (const Picoseconds now : moments(run, 2)) {
         Picoseconds busy;
         for (std::int32_t device = 0; device < 8; ++device) {
@@ -136,7 +136,7 @@ TEST(DeviceTimes, sumUpToThoseOfTheRun)
             }
             EXPECT_EQ(times.waited(device, now), waited) << device;
         }
-        EXPECT_EQ(busy, run.index->unitBusy(times.unit(), now)) << now.value();
+        EXPECT_EQ(busy, run.index->unitBusy(*times.unit(), now)) << now.value();
     }
 }
 

@@ -241,7 +241,7 @@ TEST(Arrays, eachCellOfManualDmaLooksLikeItsState)
                 continue;
             }
             const trace::BlockState wanted = searched(run, {0, 1}, block->block, now.value());
-            const layout::Role role = layout::operandRole(run, 0);
+            const layout::Role role = layout::operandRole(run, trace::OperandRow{0});
             found.insert({0, block->block});
             if (wanted.phase == trace::BlockPhase::Arriving && wanted.fraction > 0.4) {
                 EXPECT_EQ(colorAt(scene, hit.rect, true), layout::Color(role));
@@ -294,12 +294,14 @@ TEST(Arrays, ofAnyRankEachBlockHasACellInItsState)
             ASSERT_NE(block, nullptr);
             found[block->operand].insert(block->block);
             const auto operand = static_cast<std::int32_t>(block->operand);
-            const trace::BlockState state = run.index->blockStateAt(operand, block->block, now);
+            const trace::BlockState state =
+                run.index->blockStateAt(trace::OperandRow{operand}, block->block, now);
             if (state.phase == trace::BlockPhase::Never
                 || state.phase == trace::BlockPhase::Written) {
                 const bool out = layout::parts::writes(operands[static_cast<std::size_t>(operand)]);
-                EXPECT_EQ(colorAt(scene, hit.rect, true),
-                          blockFill(state, layout::operandRole(run, operand), out));
+                EXPECT_EQ(
+                    colorAt(scene, hit.rect, true),
+                    blockFill(state, layout::operandRole(run, trace::OperandRow{operand}), out));
             }
         }
         for (std::size_t operand = 0; operand < operands.size(); ++operand) {

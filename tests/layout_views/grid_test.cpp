@@ -75,7 +75,7 @@ layout::GridArrangement arranged(const RunView& run, double width = 540, double 
     const std::size_t count = run.trace->info().operands.size();
     const layout::HeadWidths heads = {std::vector<double>(count, 100),
                                       std::vector<double>(count, 60)};
-    return arrangeGrid(run.trace->info(), 0, {0, 0, width, height}, heads);
+    return arrangeGrid(run.trace->info(), trace::PipelineRow{0}, {0, 0, width, height}, heads);
 }
 
 } // namespace
@@ -190,7 +190,8 @@ TEST(Grid, aFoldedImageHasNoMoreCellsThanPixelsAndKeepsTheCurrentBlock)
         }
     }
     const trace::StepRow step = *trace::stepAt(*run.trace, state.now);
-    const std::optional<trace::VisitRow> visit = trace::visitAt(*run.trace, 2, step);
+    const std::optional<trace::VisitRow> visit =
+        trace::visitAt(*run.trace, trace::OperandRow{2}, step);
     const std::int64_t current = run.trace->visits().block[visit->index()];
     EXPECT_EQ(hitBlocks(scene).at(2).count(current), 1U);
     EXPECT_LT(scene.hits.size(), 60'000U);
@@ -252,7 +253,7 @@ TEST(Grid, theCaptionSaysTheStepTheBlockAndWhatIsWritten)
             << caption;
         EXPECT_NE(caption.find("block |" + trace::indexText(index) + "|"), std::string::npos)
             << caption;
-        const std::int64_t written = run.index->blocksWritten(2, state.now);
+        const std::int64_t written = run.index->blocksWritten(trace::OperandRow{2}, state.now);
         EXPECT_NE(caption.find("|" + countText(written) + "| of |64| out written"),
                   std::string::npos);
     }
@@ -302,9 +303,9 @@ TEST(Grid, moreBlocksThanNumbersReachLeaveNoneOfTheLast)
     operand.array = Shape(std::vector<Extent>{12});
     operand.block = Shape(std::vector<Extent>{3});
     operand.blockCounts = {Extent{1} << 62};
-    EXPECT_EQ(layout::arrayShape(info, 0).lastColumn, 0);
+    EXPECT_EQ(layout::arrayShape(info, trace::OperandRow{0}).lastColumn, 0);
     operand.blockCounts = {4};
-    EXPECT_EQ(layout::arrayShape(info, 0).lastColumn, 1);
+    EXPECT_EQ(layout::arrayShape(info, trace::OperandRow{0}).lastColumn, 1);
 }
 
 // Four steps, each with four of the 16 rows, given by a list. No list has rows 10, 11 and 12.
@@ -341,7 +342,7 @@ TEST(Grid, listedRowsAreCellsOfTheirOwn)
     EXPECT_EQ(rowsAt(Picoseconds(steps.bodyBegin[0])), (Rows{{0, 3}, {1, 4}, {2, 3}, {3, 3}}));
     EXPECT_EQ(rowsAt(Picoseconds(steps.bodyBegin[2])), (Rows{{0, 2}, {1, 4}, {2, 4}, {3, 3}}));
     EXPECT_EQ(rowsAt(run.trace->end()), (Rows{{0, 3}, {1, 4}, {2, 3}, {3, 3}}));
-    EXPECT_EQ(layout::arrayShape(run.trace->info(), 0).rows, 16);
+    EXPECT_EQ(layout::arrayShape(run.trace->info(), trace::OperandRow{0}).rows, 16);
     EXPECT_TRUE(hasText(layoutGrid(run, at(run, 0.5), kGridSize), "rows by list"));
 }
 

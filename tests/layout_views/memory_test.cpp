@@ -44,7 +44,7 @@ Picoseconds whenSlotIs(const RunView& run, std::int32_t buffer, trace::SlotPhase
     const std::int64_t end = run.trace->end().value();
     for (std::int64_t i = 0; i < 20'000; ++i) {
         const Picoseconds t(end / 20'000 * i);
-        if (trace::slotStateAt(*run.trace, buffer, t).phase == phase) {
+        if (trace::slotStateAt(*run.trace, trace::BufferRow{buffer}, t).phase == phase) {
             return t;
         }
     }
@@ -230,8 +230,9 @@ TEST(Memory, theStripsSayTheBytesOfTheIndex)
             for (std::size_t i = 0; i < run.trace->info().operands.size(); ++i) {
                 const auto operand = static_cast<std::int32_t>(i);
                 const layout::TextItem name = textWith(scene, run.trace->info().operands[i].name);
-                const double moved = run.index->operandBytes(operand, false, state.now)
-                                     + run.index->operandBytes(operand, true, state.now);
+                const double moved =
+                    run.index->operandBytes(trace::OperandRow{operand}, false, state.now)
+                    + run.index->operandBytes(trace::OperandRow{operand}, true, state.now);
                 const std::vector<std::string> row =
                     textsAt(scene, name.rect.y + name.rect.h / 2, 1);
                 ASSERT_EQ(row.size(), 2U);
@@ -265,7 +266,7 @@ TEST(Memory, theQueueStandsInIssueOrderAndTheFirstOneMoves)
     const std::size_t row = 6;
     const Picoseconds now((copies.start[row] + copies.end[row]) / 2);
     const Scene scene = layoutMemory(run, at(now), kMemorySize);
-    const trace::CopyRange range = trace::copiesInFlight(*run.trace, 0, now);
+    const trace::CopyRange range = trace::copiesInFlight(*run.trace, trace::LinkRow{0}, now);
     ASSERT_GE(range.size(), 2U);
     double x = 0;
     for (std::size_t copy = range.first; copy < range.last; ++copy) {
@@ -327,7 +328,8 @@ TEST(Memory, aLongQueueEndsInACount)
     GenericKernel kernel = sixOperands();
     kernel.bodyCycles = 1; // the core runs ahead of the link, so all inputs of a step queue up
     const RunView run = genericRun(kernel);
-    const trace::CopyRange first = trace::copiesInFlight(*run.trace, 0, Picoseconds(1));
+    const trace::CopyRange first =
+        trace::copiesInFlight(*run.trace, trace::LinkRow{0}, Picoseconds(1));
     ASSERT_GE(first.size(), 5U);
     const Scene scene = layoutMemory(run, at(Picoseconds(1)), {232, 400});
     std::size_t shown = 0;
@@ -344,7 +346,8 @@ TEST(Memory, theCaptionSaysRateFractionQueueAndBytes)
     for (const double share : {0.0, 0.05, 0.31, 0.77, 1.0}) {
         const layout::ViewState state = at(run, share);
         const std::string caption = layoutMemory(run, state, kMemorySize).caption;
-        const trace::CopyRange range = trace::copiesInFlight(*run.trace, 0, state.now);
+        const trace::CopyRange range =
+            trace::copiesInFlight(*run.trace, trace::LinkRow{0}, state.now);
         EXPECT_NE(caption.find("VMEM |4| of 16 MiB"), std::string::npos) << caption;
         if (range.empty()) {
             EXPECT_NE(caption.find("link |idle|"), std::string::npos) << caption;

@@ -62,10 +62,11 @@ TEST(Partners, ofASlotAreItsBlockAtTheMomentAndTheOtherWayRound)
     const trace::Trace& trace = *test::sharedMainJob().trace;
     const Picoseconds now(trace.steps().bodyBegin[5] + 1);
     std::int32_t buffer = 0; // the first one in use
-    while (trace::slotStateAt(trace, buffer, now).phase != trace::SlotPhase::InUse) {
+    while (trace::slotStateAt(trace, trace::BufferRow{buffer}, now).phase
+           != trace::SlotPhase::InUse) {
         ++buffer;
     }
-    const std::int64_t block = *trace::slotStateAt(trace, buffer, now).block;
+    const std::int64_t block = *trace::slotStateAt(trace, trace::BufferRow{buffer}, now).block;
     const std::int64_t operand = trace.info().buffers[static_cast<std::size_t>(buffer)].operand;
     const auto blockPartners = [&](std::int64_t number) {
         return partnersOf(target::Block{operand, number}, now);

@@ -192,7 +192,7 @@ TEST(Stops, ofLinesLeadThereAndBackThroughTheSameTimes)
     const auto trace = test::mainJob(512, 1024);
     const Stops stops(trace);
     const auto lineAt = [&](Picoseconds t) {
-        const auto operation = trace::operationAt(*trace, 0, t);
+        const auto operation = trace::operationAt(*trace, trace::AgentRow{0}, t);
         return operation ? trace->info().operations[operation->index()].source
                          : trace::SourceLine{};
     };

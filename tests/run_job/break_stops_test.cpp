@@ -77,7 +77,7 @@ Times momentsOf(const trace::Trace& trace)
 // Which line an agent computes at a moment, and in which segment.
 using Place = std::pair<std::optional<trace::SegmentRow>, trace::SourceLine>;
 
-Place placeAt(const trace::Trace& trace, std::int32_t agent, std::int64_t t)
+Place placeAt(const trace::Trace& trace, trace::AgentRow agent, std::int64_t t)
 {
     const auto operation = trace::operationAt(trace, agent, Picoseconds(t));
     return {trace::segmentAt(trace, agent, Picoseconds(t)),
@@ -91,7 +91,7 @@ Times computedAt(const trace::Trace& trace, const trace::SourceLine& line)
     for (std::size_t agent = 0; agent < trace.info().agents.size(); ++agent) {
         Place before;
         for (const std::int64_t t : momentsOf(trace)) {
-            const Place now = placeAt(trace, static_cast<std::int32_t>(agent), t);
+            const Place now = placeAt(trace, trace::AgentRow::at(agent), t);
             if (now.second == line && now != before) {
                 times.insert(t);
             }

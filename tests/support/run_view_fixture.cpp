@@ -92,13 +92,13 @@ void addBusy(analysis::Report& report, const trace::Index& index)
 {
     const trace::Trace& trace = index.trace();
     for (std::size_t unit = 0; unit < trace.info().units.size(); ++unit) {
-        const Picoseconds busy = index.unitBusy(static_cast<std::int32_t>(unit), trace.end());
+        const Picoseconds busy = index.unitBusy(trace::UnitRow::at(unit), trace.end());
         if (busy != Picoseconds(0)) {
             report.busy.emplace_back(trace.info().units[unit].name, busy);
         }
     }
-    report.busy.emplace_back("HBM", index.linkBusy(0, false, trace.end())
-                                        + index.linkBusy(0, true, trace.end()));
+    report.busy.emplace_back("HBM", index.linkBusy(trace::LinkRow{0}, false, trace.end())
+                                        + index.linkBusy(trace::LinkRow{0}, true, trace.end()));
     std::sort(report.busy.begin(), report.busy.end(),
               [](const auto& a, const auto& b) { return a.second > b.second; });
     const std::string& longest = report.busy.front().first;

@@ -190,7 +190,7 @@ void expectCopiesInFlight(const Trace& trace, std::int64_t t)
                 expected.insert(i);
             }
         }
-        const CopyRange range = copiesInFlight(trace, link, Picoseconds(t));
+        const CopyRange range = copiesInFlight(trace, LinkRow{link}, Picoseconds(t));
         for (std::size_t i = range.first; i < range.last; ++i) {
             if (c.link[i] == link) {
                 found.insert(i);
@@ -206,7 +206,7 @@ void expectSlots(const Trace& trace, std::int64_t t)
          ++buffer) {
         std::int64_t block = -1;
         const SlotPhase expected = scanSlot(trace, buffer, t, block);
-        const SlotState found = slotStateAt(trace, buffer, Picoseconds(t));
+        const SlotState found = slotStateAt(trace, BufferRow{buffer}, Picoseconds(t));
         EXPECT_EQ(found.phase, expected) << "buffer " << buffer;
         EXPECT_EQ(found.block.value_or(-1), block) << "buffer " << buffer;
         EXPECT_GE(found.fraction, 0);
@@ -238,7 +238,7 @@ void expectBlocks(const Index& index, std::int64_t t)
             blocks *= count;
         }
         for (std::int64_t block = 0; block < blocks; ++block) {
-            const BlockState state = index.blockStateAt(number, block, Picoseconds(t));
+            const BlockState state = index.blockStateAt(OperandRow{number}, block, Picoseconds(t));
             EXPECT_EQ(state.phase, scanBlock(trace, number, block, t))
                 << o.name << " block " << block;
             std::int64_t copies = 0;
@@ -251,7 +251,7 @@ void expectBlocks(const Index& index, std::int64_t t)
             EXPECT_EQ(state.copies, copies) << o.name << " block " << block;
             written += output && copies > 0 ? 1 : 0;
         }
-        EXPECT_EQ(index.blocksWritten(number, Picoseconds(t)), written) << o.name;
+        EXPECT_EQ(index.blocksWritten(OperandRow{number}, Picoseconds(t)), written) << o.name;
     }
 }
 
@@ -273,8 +273,7 @@ void expectCopySums(const Index& index, std::int64_t t)
                          ? static_cast<double>(c.bytes[i]) * share(c.start[i], c.end[i], t)
                          : 0;
         }
-        EXPECT_NEAR(index.linkBytes(static_cast<std::int32_t>(link), Picoseconds(t)), bytes,
-                    1e-6 * bytes);
+        EXPECT_NEAR(index.linkBytes(LinkRow::at(link), Picoseconds(t)), bytes, 1e-6 * bytes);
     }
     for (const bool out : {false, true}) {
         for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
@@ -283,8 +282,7 @@ void expectCopySums(const Index& index, std::int64_t t)
                 const bool counts = row(c.link[i]) == link && (c.out[i] != 0) == out;
                 busy += counts ? overlap(c.start[i], c.end[i], t) : 0;
             }
-            EXPECT_EQ(index.linkBusy(static_cast<std::int32_t>(link), out, Picoseconds(t)).value(),
-                      busy);
+            EXPECT_EQ(index.linkBusy(LinkRow::at(link), out, Picoseconds(t)).value(), busy);
         }
         for (std::size_t operand = 0; operand < trace.info().operands.size(); ++operand) {
             double bytes = 0;
@@ -296,8 +294,9 @@ void expectCopySums(const Index& index, std::int64_t t)
                 }
             }
             const auto number = static_cast<std::int32_t>(operand);
-            EXPECT_NEAR(index.operandBytes(number, out, Picoseconds(t)), bytes, 1e-6 * bytes);
-            EXPECT_EQ(index.landed(number, out, Picoseconds(t)), landed);
+            EXPECT_NEAR(index.operandBytes(OperandRow{number}, out, Picoseconds(t)), bytes,
+                        1e-6 * bytes);
+            EXPECT_EQ(index.landed(OperandRow{number}, out, Picoseconds(t)), landed);
         }
     }
     EXPECT_NEAR(index.bytes(Picoseconds(t)), all, 1e-6 * all);
@@ -325,8 +324,7 @@ void expectSegmentSums(const Index& index, std::int64_t t)
     }
     EXPECT_NEAR(index.flops(Picoseconds(t)), flops, 1e-6 * flops + 1e-6);
     for (std::size_t unit = 0; unit < busy.size(); ++unit) {
-        EXPECT_EQ(index.unitBusy(static_cast<std::int32_t>(unit), Picoseconds(t)).value(),
-                  busy[unit])
+        EXPECT_EQ(index.unitBusy(UnitRow::at(unit), Picoseconds(t)).value(), busy[unit])
             << "unit " << unit;
     }
     double waiting = 0;
@@ -341,8 +339,9 @@ void expectAgents(const Trace& trace, std::int64_t t)
     for (std::int32_t agent = 0; agent < static_cast<std::int32_t>(trace.info().agents.size());
          ++agent) {
         const std::int32_t segment = scanSegment(trace, agent, t);
-        EXPECT_EQ(segmentAt(trace, agent, Picoseconds(t)), SegmentRow::of(segment));
-        EXPECT_EQ(waitAt(trace, agent, Picoseconds(t)), WaitRow::of(scanWait(trace, agent, t)));
+        EXPECT_EQ(segmentAt(trace, AgentRow{agent}, Picoseconds(t)), SegmentRow::of(segment));
+        EXPECT_EQ(waitAt(trace, AgentRow{agent}, Picoseconds(t)),
+                  WaitRow::of(scanWait(trace, agent, t)));
         std::int32_t operation = kNone;
         if (segment != kNone) {
             const SegmentTemplate& s =
@@ -353,7 +352,7 @@ void expectAgents(const Trace& trace, std::int64_t t)
                 operation = retires > t ? s.operations[i] : operation;
             }
         }
-        EXPECT_EQ(operationAt(trace, agent, Picoseconds(t)), OperationRow::of(operation));
+        EXPECT_EQ(operationAt(trace, AgentRow{agent}, Picoseconds(t)), OperationRow::of(operation));
     }
 }
 
@@ -367,8 +366,7 @@ void expectVisits(const Trace& trace, std::int32_t step)
                 expected = static_cast<std::int32_t>(i);
             }
         }
-        EXPECT_EQ(visitAt(trace, static_cast<std::int32_t>(operand), StepRow{step}),
-                  VisitRow::of(expected));
+        EXPECT_EQ(visitAt(trace, OperandRow::at(operand), StepRow{step}), VisitRow::of(expected));
     }
 }
 
@@ -416,9 +414,9 @@ TEST(LookUps, timesOutsideTheRunAreTakenToItsEnds)
     EXPECT_EQ(stepAt(trace, after), StepRow{63});
     EXPECT_EQ(index.bytes(before), 0);
     EXPECT_EQ(index.bytes(after), index.bytes(trace.end()));
-    EXPECT_EQ(index.unitBusy(0, after), index.unitBusy(0, trace.end()));
-    EXPECT_EQ(slotStateAt(trace, 0, after).phase, SlotPhase::Free);
-    EXPECT_EQ(index.blockStateAt(2, 15, after).phase, BlockPhase::Written);
+    EXPECT_EQ(index.unitBusy(UnitRow{0}, after), index.unitBusy(UnitRow{0}, trace.end()));
+    EXPECT_EQ(slotStateAt(trace, BufferRow{0}, after).phase, SlotPhase::Free);
+    EXPECT_EQ(index.blockStateAt(OperandRow{2}, 15, after).phase, BlockPhase::Written);
 }
 
 TEST(LookUps, anEmptyTraceHasNothingAtAnyTime)
@@ -426,9 +424,9 @@ TEST(LookUps, anEmptyTraceHasNothingAtAnyTime)
     Result<std::shared_ptr<const Trace>> trace = TraceBuilder().finish();
     ASSERT_TRUE(trace);
     EXPECT_FALSE(stepAt(**trace, Picoseconds(0)));
-    EXPECT_FALSE(segmentAt(**trace, 0, Picoseconds(0)));
-    EXPECT_FALSE(waitAt(**trace, 0, Picoseconds(0)));
-    EXPECT_TRUE(copiesInFlight(**trace, 0, Picoseconds(0)).empty());
+    EXPECT_FALSE(segmentAt(**trace, AgentRow{0}, Picoseconds(0)));
+    EXPECT_FALSE(waitAt(**trace, AgentRow{0}, Picoseconds(0)));
+    EXPECT_TRUE(copiesInFlight(**trace, LinkRow{0}, Picoseconds(0)).empty());
     EXPECT_EQ(Index(*trace).flops(Picoseconds(3)), 0);
 }
 
@@ -448,7 +446,7 @@ TEST(SlotPhases, ofTheFirstCopiesAreAsWorkedOutByHand)
 {
     const std::shared_ptr<const Trace> trace = mainJob(512);
     const auto at = [&](std::int32_t buffer, std::int64_t ns) {
-        return slotStateAt(*trace, buffer, Picoseconds(ns * 1000));
+        return slotStateAt(*trace, BufferRow{buffer}, Picoseconds(ns * 1000));
     };
     EXPECT_EQ(at(0, 400).phase, SlotPhase::Arriving); // x(0,0)
     EXPECT_NEAR(at(0, 400).fraction, 0.5, 0.001);
@@ -471,7 +469,9 @@ TEST(SlotPhases, ofTheFirstWriteBackFollowItsCopy)
     const Copies& copies = trace->copies();
     const auto out = row(std::find(copies.out.begin(), copies.out.end(), 1) - copies.out.begin());
     ASSERT_EQ(copies.step[out], 7);
-    const auto at = [&](std::int64_t ps) { return slotStateAt(*trace, 4, Picoseconds(ps)); };
+    const auto at = [&](std::int64_t ps) {
+        return slotStateAt(*trace, BufferRow{4}, Picoseconds(ps));
+    };
     EXPECT_EQ(at(copies.issue[out] - 1).phase, SlotPhase::InUse);
     EXPECT_EQ(at(copies.issue[out] - 1).stepsDone, 8);
     EXPECT_EQ(at(copies.issue[out] - 1).stepsInStay, 8);
@@ -486,10 +486,10 @@ TEST(BlockPhases, anOutputFillsOverItsStay)
     const Index index(mainJob(512));
     const Steps& steps = index.trace().steps();
     const std::int64_t middle = (steps.bodyBegin[3] + steps.bodyEnd[3]) / 2;
-    const BlockState state = index.blockStateAt(2, 0, Picoseconds(middle));
+    const BlockState state = index.blockStateAt(OperandRow{2}, 0, Picoseconds(middle));
     EXPECT_EQ(state.phase, BlockPhase::InUse);
     EXPECT_NEAR(state.fraction, 3.5 / 8, 1e-5);
-    EXPECT_EQ(index.blockStateAt(2, 1, Picoseconds(middle)).phase, BlockPhase::Never);
+    EXPECT_EQ(index.blockStateAt(OperandRow{2}, 1, Picoseconds(middle)).phase, BlockPhase::Never);
 }
 
 // 8 blocks of x are fetched 8 times each (once per j), and 8 blocks of y once per i.
@@ -498,11 +498,11 @@ TEST(BlockPhases, anInputThatComesAgainRemembersItsCopies)
     const Index index(mainJob(512));
     const Trace& trace = index.trace();
     const Picoseconds later(trace.steps().bodyBegin[16]);
-    EXPECT_EQ(index.blockStateAt(0, 1, later).copies, 2);
-    EXPECT_EQ(index.blockStateAt(0, 8, later).phase, BlockPhase::Never);
-    EXPECT_EQ(index.blockStateAt(0, 1, trace.end()).copies, 8);
-    EXPECT_EQ(index.blockStateAt(0, 1, trace.end()).phase, BlockPhase::Before);
-    EXPECT_EQ(index.blocksWritten(2, trace.end()), 64);
+    EXPECT_EQ(index.blockStateAt(OperandRow{0}, 1, later).copies, 2);
+    EXPECT_EQ(index.blockStateAt(OperandRow{0}, 8, later).phase, BlockPhase::Never);
+    EXPECT_EQ(index.blockStateAt(OperandRow{0}, 1, trace.end()).copies, 8);
+    EXPECT_EQ(index.blockStateAt(OperandRow{0}, 1, trace.end()).phase, BlockPhase::Before);
+    EXPECT_EQ(index.blocksWritten(OperandRow{2}, trace.end()), 64);
 }
 
 } // namespace pallascope::trace

@@ -77,8 +77,8 @@ TEST(PipelineKinds, areOneForAllAgentsAndTheFirstOfThemLeads)
     EXPECT_EQ(kinds.all[0].agents, 2);
     EXPECT_EQ(kinds.all[0].agent, 1);
     EXPECT_TRUE(kinds.isShared);
-    EXPECT_TRUE(kinds.leads(info, 0));
-    EXPECT_FALSE(kinds.leads(info, 3));
+    EXPECT_TRUE(kinds.leads(info, PipelineRow{0}));
+    EXPECT_FALSE(kinds.leads(info, PipelineRow{3}));
 }
 
 TEST(PipelineKinds, useTheBytesOfThoseBeforeThemAndNotOfThoseAroundThem)

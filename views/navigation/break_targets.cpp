@@ -71,7 +71,7 @@ struct BreakpointOf
     Maybe operator()(const target::Buffer& buffer) const
     {
         const std::int32_t operand = info.buffers[trace::at(buffer.buffer)].operand;
-        const auto number = static_cast<std::int32_t>(buffer.buffer);
+        const trace::BufferRow number = trace::BufferRow::at(trace::at(buffer.buffer));
         const std::optional<std::int64_t> block =
             operand < 0 ? std::nullopt : trace::slotStateAt(trace, number, now).block;
         return block ? (*this)(target::Block{operand, *block}) : std::nullopt;

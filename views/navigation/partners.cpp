@@ -114,7 +114,7 @@ struct Partners::Gather
     {
         add(buffer);
         const auto slot =
-            trace::slotStateAt(trace, static_cast<std::int32_t>(buffer.buffer), state.now);
+            trace::slotStateAt(trace, trace::BufferRow::at(row(buffer.buffer)), state.now);
         const bool moving = slot.phase == trace::SlotPhase::Queued
                             || slot.phase == trace::SlotPhase::Arriving
                             || slot.phase == trace::SlotPhase::Leaving
@@ -131,7 +131,8 @@ struct Partners::Gather
         add(block);
         const auto& operand = info.operands[row(block.operand)];
         for (std::int32_t slot = 0; slot < operand.slots; ++slot) {
-            const auto held = trace::slotStateAt(trace, operand.firstBuffer + slot, state.now);
+            const auto held =
+                trace::slotStateAt(trace, trace::BufferRow{operand.firstBuffer + slot}, state.now);
             if (held.block != block.block || held.phase == trace::SlotPhase::Empty) {
                 continue;
             }
@@ -148,7 +149,7 @@ struct Partners::Gather
     {
         const auto rows =
             run.index->manualArrays(state.device)
-                .copiesOf(trace, static_cast<std::int32_t>(block.operand), block.block);
+                .copiesOf(trace, trace::OperandRow::at(row(block.operand)), block.block);
         const auto next = std::partition_point(rows.begin(), rows.end(), [&](std::uint32_t copy) {
             return trace.copies().issue[copy] <= state.now.value();
         });
@@ -205,9 +206,9 @@ struct Partners::Gather
             add(target::SourceLine{found.source.file, found.source.line});
         }
         for (const std::int64_t ordinal : {found.step, found.relatedStep.value_or(-1)}) {
-            if (const std::int32_t step = layout::stepRow(trace, ordinal); step != kNone) {
-                add(target::Steps{step, step});
-                addAccesses(step, found.operand);
+            if (const std::optional<trace::StepRow> step = layout::stepRow(trace, ordinal)) {
+                add(target::Steps{step->number, step->number});
+                addAccesses(step->number, found.operand);
             }
         }
         if (const auto time = timeOf(trace, finding, state.now)) {

@@ -19,9 +19,9 @@ std::optional<trace::SourceLine> Stops::lineAt(std::int64_t t) const
 {
     const Picoseconds time(t);
     trace::SourceLine line;
-    if (const auto operation = trace::operationAt(*m_trace, m_agent, time)) {
+    if (const auto operation = trace::operationAt(*m_trace, trace::AgentRow{m_agent}, time)) {
         line = m_trace->info().operations[operation->index()].source;
-    } else if (const auto wait = trace::waitAt(*m_trace, m_agent, time)) {
+    } else if (const auto wait = trace::waitAt(*m_trace, trace::AgentRow{m_agent}, time)) {
         line = trace::lineOfWait(*m_trace, *wait);
     }
     return line.line > 0 ? std::optional(line) : std::nullopt;

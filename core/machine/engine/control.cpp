@@ -226,8 +226,9 @@ void Engine::delay(const ir::Operation& operation)
     const std::int64_t nanoseconds =
         std::max<std::int64_t>(0, m_turn.number(operation.operands[0]));
     const Picoseconds end = m_turn.agent().time + Picoseconds(nanoseconds * 1000);
-    m_recorder.addWait({.operation = trace::OperationRow{operation.id}}, m_turn.agent().id,
-                       m_turn.agent().step, m_turn.agent().time, end);
+    m_recorder.addWait({.operation = trace::OperationRow{operation.id}},
+                       trace::AgentRow{m_turn.agent().id}, m_turn.agent().step, m_turn.agent().time,
+                       end);
     m_turn.agent().time = end;
     if (end > kLongestRun) {
         m_ending.fail(

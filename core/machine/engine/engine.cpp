@@ -180,7 +180,7 @@ void Engine::close(const Agent& agent)
     if (agent.waiting && agent.waiting->semaphore) {
         m_recorder.addWait({.semaphore = m_state.sync.semaphores[*agent.waiting->semaphore].row,
                             .operation = trace::OperationRow{agent.waiting->operation->id}},
-                           agent.id, agent.step, agent.waiting->since, *m_end);
+                           trace::AgentRow{agent.id}, agent.step, agent.waiting->since, *m_end);
     }
 }
 

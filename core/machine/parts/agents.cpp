@@ -124,7 +124,8 @@ std::optional<std::int32_t> Agents::rootAt(const Agent& agent, ir::ValueId ref) 
 Picoseconds Agents::awaitEnd(Picoseconds end)
 {
     if (end > m_turn.agent().time) {
-        m_recorder.addWait({}, m_turn.agent().id, m_turn.agent().step, m_turn.agent().time, end);
+        m_recorder.addWait({}, trace::AgentRow{m_turn.agent().id}, m_turn.agent().step,
+                           m_turn.agent().time, end);
     }
     return std::max(m_turn.agent().time, end);
 }

@@ -57,9 +57,10 @@ bool FusionCopies::begin(const PlanItem& item, BlockFrame& frame)
                 return false;
             }
             const std::int64_t first = firstElement(m_prepared.program, *stream.operation);
-            const trace::CopyRow copy = m_recorder.addCopy(
-                site.operand, m_recorder.blockOf(site, first), 0, out, link, m_turn.agent().step,
-                stream.bytes, m_turn.agent().time, service->start, service->end);
+            const trace::CopyRow copy =
+                m_recorder.addCopy(trace::OperandRow{site.operand}, m_recorder.blockOf(site, first),
+                                   0, out, trace::LinkRow{link}, m_turn.agent().step, stream.bytes,
+                                   m_turn.agent().time, service->start, service->end);
             if (service->end >= frame.streamed) {
                 frame.streams = copy;
                 frame.streamed = service->end;
@@ -75,8 +76,8 @@ void FusionCopies::end(const PlanItem& item, BlockFrame& frame)
         m_recorder.addWait({.copy = frame.streams,
                             .operation = trace::OperationRow{item.fusion->id},
                             .isFusion = true},
-                           m_turn.agent().id, m_turn.agent().step, m_turn.agent().time,
-                           frame.streamed);
+                           trace::AgentRow{m_turn.agent().id}, m_turn.agent().step,
+                           m_turn.agent().time, frame.streamed);
         m_turn.agent().time = frame.streamed;
     }
     frame.streams.reset();

@@ -228,9 +228,9 @@ bool ManualCopies::serve(ManualCopy& copy)
     copy.start = service->start;
     copy.end = service->end;
     const std::int64_t offset = offsetOf(site.out ? copy.target : copy.source);
-    copy.row =
-        m_recorder.addCopy(site.operand, m_recorder.blockOf(site, offset), 0, site.out, copy.link,
-                           m_turn.agent().step, bytes, m_turn.agent().time, copy.start, copy.end);
+    copy.row = m_recorder.addCopy(trace::OperandRow{site.operand}, m_recorder.blockOf(site, offset),
+                                  0, site.out, trace::LinkRow{copy.link}, m_turn.agent().step,
+                                  bytes, m_turn.agent().time, copy.start, copy.end);
     return true;
 }
 

@@ -72,7 +72,7 @@ void MatrixUnit::accumulate(const PlanItem& item)
     }
     Agent& unit = m_agents.unitAt(mxu);
     const Picoseconds start = std::max(m_turn.agent().time, unit.time);
-    m_recorder.addSegment(item.templateId, unit.id, m_turn.agent().step, start);
+    m_recorder.addSegment(item.templateId, trace::AgentRow{unit.id}, m_turn.agent().step, start);
     unit.time = start + item.duration;
     if (unit.time > kLongestRun) {
         m_ending.fail(limitError("The run takes longer than 53 days on this chip; use less work or "

@@ -185,7 +185,7 @@ void Pipelines::beginStep(PipelineFrame& frame)
         return;
     }
     frame.row = m_turn.agent().step =
-        m_recorder.beginStep(frame.traceIndex, s, m_turn.agent().time);
+        m_recorder.beginStep(trace::PipelineRow{frame.traceIndex}, s, m_turn.agent().time);
     moveTo(frame.here, frame.grid, s);
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {
         frame.actions[i] = actionsNow(frame, i);
@@ -276,7 +276,7 @@ void Pipelines::passOverhead(PipelineFrame& frame)
     m_recorder.endBody(*frame.row, m_turn.agent().time);
     m_turn.agent().step = frame.row;
     // The step's bookkeeping takes the core's own time; copies that are already issued go on.
-    m_recorder.addSegment(frame.item->templateId, m_turn.agent().id, frame.row,
+    m_recorder.addSegment(frame.item->templateId, trace::AgentRow{m_turn.agent().id}, frame.row,
                           m_turn.agent().time);
     m_turn.agent().time += frame.item->duration;
     go(frame, PipelineFrame::Next::CopyOut);
@@ -296,7 +296,7 @@ void Pipelines::copyOut(PipelineFrame& frame)
         const std::int64_t block = blockAt(frame, i, s);
         m_findings.reportNotWritten(frame, operand, block, slot);
         const std::optional<trace::CopyRow> copy = startCopy(frame, i, block, slot, true);
-        m_recorder.endVisit(operand.traceOperand, block, copy);
+        m_recorder.endVisit(trace::OperandRow{operand.traceOperand}, block, copy);
         ++operand.copyOut;
         if (synchronousOut(frame, operand)) {
             waitFor(operand, slot, true, frame.row);
@@ -380,7 +380,7 @@ void Pipelines::takeTrivial(PipelineFrame& frame)
         m_copies.land(m_turn.agent().time);
         const std::int64_t block = blockAt(frame, frame.at, 0);
         const std::optional<trace::CopyRow> copy = startCopy(frame, frame.at, block, 0, true);
-        m_recorder.endVisit(operand.traceOperand, block, copy);
+        m_recorder.endVisit(trace::OperandRow{operand.traceOperand}, block, copy);
         waitFor(operand, 0, true, rowOf(frame));
         if (m_turn.yields()) {
             ++frame.at;

@@ -138,7 +138,7 @@ void Pipelines::bindBlock(PipelineFrame& frame, std::size_t index)
     if (changed || (frame.params->noPipelining && !out)) {
         visit(frame, index, block, slot);
     }
-    m_recorder.continueVisit(operand.traceOperand, *frame.row, block, slot);
+    m_recorder.continueVisit(trace::OperandRow{operand.traceOperand}, *frame.row, block, slot);
     if (out && !facts.isIndirect()) {
         operand.lastVisitOfBlock[static_cast<std::size_t>(block)] = frame.row->number;
     }
@@ -177,7 +177,8 @@ void Pipelines::visit(PipelineFrame& frame, std::size_t index, std::int64_t bloc
             m_findings.reportRevisit(frame, operand, block, slot);
         }
     }
-    m_recorder.beginVisit(operand.traceOperand, *frame.row, block, slot, brought);
+    m_recorder.beginVisit(trace::OperandRow{operand.traceOperand}, *frame.row, block, slot,
+                          brought);
 }
 
 } // namespace pallascope::machine

@@ -22,9 +22,9 @@ std::optional<trace::CopyRow> Pipelines::startCopy(PipelineFrame& frame, std::si
     if (!service) {
         return std::nullopt;
     }
-    const trace::CopyRow copy =
-        m_recorder.addCopy(operand.traceOperand, block, slot, out, link, rowOf(frame), bytes,
-                           m_turn.agent().time, service->start, service->end);
+    const trace::CopyRow copy = m_recorder.addCopy(
+        trace::OperandRow{operand.traceOperand}, block, slot, out, trace::LinkRow{link},
+        rowOf(frame), bytes, m_turn.agent().time, service->start, service->end);
     (out ? operand.outCopyOfSlot
          : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)] = {copy, service->end, block};
     if (m_detects) {
@@ -114,7 +114,8 @@ void Pipelines::waitFor(const PipelineOperand& operand, std::int32_t slot, bool 
         return;
     }
     const Picoseconds end = std::max(m_turn.agent().time, landed);
-    m_recorder.addWait({.copy = copy}, m_turn.agent().id, row, m_turn.agent().time, end);
+    m_recorder.addWait({.copy = copy}, trace::AgentRow{m_turn.agent().id}, row, m_turn.agent().time,
+                       end);
     m_turn.agent().time = end;
     m_copies.landHeld(*copy);
     if (!m_detects) {

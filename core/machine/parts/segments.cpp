@@ -69,8 +69,8 @@ std::int32_t Segments::reachable(const PlanItem& item, std::int32_t done) const
 bool Segments::run(const PlanItem& item, std::int32_t& done)
 {
     if (done == 0) {
-        m_recorder.addSegment(item.templateId, m_turn.agent().id, m_turn.agent().step,
-                              m_turn.agent().time);
+        m_recorder.addSegment(item.templateId, trace::AgentRow{m_turn.agent().id},
+                              m_turn.agent().step, m_turn.agent().time);
         if (!item.evaluate.empty()) {
             m_copies.land(m_turn.agent().time); // the segment sees copies that have ended by now
         }

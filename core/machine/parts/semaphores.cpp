@@ -118,11 +118,12 @@ bool Semaphores::take(Agent& agent, const Waiting& waiting)
         return false;
     }
     m_recorder.addWait(
-        {semaphore.lastCopy, semaphore.row, trace::OperationRow{waiting.operation->id}}, agent.id,
-        agent.step, waiting.since, agent.time);
+        {semaphore.lastCopy, semaphore.row, trace::OperationRow{waiting.operation->id}},
+        trace::AgentRow{agent.id}, agent.step, waiting.since, agent.time);
     if (waiting.decrement && waiting.amount != 0) {
         semaphore.count -= waiting.amount;
-        m_recorder.addSignal(*semaphore.row, agent.id, agent.time, -waiting.amount);
+        m_recorder.addSignal(*semaphore.row, trace::AgentRow{agent.id}, agent.time,
+                             -waiting.amount);
     }
     m_races.wait(agent.id, semaphore.clock);
     if (holdsCopies()) {
@@ -262,7 +263,7 @@ void Semaphores::add(std::int32_t semaphore, std::int64_t amount, Picoseconds at
 {
     Semaphore& target = m_state.semaphores[semaphore];
     target.count += amount;
-    m_recorder.addSignal(*target.row, m_turn.agent().id, at, amount);
+    m_recorder.addSignal(*target.row, trace::AgentRow{m_turn.agent().id}, at, amount);
     for (Agent& agent : m_agents.all()) {
         if (!agent.waiting || agent.waiting->semaphore != semaphore) {
             continue;

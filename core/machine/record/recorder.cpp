@@ -150,8 +150,8 @@ Bytes Recorder::recordedBytes() const
     return Bytes(static_cast<std::int64_t>(bytes));
 }
 
-trace::CopyRow Recorder::addCopy(std::int32_t operand, std::int64_t block, std::int32_t slot,
-                                 bool out, std::int32_t link, std::optional<trace::StepRow> step,
+trace::CopyRow Recorder::addCopy(trace::OperandRow operand, std::int64_t block, std::int32_t slot,
+                                 bool out, trace::LinkRow link, std::optional<trace::StepRow> step,
                                  Bytes bytes, Picoseconds issue, Picoseconds start, Picoseconds end)
 {
     countEvents(1);
@@ -166,11 +166,11 @@ trace::CopyRow Recorder::addCopy(std::int32_t operand, std::int64_t block, std::
         return row;
     }
     trace::Copies& copies = builder.copies;
-    copies.operand.push_back(operand);
+    copies.operand.push_back(operand.number);
     copies.block.push_back(block);
     copies.slot.push_back(slot);
     copies.out.push_back(out ? 1 : 0);
-    copies.link.push_back(link);
+    copies.link.push_back(link.number);
     copies.step.push_back(trace::stored(step));
     copies.bytes.push_back(bytes.value());
     copies.issue.push_back(issue.value());
@@ -187,7 +187,7 @@ void Recorder::mark(std::vector<std::int64_t>& marks) const
     }
 }
 
-void Recorder::addWait(const Awaited& awaited, std::int32_t agent,
+void Recorder::addWait(const Awaited& awaited, trace::AgentRow agent,
                        std::optional<trace::StepRow> step, Picoseconds begin, Picoseconds end)
 {
     countEvents(1);
@@ -212,29 +212,30 @@ void Recorder::addWait(const Awaited& awaited, std::int32_t agent,
         add(waits.operation, trace::stored(awaited.operation));
     }
     waits.copy.push_back(trace::stored(awaited.copy));
-    waits.agent.push_back(agent);
+    waits.agent.push_back(agent.number);
     waits.step.push_back(trace::stored(step));
     waits.begin.push_back(begin.value());
     waits.end.push_back(end.value());
 }
 
-void Recorder::addSignal(trace::SemaphoreRow semaphore, std::int32_t agent, Picoseconds time,
+void Recorder::addSignal(trace::SemaphoreRow semaphore, trace::AgentRow agent, Picoseconds time,
                          std::int64_t amount)
 {
     countEvents(1);
     if (m_keeps == Keeps::Rows) {
         builder.signals.semaphore.push_back(semaphore.number);
-        builder.signals.agent.push_back(agent);
+        builder.signals.agent.push_back(agent.number);
         builder.signals.time.push_back(time.value());
         builder.signals.amount.push_back(amount);
     }
 }
 
-trace::StepRow Recorder::beginStep(std::int32_t pipeline, std::int64_t ordinal, Picoseconds begin)
+trace::StepRow Recorder::beginStep(trace::PipelineRow pipeline, std::int64_t ordinal,
+                                   Picoseconds begin)
 {
     if (m_keeps == Keeps::Rows) {
         trace::Steps& steps = builder.steps;
-        steps.pipeline.push_back(pipeline);
+        steps.pipeline.push_back(pipeline.number);
         steps.ordinal.push_back(ordinal);
         for (auto* column : {&steps.begin, &steps.bodyBegin, &steps.bodyEnd, &steps.end}) {
             column->push_back(begin.value());

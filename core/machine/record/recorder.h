@@ -71,9 +71,9 @@ public:
 
     [[nodiscard]] const Marks& marks() const { return m_marks; }
 
-    trace::CopyRow addCopy(std::int32_t operand, std::int64_t block, std::int32_t slot, bool out,
-                           std::int32_t link, std::optional<trace::StepRow> step, Bytes bytes,
-                           Picoseconds issue, Picoseconds start, Picoseconds end);
+    trace::CopyRow addCopy(trace::OperandRow operand, std::int64_t block, std::int32_t slot,
+                           bool out, trace::LinkRow link, std::optional<trace::StepRow> step,
+                           Bytes bytes, Picoseconds issue, Picoseconds start, Picoseconds end);
 
     // One end of a copy by manual DMA, as in trace::CopyEnds.
     struct CopyEnd
@@ -99,13 +99,13 @@ public:
         bool isFusion = false;
     };
 
-    void addWait(const Awaited& awaited, std::int32_t agent, std::optional<trace::StepRow> step,
+    void addWait(const Awaited& awaited, trace::AgentRow agent, std::optional<trace::StepRow> step,
                  Picoseconds begin, Picoseconds end);
-    void addSignal(trace::SemaphoreRow semaphore, std::int32_t agent, Picoseconds time,
+    void addSignal(trace::SemaphoreRow semaphore, trace::AgentRow agent, Picoseconds time,
                    std::int64_t amount);
 
-    void addSegment(std::int32_t templateId, std::int32_t agent, std::optional<trace::StepRow> step,
-                    Picoseconds begin)
+    void addSegment(std::int32_t templateId, trace::AgentRow agent,
+                    std::optional<trace::StepRow> step, Picoseconds begin)
     {
         if (m_keeps != Keeps::Rows) {
             if (m_sums) {
@@ -114,12 +114,12 @@ public:
             return;
         }
         builder.segments.templateId.push_back(templateId);
-        builder.segments.agent.push_back(agent);
+        builder.segments.agent.push_back(agent.number);
         builder.segments.step.push_back(trace::stored(step));
         builder.segments.begin.push_back(begin.value());
     }
 
-    trace::StepRow beginStep(std::int32_t pipeline, std::int64_t ordinal, Picoseconds begin);
+    trace::StepRow beginStep(trace::PipelineRow pipeline, std::int64_t ordinal, Picoseconds begin);
     void beginBody(trace::StepRow step, Picoseconds time);
     void endBody(trace::StepRow step, Picoseconds time);
     void endStep(trace::StepRow step, Picoseconds time);
@@ -137,22 +137,22 @@ public:
 
     // Visits: a block of an operand stays in a slot. A visit begins, lasts until a step, and has a
     // copy that brought the block or wrote it back.
-    void beginVisit(std::int32_t operand, trace::StepRow step, std::int64_t block,
+    void beginVisit(trace::OperandRow operand, trace::StepRow step, std::int64_t block,
                     std::int32_t slot, std::optional<trace::CopyRow> copyIn)
     {
         if (m_keeps == Keeps::Rows) {
-            m_visits[static_cast<std::size_t>(operand)].push_back(
+            m_visits[operand.index()].push_back(
                 {step.number, step.number, block, slot, trace::stored(copyIn), trace::kNone});
         }
     }
 
     // Continues the visit of a block that was written back but stays in its slot, or begins
     // another visit.
-    void continueVisit(std::int32_t operand, trace::StepRow step, std::int64_t block,
+    void continueVisit(trace::OperandRow operand, trace::StepRow step, std::int64_t block,
                        std::int32_t slot)
     {
         if (m_keeps == Keeps::Rows) {
-            Visit& visit = m_visits[static_cast<std::size_t>(operand)].back();
+            Visit& visit = m_visits[operand.index()].back();
             if (visit.slot != slot) {
                 beginVisit(operand, step, block, slot, std::nullopt);
                 return;
@@ -163,12 +163,13 @@ public:
     }
 
     // There is no `copyOut` if the run ended before it.
-    void endVisit(std::int32_t operand, std::int64_t block, std::optional<trace::CopyRow> copyOut)
+    void endVisit(trace::OperandRow operand, std::int64_t block,
+                  std::optional<trace::CopyRow> copyOut)
     {
         if (m_keeps != Keeps::Rows || !copyOut) {
             return;
         }
-        Visit& visit = m_visits[static_cast<std::size_t>(operand)].back();
+        Visit& visit = m_visits[operand.index()].back();
         if (visit.copyIn == trace::kNone
             || visit.block == block) { // otherwise the copied block belongs elsewhere
             visit.copyOut = copyOut->number;
@@ -267,7 +268,7 @@ private:
     std::optional<trace::Summarizer> m_sums; // only if sums are kept
     Picoseconds m_firstBody, m_lastStepEnd;  // for the sums
     std::map<std::pair<std::string, std::int32_t>, trace::SemaphoreRow>
-        m_semaphores; // by name and agent
+        m_semaphores;                                           // by name and agent
     std::map<std::vector<Extent>, std::int32_t> m_copiedShapes; // rows of Info::copiedShapes
 
     std::map<const ir::Operation*, Description::PipelineRows> m_pipelines;

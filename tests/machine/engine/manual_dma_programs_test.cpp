@@ -229,7 +229,7 @@ void expectBlocks(const std::shared_ptr<const trace::Trace>& trace)
                 : landed > 0 ? (out ? trace::BlockPhase::Written : trace::BlockPhase::Before)
                              : trace::BlockPhase::Never;
             const trace::BlockState found =
-                index.blockStateAt(operand, copies.block[i], Picoseconds(t));
+                index.blockStateAt(trace::OperandRow{operand}, copies.block[i], Picoseconds(t));
             ASSERT_EQ(found.phase, wanted) << "copy " << i << " at " << t;
             ASSERT_EQ(found.copies, landed) << "copy " << i << " at " << t;
             ASSERT_EQ(found.fraction, fraction) << "copy " << i << " at " << t;

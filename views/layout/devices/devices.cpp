@@ -84,16 +84,14 @@ std::int64_t Moment::moving() const
 
 std::string Moment::unit() const
 {
-    const std::int32_t unit = run.index->devices().unit();
-    return unit == trace::kNone ? "" : run.trace->info().units[static_cast<std::size_t>(unit)].name;
+    const std::optional<trace::UnitRow> unit = run.index->devices().unit();
+    return unit ? run.trace->info().units[unit->index()].name : "";
 }
 
 Role Moment::unitRole() const
 {
-    const std::int32_t unit = run.index->devices().unit();
-    return unit == trace::kNone
-               ? Role::Scalar
-               : parts::unitRole(run.trace->info().units[static_cast<std::size_t>(unit)].kind);
+    const std::optional<trace::UnitRow> unit = run.index->devices().unit();
+    return unit ? parts::unitRole(run.trace->info().units[unit->index()].kind) : Role::Scalar;
 }
 
 } // namespace devices

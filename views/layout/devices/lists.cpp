@@ -41,7 +41,7 @@ std::optional<trace::CopyRow> nextCopy(const Moment& moment)
     const trace::Copies& copies = moment.run.trace->copies();
     std::optional<trace::CopyRow> next;
     for (const LinkNow& link : moment.links) {
-        const auto id = static_cast<std::int32_t>(link.link);
+        const auto id = trace::LinkRow::at(link.link);
         const std::size_t begun = moment.run.index->copiesBy(id, copies.start, moment.state.now);
         if (begun < moment.run.index->copiesOf(id)) {
             const trace::CopyRow row = moment.run.index->copyOf(id, begun);
@@ -108,7 +108,8 @@ public:
             x += 34;
         }
         const double bar = std::clamp(std::floor((right - x) * 0.45), 0.0, 120.0);
-        const Role role = operandRole(m_moment.run, trace.copies().operand[copy.index()]);
+        const Role role =
+            operandRole(m_moment.run, trace::OperandRow{trace.copies().operand[copy.index()]});
         if (bar >= 24) {
             const double from = right - bar - 4, y = m_place.y + 5;
             m_canvas.fill(from, y, bar, 7, Role::Grid);

@@ -120,7 +120,8 @@ private:
             return;
         }
         const trace::Copies& copies = m_moment.run.trace->copies();
-        const Color color = operandRole(m_moment.run, copies.operand[link.copy->index()]);
+        const Color color =
+            operandRole(m_moment.run, trace::OperandRow{copies.operand[link.copy->index()]});
         const double length = gap.isVertical ? lane.h : lane.w;
         const double sent = std::max(kFront, std::round(length * link.fraction));
         Rect fill = lane, front = lane;

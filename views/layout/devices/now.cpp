@@ -37,8 +37,8 @@ std::string stepOf(const trace::Trace& trace, std::int32_t device, std::size_t a
 void describe(const RunView& run, std::int32_t agent, Picoseconds now, DeviceNow& device)
 {
     const trace::Trace& trace = *run.trace;
-    const auto wait = trace::waitAt(trace, agent, now);
-    const auto segment = trace::segmentAt(trace, agent, now);
+    const auto wait = trace::waitAt(trace, trace::AgentRow{agent}, now);
+    const auto segment = trace::segmentAt(trace, trace::AgentRow{agent}, now);
     if (now >= device.ends) {
         device.words = "done";
     } else if (wait) {
@@ -48,7 +48,7 @@ void describe(const RunView& run, std::int32_t agent, Picoseconds now, DeviceNow
     } else if (segment) {
         const trace::SegmentTemplate& of =
             trace.info().templates[at(trace.segments().templateId[segment->index()])];
-        const auto operation = trace::operationAt(trace, agent, now);
+        const auto operation = trace::operationAt(trace, trace::AgentRow{agent}, now);
         device.words = of.kind == trace::SegmentKind::Launch         ? "launch"
                        : of.kind == trace::SegmentKind::StepOverhead ? "step overhead"
                        : operation ? trace.info().operations[operation->index()].label
@@ -89,7 +89,7 @@ std::vector<LinkNow> linksNow(const RunView& run, const std::vector<trace::MeshA
         if (!to) {
             continue;
         }
-        const auto id = static_cast<std::int32_t>(link);
+        const auto id = trace::LinkRow::at(link);
         LinkNow& found = links.emplace_back();
         found.link = link;
         found.from = static_cast<std::int32_t>(link / each);

@@ -47,13 +47,13 @@ double shareInArray(Extent array, Extent block, Extent count)
 }
 
 // Puts an operand that could stand left of the anchor or above it where `preferAbove` says.
-Plan planOf(const trace::Info& info, std::int32_t pipeline, bool preferAbove)
+Plan planOf(const trace::Info& info, trace::PipelineRow pipeline, bool preferAbove)
 {
-    const trace::Pipeline& pipe = info.pipelines[static_cast<std::size_t>(pipeline)];
+    const trace::Pipeline& pipe = info.pipelines[pipeline.index()];
     Plan plan;
     for (std::int32_t i = 0; i < pipe.operandCount; ++i) {
         const std::int32_t operand = pipe.firstOperand + i;
-        plan.shapes.push_back(arrayShape(info, operand));
+        plan.shapes.push_back(arrayShape(info, trace::OperandRow{operand}));
         if (parts::writes(info.operands[static_cast<std::size_t>(operand)])) {
             plan.anchor = plan.shapes.size() - 1;
         }
@@ -255,9 +255,9 @@ double largestCell(const Plan& plan, const Frame& frame)
 
 } // namespace
 
-ArrayShape arrayShape(const trace::Info& info, std::int32_t operand)
+ArrayShape arrayShape(const trace::Info& info, trace::OperandRow operand)
 {
-    const trace::Operand& op = info.operands[static_cast<std::size_t>(operand)];
+    const trace::Operand& op = info.operands[operand.index()];
     ArrayShape shape;
     shape.operand = operand;
     const std::size_t rank = op.blockCounts.size();
@@ -288,11 +288,11 @@ ArrayShape arrayShape(const trace::Info& info, std::int32_t operand)
     return shape;
 }
 
-GridArrangement arrangeGrid(const trace::Info& info, std::int32_t pipeline, Rect area,
+GridArrangement arrangeGrid(const trace::Info& info, trace::PipelineRow pipeline, Rect area,
                             const HeadWidths& heads)
 {
     constexpr double kWorthIt = 1.2; // how much larger the cells of the less usual picture must be
-    const std::size_t axes = info.pipelines[static_cast<std::size_t>(pipeline)].grid.size();
+    const std::size_t axes = info.pipelines[pipeline.index()].grid.size();
     Plan plan;
     Frame frame;
     double cell = 0;

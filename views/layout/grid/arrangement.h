@@ -2,7 +2,7 @@
 // axis line up, so that the index maps can be read off the picture. Pure geometry.
 #pragma once
 
-#include "core/trace/trace.h"
+#include "core/trace/row.h"
 #include "views/layout/scene/scene.h"
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace pallascope::layout {
 // An operand's array as rows x columns of blocks. These are its last two axes; a vector is one row.
 struct ArrayShape
 {
-    std::int32_t operand = 0;
+    trace::OperandRow operand;
     Extent rows = 1, columns = 1;
     std::optional<std::int32_t> rowAxis, columnAxis; // grid axes; none also where there are several
     double lastRow = 1, lastColumn = 1; // the share of the last block that lies inside the array
@@ -53,7 +53,7 @@ inline constexpr double kPanelHead = 32; // px of the heading above the cells
 // Px that the name of an axis gets at least, left of the cells.
 inline constexpr double kAxisLabel = 15;
 
-[[nodiscard]] ArrayShape arrayShape(const trace::Info& info, std::int32_t operand);
+[[nodiscard]] ArrayShape arrayShape(const trace::Info& info, trace::OperandRow operand);
 
 // The widths that the headings of a pipeline's arrays need, for each operand: the whole heading,
 // and the heading without the shape. `label` is the width for the names of row axes.
@@ -64,7 +64,7 @@ struct HeadWidths
 };
 
 // Fits the arrays of a pipeline into `area`, with cells as large as possible.
-[[nodiscard]] GridArrangement arrangeGrid(const trace::Info& info, std::int32_t pipeline, Rect area,
-                                          const HeadWidths& heads);
+[[nodiscard]] GridArrangement arrangeGrid(const trace::Info& info, trace::PipelineRow pipeline,
+                                          Rect area, const HeadWidths& heads);
 
 } // namespace pallascope::layout

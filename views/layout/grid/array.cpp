@@ -48,7 +48,8 @@ struct ArrayPainter
     void hit(Rect rect, std::optional<std::int64_t> block) const
     {
         if (block) {
-            canvas.hit(rect.x, rect.y, rect.w, rect.h, target::Block{panel.shape.operand, *block});
+            canvas.hit(rect.x, rect.y, rect.w, rect.h,
+                       target::Block{panel.shape.operand.number, *block});
         }
     }
 
@@ -168,8 +169,8 @@ void ArrayPainter::paintHeld() const
 {
     const ArrayShape& shape = panel.shape;
     for (std::int32_t slot = 0; slot < operand.slots; ++slot) {
-        const trace::SlotState held =
-            trace::slotStateAt(*moment.run.trace, operand.firstBuffer + slot, moment.now);
+        const trace::SlotState held = trace::slotStateAt(
+            *moment.run.trace, trace::BufferRow{operand.firstBuffer + slot}, moment.now);
         if (!held.block || held.phase == trace::SlotPhase::Free) {
             continue;
         }
@@ -222,9 +223,9 @@ double nameWidth(const trace::Operand& operand)
 
 } // namespace
 
-HeadWidths headWidths(const trace::Info& info, std::int32_t pipeline)
+HeadWidths headWidths(const trace::Info& info, trace::PipelineRow pipeline)
 {
-    const trace::Pipeline& pipe = info.pipelines[static_cast<std::size_t>(pipeline)];
+    const trace::Pipeline& pipe = info.pipelines[pipeline.index()];
     HeadWidths heads;
     for (std::int32_t i = 0; i < pipe.operandCount; ++i) {
         const trace::Operand& operand =
@@ -232,7 +233,8 @@ HeadWidths headWidths(const trace::Info& info, std::int32_t pipeline)
         const double least = std::min(120.0, nameWidth(operand));
         heads.least.push_back(least);
         heads.whole.push_back(least + textWidth(parts::arrayText(operand.array, operand.dtype)));
-        const std::optional<std::int32_t> row = arrayShape(info, pipe.firstOperand + i).rowAxis;
+        const std::optional<std::int32_t> row =
+            arrayShape(info, trace::OperandRow{pipe.firstOperand + i}).rowAxis;
         heads.label =
             std::clamp(std::ceil(textWidth(axisName(pipe, row), 10)) + 4, heads.label, kMostLabel);
     }
@@ -242,7 +244,7 @@ HeadWidths headWidths(const trace::Info& info, std::int32_t pipeline)
 ShownSlice shownSlice(const GridMoment& moment, const ArrayShape& shape)
 {
     const trace::Trace& trace = *moment.run.trace;
-    const trace::Operand& operand = trace.info().operands[static_cast<std::size_t>(shape.operand)];
+    const trace::Operand& operand = trace.info().operands[shape.operand.index()];
     ShownSlice slice;
     std::int64_t block = 0;
     const std::optional<trace::VisitRow> visit =
@@ -265,8 +267,8 @@ ShownSlice shownSlice(const GridMoment& moment, const ArrayShape& shape)
 void paintHeading(Canvas& canvas, const GridMoment& moment, const ArrayPanel& panel, double right)
 {
     const trace::Info& info = moment.run.trace->info();
-    const trace::Operand& operand = info.operands[static_cast<std::size_t>(panel.shape.operand)];
-    const trace::Pipeline& pipe = info.pipelines[static_cast<std::size_t>(moment.pipeline)];
+    const trace::Operand& operand = info.operands[panel.shape.operand.index()];
+    const trace::Pipeline& pipe = info.pipelines[moment.pipeline.index()];
     const double top = panel.y - 31;
     const double room = std::min(panel.width, right - panel.x);
     parts::swatch(canvas, moment.run, panel.x, top + 5, panel.shape.operand);
@@ -296,8 +298,7 @@ void paintHeading(Canvas& canvas, const GridMoment& moment, const ArrayPanel& pa
 
 void paintArray(Canvas& canvas, const GridMoment& moment, const ArrayPanel& panel)
 {
-    const trace::Operand& operand =
-        moment.run.trace->info().operands[static_cast<std::size_t>(panel.shape.operand)];
+    const trace::Operand& operand = moment.run.trace->info().operands[panel.shape.operand.index()];
     const ArrayPainter painter = {canvas,
                                   moment,
                                   panel,

@@ -37,8 +37,7 @@ double paintAxes(Canvas& canvas, const GridMoment& moment, Rect area)
     if (!moment.hasPipeline || moment.index.empty()) {
         return area.y;
     }
-    const trace::Pipeline& pipe =
-        moment.run.trace->info().pipelines[static_cast<std::size_t>(moment.pipeline)];
+    const trace::Pipeline& pipe = moment.run.trace->info().pipelines[moment.pipeline.index()];
     std::vector<std::size_t> several;
     double label = 15;
     for (std::size_t axis = 0; axis < pipe.grid.size() && axis < moment.index.size(); ++axis) {

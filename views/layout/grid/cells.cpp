@@ -27,17 +27,17 @@ std::vector<Extent> cellCounts(const trace::Operand& operand)
     return counts;
 }
 
-ArrayCells::ArrayCells(const RunView& run, std::int32_t operand, Picoseconds now)
+ArrayCells::ArrayCells(const RunView& run, trace::OperandRow operand, Picoseconds now)
     : m_run(run)
     , m_number(operand)
-    , m_operand(run.trace->info().operands[static_cast<std::size_t>(operand)])
+    , m_operand(run.trace->info().operands[operand.index()])
     , m_now(now)
     , m_listed(hasListedCells(m_operand))
     , m_counts(cellCounts(m_operand))
 {
     for (std::int32_t slot = 0; slot < m_operand.slots && m_listed; ++slot) {
         const trace::SlotState state =
-            trace::slotStateAt(*run.trace, m_operand.firstBuffer + slot, now);
+            trace::slotStateAt(*run.trace, trace::BufferRow{m_operand.firstBuffer + slot}, now);
         if (state.block && state.phase != trace::SlotPhase::Free) {
             const auto list = trace::indicesOf(m_operand, *state.block);
             m_held.push_back({*state.block, {list.begin(), list.end()}});

@@ -21,7 +21,7 @@ namespace pallascope::layout {
 class ArrayCells
 {
 public:
-    ArrayCells(const RunView& run, std::int32_t operand, Picoseconds now);
+    ArrayCells(const RunView& run, trace::OperandRow operand, Picoseconds now);
 
     // The block that a cell shows, if one ever comes there. An element may be in several blocks:
     // the one in a slot goes first, then one that was copied already, then the first that will be.
@@ -35,7 +35,7 @@ private:
                                       const std::vector<Extent>& counts) const;
 
     const RunView& m_run;
-    std::int32_t m_number;
+    trace::OperandRow m_number;
     const trace::Operand& m_operand;
     Picoseconds m_now;
     bool m_listed;

@@ -91,7 +91,7 @@ void paintCopy(Canvas& canvas, const GridMoment& moment, Rect line, std::uint32_
     const double lineWidth = hasLine ? 64 : 0;
     const std::string semaphore = line.w >= 400 ? semaphoreName(trace, copy) : std::string();
     const double semaphoreWidth = line.w >= 400 ? 84 : 0;
-    parts::swatch(canvas, moment.run, line.x, line.y + 4, number);
+    parts::swatch(canvas, moment.run, line.x, line.y + 4, trace::OperandRow{number});
     canvas.text(line.x + 12, line.y, line.w - 12 - semaphoreWidth - stateWidth - lineWidth - 6,
                 kCopyLine - 2, fromTo(trace, copy),
                 {11, Role::Text, isMoving ? Weight::MonoBold : Weight::Mono, Align::Left});

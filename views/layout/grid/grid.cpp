@@ -36,7 +36,8 @@ GridMoment momentOf(const RunView& run, const ViewState& state)
 std::string writtenText(Canvas& canvas, const GridMoment& moment, std::int32_t operand)
 {
     const trace::Operand& op = moment.run.trace->info().operands[static_cast<std::size_t>(operand)];
-    const std::int64_t written = moment.run.index->blocksWritten(operand, moment.now);
+    const std::int64_t written =
+        moment.run.index->blocksWritten(trace::OperandRow{operand}, moment.now);
     const std::int64_t all = parts::blockTotal(op);
     canvas.state(
         {FactKind::BlocksWritten, operand, static_cast<double>(written), countText(written)});
@@ -59,7 +60,7 @@ std::string captionOf(Canvas& canvas, const GridMoment& moment,
     if (!moment.hasPipeline) {
         return manual;
     }
-    const trace::Pipeline& pipe = info.pipelines[static_cast<std::size_t>(moment.pipeline)];
+    const trace::Pipeline& pipe = info.pipelines[moment.pipeline.index()];
     if (!moment.run.notRun.empty()) {
         return notRunCaption(moment.run, pipe);
     }

@@ -21,13 +21,13 @@ namespace {
 constexpr std::int64_t kLongestPath = 4096; // visits; a longer path would cover its whole array
 
 // The rows of Visits of one operand that have begun by `step`.
-std::pair<std::size_t, std::size_t> visitsUntil(const trace::Trace& trace, std::int32_t operand,
-                                                trace::StepRow step)
+std::pair<std::size_t, std::size_t> visitsUntil(const trace::Trace& trace,
+                                                trace::OperandRow operand, trace::StepRow step)
 {
     const trace::Visits& visits = trace.visits();
     const auto begin = visits.operand.begin();
-    const auto first = std::lower_bound(begin, visits.operand.end(), operand);
-    const auto last = std::upper_bound(first, visits.operand.end(), operand);
+    const auto first = std::lower_bound(begin, visits.operand.end(), operand.number);
+    const auto last = std::upper_bound(first, visits.operand.end(), operand.number);
     const auto from = visits.firstStep.begin() + (first - begin);
     const auto to = visits.firstStep.begin() + (last - begin);
     const auto end = std::upper_bound(from, to, step.number);
@@ -69,7 +69,7 @@ void paintTicks(Canvas& canvas, double x, double y, double tick, double height, 
 std::string copiedText(const GridMoment& moment, double room)
 {
     const trace::Info& info = moment.run.trace->info();
-    const trace::Pipeline& pipe = info.pipelines[static_cast<std::size_t>(moment.pipeline)];
+    const trace::Pipeline& pipe = info.pipelines[moment.pipeline.index()];
     const trace::Index& index = *moment.run.index;
     std::string text;
     std::set<std::int64_t> totals;
@@ -79,8 +79,8 @@ std::string copiedText(const GridMoment& moment, double room)
         if (parts::reads(op)) {
             const auto landedBy = [&](Picoseconds t) {
                 std::int64_t sum = 0;
-                for (const std::int32_t one : index.sharing(operand)) {
-                    sum += index.landed(one, false, t);
+                for (const std::int32_t one : index.sharing(trace::OperandRow{operand})) {
+                    sum += index.landed(trace::OperandRow{one}, false, t);
                 }
                 return sum;
             };
@@ -107,7 +107,7 @@ std::string copiedText(const GridMoment& moment, double room)
 void paintPath(Canvas& canvas, const GridMoment& moment, const ArrayPanel& panel)
 {
     const trace::Trace& trace = *moment.run.trace;
-    const auto operand = static_cast<std::size_t>(panel.shape.operand);
+    const auto operand = panel.shape.operand.index();
     if (std::min(panel.cellWidth, panel.cellHeight) < 10 || !moment.step
         || hasListedCells(trace.info().operands[operand])) {
         return;
@@ -188,8 +188,7 @@ void paintGuides(Canvas& canvas, const GridMoment& moment, const GridArrangement
 
 void paintOdometer(Canvas& canvas, const GridMoment& moment, Rect area, double tick)
 {
-    const trace::Pipeline& pipe =
-        moment.run.trace->info().pipelines[static_cast<std::size_t>(moment.pipeline)];
+    const trace::Pipeline& pipe = moment.run.trace->info().pipelines[moment.pipeline.index()];
     const std::size_t axes = moment.index.size();
     if (axes == 0 || area.w < 60 || area.h < 40) {
         return;
@@ -246,11 +245,11 @@ void paintLegend(Canvas& canvas, const GridMoment& moment,
              picture->manual == nullptr ? own : picture->manual->operands) {
             const trace::Operand& op = info.operands[static_cast<std::size_t>(operand)];
             if (parts::reads(op)) {
-                input = operandRole(moment.run, picture->operand);
+                input = operandRole(moment.run, trace::OperandRow{picture->operand});
                 hasInput = true;
             }
             if (parts::writes(op) && !hasOutput) {
-                output = operandRole(moment.run, picture->operand);
+                output = operandRole(moment.run, trace::OperandRow{picture->operand});
                 hasOutput = true;
             }
         }

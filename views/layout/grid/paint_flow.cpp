@@ -28,11 +28,11 @@ public:
         , m_picture(picture)
         , m_panel(panel)
         , m_operand(moment.run.trace->info().operands[static_cast<std::size_t>(picture.operand)])
-        , m_role(operandRole(moment.run, picture.operand))
+        , m_role(operandRole(moment.run, trace::OperandRow{picture.operand}))
         , m_output(picture.manual == nullptr && parts::writes(m_operand))
     {
         if (picture.manual == nullptr) {
-            m_blocks.emplace(moment.run, picture.operand, moment.now);
+            m_blocks.emplace(moment.run, trace::OperandRow{picture.operand}, moment.now);
         }
     }
 
@@ -40,7 +40,7 @@ public:
     {
         const double top = m_panel.y - m_panel.head - 1;
         const double x = m_panel.x;
-        parts::swatch(m_canvas, m_moment.run, x, top + 5, m_picture.operand);
+        parts::swatch(m_canvas, m_moment.run, x, top + 5, trace::OperandRow{m_picture.operand});
         const double name = 12 + textWidth(m_picture.name, 12, Weight::SemiBold) + 8;
         m_canvas.text(x + 12, top, m_panel.room - 12, 17, m_picture.name,
                       {12, Role::Text, Weight::SemiBold, Align::Left});
@@ -94,7 +94,8 @@ private:
         }
         cell.block = m_blocks->blockAt(cell.number);
         if (cell.block) {
-            cell.state = index.blockStateAt(m_picture.operand, *cell.block, m_moment.now);
+            cell.state =
+                index.blockStateAt(trace::OperandRow{m_picture.operand}, *cell.block, m_moment.now);
         }
         return cell;
     }

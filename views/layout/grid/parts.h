@@ -20,7 +20,7 @@ struct GridMoment
     const RunView& run;
     Picoseconds now;
     std::int32_t device = 0; // whose manual DMA is shown
-    std::int32_t pipeline = 0;
+    trace::PipelineRow pipeline;
     std::optional<trace::StepRow> step;
     std::vector<Extent> index; // in the grid
     bool finished = false;     // at the end of the run, when nothing is current
@@ -60,6 +60,6 @@ inline constexpr double kCopiesHead = 20, kCopyLine = 17; // px
                                         const std::vector<ArrayPicture>& pictures);
 
 // The widths of the headings of a pipeline's arrays.
-[[nodiscard]] HeadWidths headWidths(const trace::Info& info, std::int32_t pipeline);
+[[nodiscard]] HeadWidths headWidths(const trace::Info& info, trace::PipelineRow pipeline);
 
 } // namespace pallascope::layout

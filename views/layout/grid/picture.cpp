@@ -87,7 +87,7 @@ ArrayPicture pictureOfOperand(const GridMoment& moment, std::int32_t number)
     const std::size_t fixed = arrange(picture, counts, cut);
     if (fixed > 0) {
         ArrayShape slice;
-        slice.operand = number;
+        slice.operand = trace::OperandRow{number};
         slice.rows = picture.cells(); // of one slice
         picture.firstCell = shownSlice(moment, slice).firstCell;
     }
@@ -104,7 +104,7 @@ ArrayPicture pictureOfOperand(const GridMoment& moment, std::int32_t number)
     if (hasListedCells(operand)) {
         picture.axes = "by list" + (picture.axes.empty() ? "" : "  " + picture.axes);
     }
-    const ArrayShape shape = arrayShape(info, number);
+    const ArrayShape shape = arrayShape(info, trace::OperandRow{number});
     picture.lastColumn = cut.empty() || cut.back() + 1 == counts.size() ? shape.lastColumn : 1;
     picture.lastRow =
         picture.rows > 1 && cut[cut.size() - 2] + 2 == counts.size() ? shape.lastRow : 1;
@@ -236,8 +236,7 @@ std::vector<ArrayPicture> picturesAt(const GridMoment& moment)
 {
     std::vector<ArrayPicture> pictures;
     if (moment.hasPipeline) {
-        const trace::Pipeline& pipe =
-            moment.run.trace->info().pipelines[static_cast<std::size_t>(moment.pipeline)];
+        const trace::Pipeline& pipe = moment.run.trace->info().pipelines[moment.pipeline.index()];
         for (std::int32_t i = 0; i < pipe.operandCount; ++i) {
             pictures.push_back(pictureOfOperand(moment, pipe.firstOperand + i));
         }

@@ -146,7 +146,7 @@ BudgetRow rowOf(const RunView& run, std::int32_t number)
     const trace::Info& info = run.trace->info();
     const trace::Buffer& buffer = info.buffers[static_cast<std::size_t>(number)];
     BudgetRow row;
-    row.color = bufferRole(run, number);
+    row.color = bufferRole(run, trace::BufferRow{number});
     row.firstBuffer = number;
     row.operand = buffer.operand;
     if (buffer.operand < 0) {
@@ -265,7 +265,7 @@ double paintTable(Canvas& canvas, const RunView& run, const Budget& budget, doub
     });
     for (const BudgetRow& row : rows) {
         canvas.fill(x, y + 5, 8, 8, row.color);
-        if (row.operand >= 0 && isRepeatedColor(run, row.operand)) {
+        if (row.operand >= 0 && isRepeatedColor(run, trace::OperandRow{row.operand})) {
             canvas.fill(x, y + 5, 2, 8, Role::Text);
         }
         canvas.text(x + 14, y, nameWidth + 2, kRow, row.name,

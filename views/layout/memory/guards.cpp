@@ -97,7 +97,7 @@ void paintGuard(Canvas& canvas, const RunView& run, const Place& place, Rect rec
         Role role = Role::Text2;
         if (!state.ends.empty()) {
             const trace::CopyRow copy = trace::copyOf(*run.trace, state.ends.front());
-            role = operandRole(run, run.trace->copies().operand[copy.index()]);
+            role = operandRole(run, trace::OperandRow{run.trace->copies().operand[copy.index()]});
         }
         paintPips(canvas, {rect.x, y + kTextLine + 1, rect.w, kPips}, state.ends.size(),
                   std::min(1.0, share), role);

@@ -66,7 +66,7 @@ void paintQueue(Canvas& canvas, const RunView& run, const std::vector<std::size_
             canvas.text(x, y, right - x, 18, more, {10, Role::Text2, Weight::Medium, Align::Left});
             return;
         }
-        const Role role = operandRole(run, copies.operand[row]);
+        const Role role = operandRole(run, trace::OperandRow{copies.operand[row]});
         canvas.fill(x, y, width, 18, mix(role, 0.12));
         if (moving) {
             canvas.fill(x, y, width * fraction, 18, mix(role, 0.34));
@@ -129,7 +129,7 @@ void paintLink(Canvas& canvas, const RunView& run, Picoseconds now, std::int32_t
         const double seconds = toSeconds(Picoseconds(copies.end[row] - copies.start[row])).value();
         const double rate = static_cast<double>(copies.bytes[row]) / seconds;
         canvas.fill(x, bar, w * std::min(1.0, rate / full), 10,
-                    operandRole(run, copies.operand[row]));
+                    operandRole(run, trace::OperandRow{copies.operand[row]}));
         canvas.hit(x, bar, w * std::min(1.0, rate / full), 10,
                    target::Copy{static_cast<std::int64_t>(row)});
     }
@@ -159,7 +159,7 @@ std::string linkName(const trace::Info& info, std::int32_t link)
 
 std::vector<std::size_t> copiesOnLink(const trace::Trace& trace, std::int32_t link, Picoseconds now)
 {
-    const trace::CopyRange range = trace::copiesInFlight(trace, link, now);
+    const trace::CopyRange range = trace::copiesInFlight(trace, trace::LinkRow{link}, now);
     std::vector<std::size_t> rows;
     for (std::size_t row = range.first; row < range.last; ++row) {
         if (trace.copies().link[row] == link) { // those of other links lie between them

@@ -91,7 +91,7 @@ double paintScalars(Canvas& canvas, const RunView& run, std::int32_t memory,
         const double top = y + kMemoryHeading + kBoxPitch * static_cast<double>(box.line);
         const double name = textWidth(buffer.name, 10, Weight::Mono);
         const std::string size = sizeOf(buffer);
-        const Role role = bufferRole(run, box.buffer);
+        const Role role = bufferRole(run, trace::BufferRow{box.buffer});
         canvas.fill(x, top, box.w, kBox, mix(role, 0.14));
         if (name + 10 <= box.w) {
             canvas.text(x + 6, top, name + 2, kBox, buffer.name,

@@ -129,10 +129,10 @@ private:
     [[nodiscard]] Role roleNow() const
     {
         if (m_state.ends.empty()) {
-            return bufferRole(m_run, m_place.buffer);
+            return bufferRole(m_run, trace::BufferRow{m_place.buffer});
         }
         const trace::CopyRow copy = trace::copyOf(m_trace, inPlace().front());
-        return operandRole(m_run, m_trace.copies().operand[copy.index()]);
+        return operandRole(m_run, trace::OperandRow{m_trace.copies().operand[copy.index()]});
     }
 
     // The ends in the order in which their parts lie in the slot.
@@ -164,7 +164,7 @@ private:
             const double fraction =
                 trace::copyFraction(m_trace, trace::copyOf(m_trace, ends[i]), m_now);
             const bool started = m_trace.copies().start[copy] <= m_now.value();
-            const Role role = operandRole(m_run, m_trace.copies().operand[copy]);
+            const Role role = operandRole(m_run, trace::OperandRow{m_trace.copies().operand[copy]});
             if (m_trace.copies().issue[copy] <= m_now.value()) {
                 paintLook(m_canvas, lookOf(m_state.phase, fraction, started), role, piece);
             }
@@ -291,7 +291,7 @@ private:
         if (pieces || ends.size() == 1) {
             addCopies(rect);
         }
-        if (roleNow() == bufferRole(m_run, m_place.buffer)) {
+        if (roleNow() == bufferRole(m_run, trace::BufferRow{m_place.buffer})) {
             m_canvas.hit(rect.x, rect.y, rect.w, rect.h, target::Buffer{m_place.buffer});
         }
         if (pieces && onTop) {

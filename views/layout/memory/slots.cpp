@@ -22,8 +22,8 @@ trace::SlotState stateOf(const trace::Trace& trace, const Place& place, Picoseco
 {
     const trace::Buffer& buffer = trace.info().buffers[static_cast<std::size_t>(place.buffer)];
     return place.operand == trace::kNone
-               ? trace::slotStateAt(trace, place.buffer, now)
-               : trace::slotStateOf(trace, place.operand, buffer.slot, now);
+               ? trace::slotStateAt(trace, trace::BufferRow{place.buffer}, now)
+               : trace::slotStateOf(trace, trace::OperandRow{place.operand}, buffer.slot, now);
 }
 
 bool isOutput(const trace::Trace& trace, const trace::Buffer& buffer)
@@ -172,7 +172,7 @@ void paintSlot(Canvas& canvas, const RunView& run, const Place& place, Rect rect
     const trace::Buffer& buffer = trace.info().buffers[static_cast<std::size_t>(index)];
     const trace::SlotState state = stateOf(trace, place, now);
     const SlotLook look = lookOf(trace, buffer, state, now);
-    const Role role = bufferRole(run, index);
+    const Role role = bufferRole(run, trace::BufferRow{index});
     if (look.undefined) {
         canvas.hatch(rect.x, rect.y, rect.w, rect.h, mix(Role::Poison, 0.28), Role::View,
                      Hatch::Undefined);

@@ -53,8 +53,10 @@ Color stripFill(const RunView& run, const std::vector<std::int32_t>& operands, s
     for (std::int64_t block = first; block < last; block += stride) {
         double ofBlock = 0;
         for (const std::int32_t operand : operands) {
-            if (run.index->sharing(operand).front() == operand) { // it counts for all that share
-                ofBlock += static_cast<double>(run.index->blockStateAt(operand, block, now).copies);
+            if (run.index->sharing(trace::OperandRow{operand}).front()
+                == operand) { // it counts for all that share
+                ofBlock += static_cast<double>(
+                    run.index->blockStateAt(trace::OperandRow{operand}, block, now).copies);
             }
         }
         copies += ofBlock;
@@ -67,7 +69,8 @@ Color stripFill(const RunView& run, const std::vector<std::int32_t>& operands, s
     const trace::Info& info = run.trace->info();
     const bool output = parts::writes(info.operands[static_cast<std::size_t>(operands.front())]);
     const double share = output ? 0.50 : std::min(0.66, 0.18 + 0.06 * copies / touched);
-    return mix(operandRole(run, operands.front()), share * std::max(0.35, touched / looked));
+    return mix(operandRole(run, trace::OperandRow{operands.front()}),
+               share * std::max(0.35, touched / looked));
 }
 
 void paintStrip(Canvas& canvas, const RunView& run, const std::vector<std::int32_t>& operands,
@@ -84,8 +87,7 @@ void paintStrip(Canvas& canvas, const RunView& run, const std::vector<std::int32
         canvas.hit(x, y, w + gap, height, target::Block{operands.front(), block});
     }
     for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
-        const trace::CopyRange range =
-            trace::copiesInFlight(trace, static_cast<std::int32_t>(link), now);
+        const trace::CopyRange range = trace::copiesInFlight(trace, trace::LinkRow::at(link), now);
         const trace::Copies& copies = trace.copies();
         if (range.empty() || copies.start[range.first] > now.value()
             || std::find(operands.begin(), operands.end(), copies.operand[range.first])
@@ -96,7 +98,7 @@ void paintStrip(Canvas& canvas, const RunView& run, const std::vector<std::int32
         const std::int64_t block = copies.block[range.first];
         const double x = strip.edge(strip.cellOf(block));
         const double w = std::max(2.0, strip.edge(strip.cellOf(block) + 1) - x - gap);
-        canvas.fill(x, y, w, height, operandRole(run, operand));
+        canvas.fill(x, y, w, height, operandRole(run, trace::OperandRow{operand}));
         canvas.fill(x, y + height + 1, w, 2, Role::Text);
         canvas.hit(x, y, w, height, target::Block{operand, block});
     }
@@ -107,7 +109,7 @@ Bytes bytesMoved(const RunView& run, const std::vector<std::int32_t>& operands, 
 {
     double moved = 0;
     for (const std::int32_t operand : operands) {
-        moved += run.index->movedBytes(operand, now);
+        moved += run.index->movedBytes(trace::OperandRow{operand}, now);
     }
     return Bytes(std::llround(moved));
 }

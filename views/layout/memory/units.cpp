@@ -37,8 +37,8 @@ std::optional<std::int32_t> mainUnit(const RunView& run, const std::vector<std::
     std::optional<std::int32_t> best;
     for (const std::int32_t unit : units) {
         if (!best
-            || run.index->unitBusy(unit, run.trace->end())
-                   > run.index->unitBusy(*best, run.trace->end())) {
+            || run.index->unitBusy(trace::UnitRow{unit}, run.trace->end())
+                   > run.index->unitBusy(trace::UnitRow{*best}, run.trace->end())) {
             best = unit;
         }
     }
@@ -69,12 +69,12 @@ void paintUnits(Canvas& canvas, const RunView& run, Picoseconds now, double y)
     const std::size_t lines = (units.size() + most - 1) / most;
     const std::size_t perRow = (units.size() + lines - 1) / lines;
     const double pitch = (w + 8) / static_cast<double>(perRow);
-    const std::optional<trace::WaitRow> wait = trace::waitAt(trace, 0, now);
+    const std::optional<trace::WaitRow> wait = trace::waitAt(trace, trace::AgentRow{0}, now);
     const bool waiting = wait && !waitsForOthers(trace, *wait) && now < trace.end();
     const std::optional<std::int32_t> main = waiting ? mainUnit(run, units) : std::nullopt;
     for (std::size_t i = 0; i < units.size(); ++i) {
         const trace::Unit& unit = info.units[static_cast<std::size_t>(units[i])];
-        const UnitState state = unitState(trace, units[i], now);
+        const UnitState state = unitState(trace, trace::UnitRow{units[i]}, now);
         const bool busy = state.share.has_value();
         const bool waits = units[i] == main && !busy;
         const double x = parts::kPadding + pitch * static_cast<double>(i % perRow);

@@ -43,9 +43,9 @@ void waitMarks(Canvas& canvas, const RunView& run, double y, double width)
         const bool goesOn =
             // Waited all along, so the mark where the wait began suffices.
             after - before == to - from;
-        const bool began = !trace::waitAt(*run.trace, 0, from) || x == 0;
+        const bool began = !trace::waitAt(*run.trace, trace::AgentRow{0}, from) || x == 0;
         if (after > before && (began || !goesOn)
-            && !(trace::waitAt(*run.trace, 0, from) && x > 0)) {
+            && !(trace::waitAt(*run.trace, trace::AgentRow{0}, from) && x > 0)) {
             canvas.fill(x, y, 1, kTick, Role::Wait);
         }
         before = after;

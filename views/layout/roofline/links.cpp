@@ -47,7 +47,7 @@ double rateNow(const RunView& run, const Kind& kind, Picoseconds now)
     const trace::Copies& copies = run.trace->copies();
     double sum = 0;
     for (const std::int32_t link : kind.links) {
-        const trace::CopyRange range = trace::copiesInFlight(*run.trace, link, now);
+        const trace::CopyRange range = trace::copiesInFlight(*run.trace, trace::LinkRow{link}, now);
         if (range.empty() || copies.start[range.first] > now.value()) {
             continue;
         }
@@ -62,7 +62,7 @@ double rateSoFar(const RunView& run, const Kind& kind, Picoseconds now)
 {
     double bytes = 0;
     for (const std::int32_t link : kind.links) {
-        bytes += run.index->linkBytes(link, now);
+        bytes += run.index->linkBytes(trace::LinkRow{link}, now);
     }
     const double seconds = toSeconds(std::min(now, run.trace->end())).value();
     return seconds > 0 ? bytes / seconds : 0;

@@ -1,5 +1,7 @@
 #include "views/layout/run/operand_color.h"
 
+#include <cstdint>
+
 namespace pallascope::layout {
 
 namespace {
@@ -8,24 +10,24 @@ constexpr std::int32_t kColors = 6;
 
 } // namespace
 
-Role operandRole(const RunView& run, std::int32_t operand)
+Role operandRole(const RunView& run, trace::OperandRow operand)
 {
-    return hueRole(run.index->arrays().ofOperand[static_cast<std::size_t>(operand)]);
+    return hueRole(run.index->arrays().ofOperand[operand.index()]);
 }
 
-bool isRepeatedColor(const RunView& run, std::int32_t operand)
+bool isRepeatedColor(const RunView& run, trace::OperandRow operand)
 {
-    return run.index->arrays().ofOperand[static_cast<std::size_t>(operand)] >= kColors;
+    return run.index->arrays().ofOperand[operand.index()] >= kColors;
 }
 
-Role bufferRole(const RunView& run, std::int32_t buffer)
+Role bufferRole(const RunView& run, trace::BufferRow buffer)
 {
-    const std::int32_t array = run.index->arrays().ofBuffer[static_cast<std::size_t>(buffer)];
+    const std::int32_t array = run.index->arrays().ofBuffer[buffer.index()];
     if (array >= 0) {
         return hueRole(array);
     }
     const trace::Info& info = run.trace->info();
-    const std::int32_t memory = info.buffers[static_cast<std::size_t>(buffer)].memory;
+    const std::int32_t memory = info.buffers[buffer.index()].memory;
     return info.memories[static_cast<std::size_t>(memory)].name == "SMEM" ? Role::Smem : Role::Vmem;
 }
 

@@ -24,7 +24,7 @@ Picoseconds linkBusy(const RunView& run, std::size_t link, const trace::Piece& p
     Picoseconds busy;
     for (const bool out : {false, true}) {
         const auto by = [&](Picoseconds t) {
-            return run.index->linkBusy(static_cast<std::int32_t>(link), out, t);
+            return run.index->linkBusy(trace::LinkRow::at(link), out, t);
         };
         busy += by(piece.end) - by(piece.begin);
     }
@@ -48,7 +48,7 @@ std::optional<PieceBound> boundOf(const RunView& run, std::int32_t device,
         }
     };
     for (std::size_t unit = 0; unit < info.units.size(); ++unit) {
-        const auto id = static_cast<std::int32_t>(unit);
+        const auto id = trace::UnitRow::at(unit);
         const auto agents = static_cast<std::int64_t>(
             std::max<std::size_t>(1, run.index->agents().ofUnit[unit].size()));
         const Picoseconds all =

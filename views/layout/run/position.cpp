@@ -52,9 +52,9 @@ Position positionAt(const RunView& run, Picoseconds now)
         return position;
     }
     position.step = index.leading().row(index.leading().at(now));
-    position.pipeline = trace.steps().pipeline[position.step->index()];
-    position.kind = index.pipelines().ofPipeline[at(position.pipeline)];
-    const trace::Pipeline& pipeline = trace.info().pipelines[at(position.pipeline)];
+    position.pipeline = trace::PipelineRow{trace.steps().pipeline[position.step->index()]};
+    position.kind = index.pipelines().ofPipeline[position.pipeline.index()];
+    const trace::Pipeline& pipeline = trace.info().pipelines[position.pipeline.index()];
     position.number = trace.steps().ordinal[position.step->index()];
     position.steps = pipeline.steps;
     position.agents = index.pipelines().all[at(*position.kind)].agents;
@@ -206,7 +206,7 @@ std::vector<std::int32_t> buffersThere(const RunView& run, const Position& posit
     for (std::size_t buffer = 0; buffer < info.buffers.size(); ++buffer) {
         const auto number = static_cast<std::int32_t>(buffer);
         if (info.buffers[buffer].memory == memory
-            && run.index->pipelines().isThere(number, position.kind)) {
+            && run.index->pipelines().isThere(trace::BufferRow{number}, position.kind)) {
             buffers.push_back(number);
         }
     }

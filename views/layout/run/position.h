@@ -18,7 +18,7 @@ namespace pallascope::layout {
 struct Position
 {
     std::optional<trace::StepRow> step; // none: the run has none
-    std::int32_t pipeline = 0;          // of that step
+    trace::PipelineRow pipeline;        // of that step
     std::optional<std::int32_t> kind;   // of that pipeline; none: the run has no pipelines
     std::int64_t number = 0;            // of the step within its pipeline, from 0
     std::int64_t steps = 0;             // of that pipeline

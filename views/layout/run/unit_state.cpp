@@ -11,10 +11,11 @@ namespace pallascope::layout {
 
 namespace {
 
-std::optional<UnitState> stateFor(const trace::Trace& trace, std::int32_t agent, std::int32_t unit,
-                                  Picoseconds now)
+std::optional<UnitState> stateFor(const trace::Trace& trace, trace::AgentRow agent,
+                                  trace::UnitRow unit, Picoseconds now)
 {
-    const std::optional<trace::SegmentRow> row = trace::segmentAt(trace, agent, now);
+    const std::optional<trace::SegmentRow> row =
+        trace::segmentAt(trace, trace::AgentRow{agent}, now);
     if (!row) {
         return {};
     }
@@ -25,7 +26,7 @@ std::optional<UnitState> stateFor(const trace::Trace& trace, std::int32_t agent,
     for (const trace::Mark& mark : segment.marks) {
         const std::int64_t begin = trace::markTime(segment, mark.offset);
         const std::int64_t end = trace::markTime(segment, mark.offset + mark.length);
-        if (mark.unit == unit && begin <= since && since < end) {
+        if (mark.unit == unit.number && begin <= since && since < end) {
             const bool isStep = mark.operation < 0;
             return UnitState{
                 isStep ? "step"
@@ -37,11 +38,11 @@ std::optional<UnitState> stateFor(const trace::Trace& trace, std::int32_t agent,
 }
 
 // Whether an agent is of another kind than the first one and is not an instance of the unit itself.
-bool isOther(const trace::Info& info, std::size_t agent, std::int32_t unit)
+bool isOther(const trace::Info& info, std::size_t agent, trace::UnitRow unit)
 {
     const std::string kind = trace::kindOfAgent(info.agents[agent]);
     return kind != trace::kindOfAgent(info.agents[0])
-           && !kind.ends_with(info.units[static_cast<std::size_t>(unit)].name);
+           && !kind.ends_with(info.units[unit.index()].name);
 }
 
 // How many of the agents of these kinds work.
@@ -62,7 +63,7 @@ UnitState stateOf(const trace::Info& info, const std::vector<std::size_t>& worki
 
 } // namespace
 
-UnitState unitState(const trace::Trace& trace, std::int32_t unit, Picoseconds now)
+UnitState unitState(const trace::Trace& trace, trace::UnitRow unit, Picoseconds now)
 {
     const trace::Info& info = trace.info();
     const std::string ofCore = info.agents[0] + " ";
@@ -73,7 +74,7 @@ UnitState unitState(const trace::Trace& trace, std::int32_t unit, Picoseconds no
         if (!isCore && !isOther(info, agent, unit)) {
             continue;
         }
-        if (const auto state = stateFor(trace, static_cast<std::int32_t>(agent), unit, now)) {
+        if (const auto state = stateFor(trace, trace::AgentRow::at(agent), unit, now)) {
             if (isCore) {
                 return *state;
             }

@@ -18,7 +18,7 @@ struct UnitState
 // A unit of the first core works for the core itself or, with manual commands, beside it. If agents
 // of other kinds work on such a unit, the words are "3 of 32:" and the share is that of the agents
 // that work.
-[[nodiscard]] UnitState unitState(const trace::Trace& trace, std::int32_t unit, Picoseconds now);
+[[nodiscard]] UnitState unitState(const trace::Trace& trace, trace::UnitRow unit, Picoseconds now);
 
 // Whether a wait is for other cores to finish, and not for a copy, a
 // semaphore or a unit.

@@ -84,7 +84,7 @@ std::string baseName(std::string_view path)
     return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
 }
 
-void swatch(Canvas& canvas, const RunView& run, double x, double y, std::int32_t operand,
+void swatch(Canvas& canvas, const RunView& run, double x, double y, trace::OperandRow operand,
             double size)
 {
     const Role role = operandRole(run, operand);
@@ -92,7 +92,7 @@ void swatch(Canvas& canvas, const RunView& run, double x, double y, std::int32_t
     if (isRepeatedColor(run, operand)) {
         canvas.fill(x, y, 2, size, Role::Text);
     }
-    canvas.state({FactKind::Swatch, operand, static_cast<double>(role), {}});
+    canvas.state({FactKind::Swatch, operand.number, static_cast<double>(role), {}});
 }
 
 Scene finished(Canvas&& canvas, std::string title, std::string caption, const RunView& run,

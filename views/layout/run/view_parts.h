@@ -41,7 +41,7 @@ inline constexpr std::string_view kTimes = "×";
 
 // The mark of an operand in its colour. From the seventh operand on colours repeat, and the mark
 // gets an edge in the colour of text.
-void swatch(Canvas& canvas, const RunView& run, double x, double y, std::int32_t operand,
+void swatch(Canvas& canvas, const RunView& run, double x, double y, trace::OperandRow operand,
             double size = 8);
 
 // Finishes a scene. While the picture is that of an earlier run, the caption says so.

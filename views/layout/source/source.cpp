@@ -39,7 +39,8 @@ std::int32_t shownAgent(const RunView& run, const Position& position, Picosecond
     }
     const auto kind = static_cast<std::size_t>(*position.kind);
     const std::int32_t agent = run.index->pipelines().all[kind].agent;
-    const bool isIdle = !trace::segmentAt(trace, agent, now) && !trace::waitAt(trace, agent, now);
+    const bool isIdle = !trace::segmentAt(trace, trace::AgentRow{agent}, now)
+                        && !trace::waitAt(trace, trace::AgentRow{agent}, now);
     return isIdle ? 0 : agent;
 }
 
@@ -57,12 +58,12 @@ SourceMoment momentOf(const RunView& run, Picoseconds now)
         moment.doing = "finished";
         return moment;
     }
-    moment.operation = trace::operationAt(trace, agent, now);
+    moment.operation = trace::operationAt(trace, trace::AgentRow{agent}, now);
     if (moment.operation) {
         const trace::Operation& op = info.operations[moment.operation->index()];
         moment.line = op.source;
         moment.doing = op.label.empty() ? op.name : op.label;
-        const std::size_t row = trace::segmentAt(trace, agent, now)->index();
+        const std::size_t row = trace::segmentAt(trace, trace::AgentRow{agent}, now)->index();
         const trace::SegmentTemplate& segment =
             info.templates[static_cast<std::size_t>(trace.segments().templateId[row])];
         const auto found = std::find(segment.operations.begin(), segment.operations.end(),
@@ -77,9 +78,9 @@ SourceMoment momentOf(const RunView& run, Picoseconds now)
         return moment;
     }
     if (position.step) {
-        moment.line = info.pipelines[static_cast<std::size_t>(position.pipeline)].source;
+        moment.line = info.pipelines[position.pipeline.index()].source;
     }
-    const std::optional<trace::WaitRow> wait = trace::waitAt(trace, agent, now);
+    const std::optional<trace::WaitRow> wait = trace::waitAt(trace, trace::AgentRow{agent}, now);
     if (wait && trace::operationOfWait(trace, *wait)) {
         return waitByProgram(trace, *wait, now, moment);
     }
@@ -87,7 +88,7 @@ SourceMoment momentOf(const RunView& run, Picoseconds now)
         const bool copy = trace.waits().copy[wait->index()] != trace::kNone;
         moment.doing = copy ? "pipeline waits for a copy" : "waits for others";
     } else if (const std::optional<trace::SegmentRow> segment =
-                   trace::segmentAt(trace, agent, now)) {
+                   trace::segmentAt(trace, trace::AgentRow{agent}, now)) {
         const auto id = trace.segments().templateId[segment->index()];
         const bool launches =
             info.templates[static_cast<std::size_t>(id)].kind == trace::SegmentKind::Launch;

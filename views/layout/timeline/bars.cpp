@@ -63,7 +63,7 @@ std::vector<std::string> waitLabels(const RunView& run, std::size_t wait)
 class SegmentRows
 {
 public:
-    SegmentRows(const RunView& run, std::optional<std::int32_t> agent)
+    SegmentRows(const RunView& run, std::optional<trace::AgentRow> agent)
         : m_segments(run.trace->segments())
         , m_owner(run.index->agents().ownerOf)
         , m_agent(agent)
@@ -72,7 +72,8 @@ public:
 
     [[nodiscard]] bool has(std::size_t row) const
     {
-        return !m_agent || m_owner[static_cast<std::size_t>(m_segments.agent[row])] == m_agent;
+        return !m_agent
+               || m_owner[static_cast<std::size_t>(m_segments.agent[row])] == m_agent->number;
     }
 
     // The first row that may last beyond t.
@@ -99,17 +100,18 @@ public:
 private:
     const trace::Segments& m_segments;
     const std::vector<std::int32_t>& m_owner;
-    std::optional<std::int32_t> m_agent;
+    std::optional<trace::AgentRow> m_agent;
     std::int64_t m_longest; // the longest segment, if there are several agents
 };
 
 // The marks of one unit in one template, in order of time.
-std::vector<trace::Mark> marksOf(const trace::SegmentTemplate& segment, std::int32_t unit)
+std::vector<trace::Mark> marksOf(const trace::SegmentTemplate& segment, trace::UnitRow unit)
 {
     std::vector<trace::Mark> marks;
-    std::copy_if(
-        segment.marks.begin(), segment.marks.end(), std::back_inserter(marks),
-        [unit](const trace::Mark& mark) { return mark.unit == unit && mark.length.value() > 0; });
+    std::copy_if(segment.marks.begin(), segment.marks.end(), std::back_inserter(marks),
+                 [unit](const trace::Mark& mark) {
+                     return mark.unit == unit.number && mark.length.value() > 0;
+                 });
     std::sort(marks.begin(), marks.end(),
               [](const trace::Mark& a, const trace::Mark& b) { return a.offset < b.offset; });
     return marks;
@@ -199,14 +201,14 @@ private:
 
 } // namespace
 
-std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis& axis, Level level,
-                          std::optional<std::int32_t> agent)
+std::vector<Bar> unitBars(const RunView& run, trace::UnitRow unit, const TimeAxis& axis,
+                          Level level, std::optional<trace::AgentRow> agent)
 {
     const trace::Info& info = run.trace->info();
     const trace::Segments& segments = run.trace->segments();
     const Plot plot(axis);
     const double pxPerPs = axis.width / static_cast<double>(plot.end - plot.begin);
-    const Role role = parts::unitRole(info.units[static_cast<std::size_t>(unit)].kind);
+    const Role role = parts::unitRole(info.units[unit.index()].kind);
     std::vector<std::optional<std::vector<trace::Mark>>> marksOfTemplate(info.templates.size());
     std::vector<Bar> bars;
     const SegmentRows rows(run, agent);
@@ -250,7 +252,7 @@ std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis&
 }
 
 std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis,
-                          std::optional<std::int32_t> agent)
+                          std::optional<trace::AgentRow> agent)
 {
     const trace::Waits& waits = run.trace->waits();
     const bool all = !agent; // only the ends of all waits together ascend
@@ -259,7 +261,7 @@ std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis,
     for (std::size_t row = all ? firstAfter(waits.end, plot.begin) : 0;
          row < waits.size() && waits.begin[row] < plot.end;) {
         if (waits.begin[row] == waits.end[row]
-            || (!all && (waits.agent[row] != agent || waits.end[row] <= plot.begin))) {
+            || (!all && (waits.agent[row] != agent->number || waits.end[row] <= plot.begin))) {
             ++row;
             continue;
         }

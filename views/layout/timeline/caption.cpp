@@ -21,7 +21,7 @@ std::string copiesText(const trace::Trace& trace, Picoseconds now)
 {
     const trace::Copies& copies = trace.copies();
     for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
-        const auto flight = trace::copiesInFlight(trace, static_cast<std::int32_t>(link), now);
+        const auto flight = trace::copiesInFlight(trace, trace::LinkRow::at(link), now);
         if (flight.empty()) {
             continue;
         }
@@ -113,9 +113,9 @@ std::string computeText(const RunView& run, const Part& part, std::int32_t unit,
         return name + " busy on " + strong(countText(working)) + " of "
                + countText(static_cast<std::int64_t>(agents.size())) + " cores";
     }
-    const Picoseconds before = run.index->unitBusy(unit, part.begin);
-    const Picoseconds done = run.index->unitBusy(unit, now) - before;
-    const Picoseconds all = run.index->unitBusy(unit, part.end) - before;
+    const Picoseconds before = run.index->unitBusy(trace::UnitRow{unit}, part.begin);
+    const Picoseconds done = run.index->unitBusy(trace::UnitRow{unit}, now) - before;
+    const Picoseconds all = run.index->unitBusy(trace::UnitRow{unit}, part.end) - before;
     return name + " busy " + strong(timeText(done)) + " of " + strong(timeText(all));
 }
 
@@ -124,7 +124,8 @@ std::string workText(const RunView& run, const Part& part, Picoseconds now)
 {
     const trace::Trace& trace = *run.trace;
     const std::optional<std::int32_t> unit = mainUnit(run);
-    if (const std::optional<trace::WaitRow> wait = trace::waitAt(trace, part.agent, now)) {
+    if (const std::optional<trace::WaitRow> wait =
+            trace::waitAt(trace, trace::AgentRow{part.agent}, now)) {
         const std::size_t row = wait->index();
         const std::string left = timeText(Picoseconds(trace.waits().end[row]) - now);
         // The copy is named only if the part of the sentence about copies names another one.
@@ -132,7 +133,8 @@ std::string workText(const RunView& run, const Part& part, Picoseconds now)
         const bool moving = copy != trace::kNone
                             && trace.copies().start[static_cast<std::size_t>(copy)] <= now.value();
         const bool forOthers = waitsForOthers(trace, *wait);
-        const bool isCore = forOthers || !unit || unitState(trace, *unit, now).share.has_value();
+        const bool isCore =
+            forOthers || !unit || unitState(trace, trace::UnitRow{*unit}, now).share.has_value();
         return (isCore ? "the core" : trace.info().units[static_cast<std::size_t>(*unit)].name)
                + strong(" waits " + left) + " more"
                + (forOthers ? " for the others"
@@ -140,7 +142,8 @@ std::string workText(const RunView& run, const Part& part, Picoseconds now)
                       ? ""
                       : " for " + trace::copyLabel(trace, trace::CopyRow{copy}));
     }
-    if (const std::optional<trace::SegmentRow> segment = trace::segmentAt(trace, part.agent, now)) {
+    if (const std::optional<trace::SegmentRow> segment =
+            trace::segmentAt(trace, trace::AgentRow{part.agent}, now)) {
         const std::size_t row = segment->index();
         const auto id = static_cast<std::size_t>(trace.segments().templateId[row]);
         const trace::SegmentTemplate& of = trace.info().templates[id];
@@ -183,7 +186,8 @@ std::string lengthAndBusyText(const RunView& run)
     if (const std::optional<std::int32_t> unit = mainUnit(run)) {
         const auto agents =
             static_cast<double>(std::max<std::size_t>(1, agentsOf(run, *unit).size()));
-        const double share = ratio(run.index->unitBusy(*unit, trace.end()), trace.end()) / agents;
+        const double share =
+            ratio(run.index->unitBusy(trace::UnitRow{*unit}, trace.end()), trace.end()) / agents;
         text += " · " + trace.info().units[static_cast<std::size_t>(*unit)].name + " busy "
                 + strong(percentText(share, 1));
     }

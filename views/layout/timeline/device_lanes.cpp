@@ -24,10 +24,14 @@ public:
     // The strip says when the unit of the devices works or, where nothing computes, what is copied.
     [[nodiscard]] Lane strip(std::int32_t device) const
     {
-        const std::int32_t unit = m_run.index->devices().unit();
-        Lane lane = {LaneKind::Device, unit,   "device " + std::to_string(device),
-                     Role::CopyIn,     device, {agentsOf(device).front()}};
-        if (unit == trace::kNone) {
+        const std::optional<trace::UnitRow> unit = m_run.index->devices().unit();
+        Lane lane = {LaneKind::Device,
+                     trace::stored(unit),
+                     "device " + std::to_string(device),
+                     Role::CopyIn,
+                     device,
+                     {agentsOf(device).front()}};
+        if (!unit) {
             for (std::size_t i = 0; i < m_links; ++i) {
                 const auto link =
                     static_cast<std::int32_t>(static_cast<std::size_t>(device) * m_links + i);
@@ -36,7 +40,7 @@ public:
                 }
             }
         } else {
-            lane.role = unitRole(unit);
+            lane.role = parts::unitRole(m_info.units[unit->index()].kind);
         }
         return lane;
     }
@@ -68,7 +72,7 @@ public:
     void addUnits(std::vector<Lane>& lanes, std::int32_t device) const
     {
         const std::vector<std::int32_t> agents = agentsOf(device);
-        const std::int32_t main = m_run.index->devices().unit();
+        const std::int32_t main = trace::stored(m_run.index->devices().unit());
         for (std::size_t i = 0; i < m_info.units.size(); ++i) {
             const trace::Unit& unit = m_info.units[i];
             const auto id = static_cast<std::int32_t>(i);
@@ -94,15 +98,11 @@ public:
     }
 
 private:
-    [[nodiscard]] Role unitRole(std::int32_t unit) const
-    {
-        return parts::unitRole(m_info.units[static_cast<std::size_t>(unit)].kind);
-    }
-
     [[nodiscard]] bool moves(std::int32_t link) const
     {
         const Picoseconds end = m_run.trace->end();
-        return m_run.index->linkBusy(link, false, end) + m_run.index->linkBusy(link, true, end)
+        return m_run.index->linkBusy(trace::LinkRow{link}, false, end)
+                   + m_run.index->linkBusy(trace::LinkRow{link}, true, end)
                > Picoseconds(0);
     }
 

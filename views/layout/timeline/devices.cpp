@@ -24,8 +24,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> busySpans(const RunView& run,
     const trace::Copies& copies = run.trace->copies();
     std::vector<std::pair<std::int64_t, std::int64_t>> all, spans;
     for (const std::int32_t link : links) {
-        for (std::size_t i = 0; i < run.index->copiesOf(link); ++i) {
-            const std::size_t row = run.index->copyOf(link, i).index();
+        for (std::size_t i = 0; i < run.index->copiesOf(trace::LinkRow{link}); ++i) {
+            const std::size_t row = run.index->copyOf(trace::LinkRow{link}, i).index();
             all.emplace_back(copies.start[row], copies.end[row]);
         }
     }
@@ -63,7 +63,7 @@ public:
         , m_links(links)
     {
         for (const std::int32_t link : links) {
-            m_next.push_back(m_index.copiesBy(link, m_copies.end, Picoseconds(t)));
+            m_next.push_back(m_index.copiesBy(trace::LinkRow{link}, m_copies.end, Picoseconds(t)));
         }
     }
 
@@ -71,10 +71,10 @@ public:
     {
         std::optional<Next> first;
         for (std::size_t i = 0; i < m_links.size(); ++i) {
-            if (m_next[i] == m_index.copiesOf(m_links[i])) {
+            if (m_next[i] == m_index.copiesOf(trace::LinkRow{m_links[i]})) {
                 continue;
             }
-            const std::size_t row = m_index.copyOf(m_links[i], m_next[i]).index();
+            const std::size_t row = m_index.copyOf(trace::LinkRow{m_links[i]}, m_next[i]).index();
             if (!first || m_copies.start[row] < m_copies.start[first->row]) {
                 first = Next{i, row};
             }
@@ -88,8 +88,8 @@ public:
     // Skips the copies of one link that have ended by t.
     void skip(std::size_t link, std::int64_t t)
     {
-        m_next[link] =
-            std::max(m_next[link], m_index.copiesBy(m_links[link], m_copies.end, Picoseconds(t)));
+        m_next[link] = std::max(m_next[link], m_index.copiesBy(trace::LinkRow{m_links[link]},
+                                                               m_copies.end, Picoseconds(t)));
     }
 
 private:
@@ -146,7 +146,7 @@ std::vector<Bar> copyBars(const RunView& run, const Lane& lane,
         bar.begin = copies.start[row];
         bar.end = copies.end[row];
         bar.target = target::Copy{static_cast<std::int64_t>(row)};
-        bar.color = operandRole(run, copies.operand[row]);
+        bar.color = operandRole(run, trace::OperandRow{copies.operand[row]});
         if (!append(bars, plot, std::move(bar))) {
             rows.skip(next->link, plot.timeAt(bars.back().x1) - 1);
         } else if (isLabelled(bars.back(), level)) {

@@ -49,7 +49,9 @@ std::vector<std::int32_t> linksOf(const RunView& run, const Lane& lane)
     const auto count = static_cast<std::int32_t>(run.trace->info().links.size());
     std::vector<std::int32_t> links;
     for (std::int32_t link = 0; link < count; ++link) {
-        if (run.index->linkBusy(link, lane.kind == LaneKind::CopyOut, run.trace->end()).value()
+        if (run.index
+                ->linkBusy(trace::LinkRow{link}, lane.kind == LaneKind::CopyOut, run.trace->end())
+                .value()
             > 0) {
             links.push_back(link);
         }
@@ -146,7 +148,8 @@ std::optional<std::int32_t> mainUnit(const RunView& run)
         const auto unit = static_cast<std::int32_t>(i);
         const auto agents = static_cast<std::int64_t>(run.index->agents().ofUnit[i].size());
         const std::int64_t time =
-            run.index->unitBusy(unit, run.trace->end()).value() / std::max<std::int64_t>(1, agents);
+            run.index->unitBusy(trace::UnitRow{unit}, run.trace->end()).value()
+            / std::max<std::int64_t>(1, agents);
         const std::pair<bool, std::int64_t> rank = {computes && time > 0, time};
         if (time > 0 && rank > most) {
             most = rank;

@@ -58,7 +58,8 @@ void Painter::bars(const Lane& lane)
         }
         return;
     }
-    const auto agent = lane.agents.empty() ? std::nullopt : std::optional(lane.agents.front());
+    const auto agent =
+        lane.agents.empty() ? std::nullopt : std::optional(trace::AgentRow{lane.agents.front()});
     switch (lane.kind) {
     case LaneKind::CopyIn:
     case LaneKind::CopyOut:
@@ -73,7 +74,8 @@ void Painter::bars(const Lane& lane)
         break;
     case LaneKind::Unit:
     case LaneKind::DeviceUnit:
-        for (const Bar& bar : unitBars(m_run, lane.unit, m_axis, m_zoom.level, agent)) {
+        for (const Bar& bar :
+             unitBars(m_run, trace::UnitRow{lane.unit}, m_axis, m_zoom.level, agent)) {
             solid(lane, bar, bar.x0, bar.x1, bar.x1);
         }
         break;
@@ -94,10 +96,11 @@ void Painter::strip(const Lane& lane)
     if (!lane.used) {
         return;
     }
-    const std::int32_t agent = lane.agents.front();
-    const std::vector<Bar> all = lane.unit == trace::kNone
-                                     ? copyBars(m_run, lane, lane.links, m_axis, m_zoom.level)
-                                     : unitBars(m_run, lane.unit, m_axis, m_zoom.level, agent);
+    const trace::AgentRow agent{lane.agents.front()};
+    const std::vector<Bar> all =
+        lane.unit == trace::kNone
+            ? copyBars(m_run, lane, lane.links, m_axis, m_zoom.level)
+            : unitBars(m_run, trace::UnitRow{lane.unit}, m_axis, m_zoom.level, agent);
     for (const Bar& bar : all) {
         m_canvas.fill(bar.x0, lane.y, bar.x1 - bar.x0, lane.h, mix(bar.color.role, kNotChosen));
         hit(bar.x0, lane.y, bar.x1 - bar.x0, lane.h, bar.target);
@@ -154,11 +157,11 @@ void Painter::whiskers(const Lane& lane)
 {
     double budget = 4 * m_axis.width; // px; more whiskers could not be told apart
     for (const std::int32_t link : lane.links) {
-        const std::size_t count = m_run.index->copiesOf(link);
-        for (std::size_t i =
-                 m_run.index->copiesBy(link, m_trace.copies().start, Picoseconds(begin()));
+        const std::size_t count = m_run.index->copiesOf(trace::LinkRow{link});
+        for (std::size_t i = m_run.index->copiesBy(trace::LinkRow{link}, m_trace.copies().start,
+                                                   Picoseconds(begin()));
              i < count && budget > 0; ++i) {
-            const std::size_t row = m_run.index->copyOf(link, i).index();
+            const std::size_t row = m_run.index->copyOf(trace::LinkRow{link}, i).index();
             if (m_trace.copies().issue[row] >= end()) {
                 break;
             }
@@ -180,7 +183,7 @@ bool Painter::whisker(const Lane& lane, std::size_t row)
     if (x1 - x0 < 3) {
         return false;
     }
-    const Role role = operandRole(m_run, rows.operand[row]);
+    const Role role = operandRole(m_run, trace::OperandRow{rows.operand[row]});
     const double share = (static_cast<double>(rows.operand[row]) + 1) / (operands + 1);
     const double y = std::round(lane.y + lane.h * share);
     m_canvas.fill(x0, y, x1 - x0, 1, role);

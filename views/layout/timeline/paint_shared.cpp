@@ -56,11 +56,12 @@ void Painter::tracks(const Lane& lane, const std::vector<Track>& tracks)
         own.y = track.y;
         own.h = track.h;
         if (lane.role != Role::Wait) {
-            for (const Bar& bar : unitBars(m_run, lane.unit, m_axis, m_zoom.level, track.agent)) {
+            for (const Bar& bar : unitBars(m_run, trace::UnitRow{lane.unit}, m_axis, m_zoom.level,
+                                           trace::AgentRow{track.agent})) {
                 solid(own, bar, bar.x0, bar.x1, bar.x1);
             }
         } else {
-            for (const Bar& bar : waitBars(m_run, m_axis, track.agent)) {
+            for (const Bar& bar : waitBars(m_run, m_axis, trace::AgentRow{track.agent})) {
                 wait(own, bar);
             }
         }

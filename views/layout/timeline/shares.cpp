@@ -290,7 +290,7 @@ std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
         Picoseconds& sum = sums.emplace_back();
         switch (lane.kind) {
         case LaneKind::Unit:
-            sum = run.index->unitBusy(lane.unit, times[i]);
+            sum = run.index->unitBusy(trace::UnitRow{lane.unit}, times[i]);
             break;
         case LaneKind::Wait:
             sum = run.index->waiting(times[i]);
@@ -306,7 +306,8 @@ std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
         case LaneKind::CopyIn:
         case LaneKind::CopyOut:
             for (const std::int32_t link : lane.links) {
-                sum += run.index->linkBusy(link, lane.kind == LaneKind::CopyOut, times[i]);
+                sum += run.index->linkBusy(trace::LinkRow{link}, lane.kind == LaneKind::CopyOut,
+                                           times[i]);
             }
             break;
         }
@@ -340,14 +341,14 @@ std::vector<Share> sharesOf(const RunView& run, const Lane& lane, const TimeAxis
     return columns.shares(std::max<std::size_t>(1, lane.agents.size()));
 }
 
-const trace::Mark* markAt(const trace::Trace& trace, std::size_t segment, std::int32_t unit,
+const trace::Mark* markAt(const trace::Trace& trace, trace::SegmentRow segment, trace::UnitRow unit,
                           Picoseconds t)
 {
     const trace::SegmentTemplate& of =
-        trace.info().templates[at(trace.segments().templateId[segment])];
-    const std::int64_t since = t.value() - trace.segments().begin[segment];
+        trace.info().templates[at(trace.segments().templateId[segment.index()])];
+    const std::int64_t since = t.value() - trace.segments().begin[segment.index()];
     const auto mark = std::find_if(of.marks.begin(), of.marks.end(), [&](const trace::Mark& one) {
-        return one.unit == unit && trace::markTime(of, one.offset) <= since
+        return one.unit == unit.number && trace::markTime(of, one.offset) <= since
                && since < trace::markTime(of, one.offset + one.length);
     });
     return mark == of.marks.end() ? nullptr : &*mark;
@@ -359,7 +360,7 @@ std::vector<RowAt> rowsAt(const RunView& run, const Lane& lane, Picoseconds t)
     const std::vector<std::int32_t>& owner = run.index->agents().ownerOf;
     std::vector<RowAt> rows;
     for (std::size_t i = 0; i < owner.size(); ++i) {
-        const auto agent = static_cast<std::int32_t>(i);
+        const auto agent = trace::AgentRow::at(i);
         if (!isOf(lane, owner[i])) {
             continue;
         }
@@ -368,7 +369,7 @@ std::vector<RowAt> rowsAt(const RunView& run, const Lane& lane, Picoseconds t)
                 rows.emplace_back(*wait);
             }
         } else if (const auto segment = trace::segmentAt(trace, agent, t);
-                   segment && markAt(trace, segment->index(), lane.unit, t) != nullptr) {
+                   segment && markAt(trace, *segment, trace::UnitRow{lane.unit}, t) != nullptr) {
             rows.emplace_back(*segment);
         }
     }

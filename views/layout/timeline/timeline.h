@@ -111,10 +111,11 @@ struct Bar
                                         const std::vector<std::int32_t>& links,
                                         const TimeAxis& axis, Level level);
 // In a run of several agents, `agent` says whose unit is meant and must be given.
-[[nodiscard]] std::vector<Bar> unitBars(const RunView& run, std::int32_t unit, const TimeAxis& axis,
-                                        Level level, std::optional<std::int32_t> agent = {});
+[[nodiscard]] std::vector<Bar> unitBars(const RunView& run, trace::UnitRow unit,
+                                        const TimeAxis& axis, Level level,
+                                        std::optional<trace::AgentRow> agent = {});
 [[nodiscard]] std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis,
-                                        std::optional<std::int32_t> agent = {});
+                                        std::optional<trace::AgentRow> agent = {});
 
 // A lane of several agents has one track for each agent, the first on top, if it is high enough to
 // tell them apart: the filled part of its height is then the share of agents that is busy. A lower
@@ -156,9 +157,9 @@ struct Share
 using RowAt = std::variant<trace::SegmentRow, trace::WaitRow>;
 [[nodiscard]] std::vector<RowAt> rowsAt(const RunView& run, const Lane& lane, Picoseconds t);
 
-// What a unit does at t in `segment`, a row of Segments; null if it does nothing.
-[[nodiscard]] const trace::Mark* markAt(const trace::Trace& trace, std::size_t segment,
-                                        std::int32_t unit, Picoseconds t);
+// What a unit does at t in `segment`; null if it does nothing.
+[[nodiscard]] const trace::Mark* markAt(const trace::Trace& trace, trace::SegmentRow segment,
+                                        trace::UnitRow unit, Picoseconds t);
 
 // Whether each device gets lanes of its own: there must be several, and not too many rows.
 [[nodiscard]] bool hasDeviceLanes(const trace::Trace& trace);

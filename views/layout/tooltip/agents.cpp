@@ -20,8 +20,8 @@ std::string doing(const trace::Trace& trace, const timeline::Lane& lane,
         const std::string name = trace::awaitedName(trace, *wait);
         return name.empty() ? "for the others" : "for " + name;
     }
-    const std::size_t segment = std::get<trace::SegmentRow>(found).index();
-    const trace::Mark* mark = timeline::markAt(trace, segment, lane.unit, t);
+    const auto segment = std::get<trace::SegmentRow>(found);
+    const trace::Mark* mark = timeline::markAt(trace, segment, trace::UnitRow{lane.unit}, t);
     return mark == nullptr || mark->operation < 0
                ? "step overhead"
                : trace.info().operations[row(mark->operation)].label;
@@ -29,9 +29,9 @@ std::string doing(const trace::Trace& trace, const timeline::Lane& lane,
 
 } // namespace
 
-std::string byAgent(const RunView& run, std::int32_t agent)
+std::string byAgent(const RunView& run, trace::AgentRow agent)
 {
-    return run.index->agents().size() > 1 ? run.trace->info().agents[row(agent)] : std::string();
+    return run.index->agents().size() > 1 ? run.trace->info().agents[agent.index()] : std::string();
 }
 
 Lines momentLines(const RunView& run, const target::Moment& moment)

@@ -72,7 +72,7 @@ std::string busyText(const RunView& run, std::int64_t begin, std::int64_t end)
     };
     const auto& info = run.trace->info();
     for (std::size_t unit = 0; unit < info.units.size(); ++unit) { // averaged over several agents
-        const auto id = static_cast<std::int32_t>(unit);
+        const auto id = trace::UnitRow::at(unit);
         const std::size_t agents = run.index->agents().ofUnit[unit].size();
         const Picoseconds time =
             run.index->unitBusy(id, Picoseconds(end)) - run.index->unitBusy(id, Picoseconds(begin));
@@ -81,7 +81,7 @@ std::string busyText(const RunView& run, std::int64_t begin, std::int64_t end)
                         / static_cast<std::int64_t>(std::max<std::size_t>(1, agents))));
     }
     for (std::size_t link = 0; link < info.links.size(); ++link) {
-        const auto id = static_cast<std::int32_t>(link);
+        const auto id = trace::LinkRow::at(link);
         Picoseconds time;
         for (const bool out : {false, true}) {
             time += run.index->linkBusy(id, out, Picoseconds(end))
@@ -143,7 +143,7 @@ Lines waitLines(const RunView& run, std::size_t wait)
     std::string why = "nothing else is known about its cause";
     const auto waited = trace::WaitRow::at(wait);
     const std::string name = trace::awaitedName(trace, waited);
-    const std::string agent = byAgent(run, waits.agent[wait]);
+    const std::string agent = byAgent(run, trace::AgentRow{waits.agent[wait]});
     const bool others = !agent.empty() && waitsForOthers(trace, waited);
     const std::string what = others ? " for the others" : name.empty() ? "" : " for " + name;
     if (waits.copy[wait] != trace::kNone) {
@@ -238,7 +238,7 @@ Lines segmentLines(const RunView& run, std::size_t segment)
         operations += (i == 0 ? "" : ", ") + info.operations[row(of.operations[i])].label;
     }
     operations += of.operations.size() > kMost ? ", …" : "";
-    const std::string agent = byAgent(run, trace.segments().agent[segment]);
+    const std::string agent = byAgent(run, trace::AgentRow{trace.segments().agent[segment]});
     return {overhead ? "step overhead"
             : launch ? "launch"
                      : operations,
@@ -291,7 +291,8 @@ Lines operationLines(const RunView& run, std::int64_t operation,
     if (end > begin) {
         lines.insert(lines.begin() + 1,
                      timeText(Picoseconds(end - begin)) + " on " + units + ", " + span(begin, end));
-        const std::string agent = byAgent(run, trace.segments().agent[row(segment)]);
+        const std::string agent =
+            byAgent(run, trace::AgentRow{trace.segments().agent[row(segment)]});
         lines.push_back("in "
                         + stepName(trace, trace::StepRow::of(trace.segments().step[row(segment)]))
                         + (agent.empty() ? "" : ", " + agent));

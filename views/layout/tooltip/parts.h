@@ -36,7 +36,7 @@ using Lines = std::vector<std::string>;
 
 // The functions below are in agents.cpp.
 // The agent's name if several agents take part in the run, otherwise empty.
-[[nodiscard]] std::string byAgent(const RunView& run, std::int32_t agent);
+[[nodiscard]] std::string byAgent(const RunView& run, trace::AgentRow agent);
 // Which agents of a lane are busy or wait at a moment, and what they wait for.
 [[nodiscard]] Lines momentLines(const RunView& run, const target::Moment& moment);
 

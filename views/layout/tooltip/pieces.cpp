@@ -74,8 +74,8 @@ Lines deviceLines(const RunView& run, const ViewState& state, std::int32_t devic
         const trace::Piece& piece = pieces.all[pieces.at(state.now)];
         lines.push_back(pieceKindText(pieces, piece) + ": " + piece.name);
     }
-    if (times.unit() != trace::kNone) {
-        lines.push_back(info.units[row(times.unit())].name + " busy " + percentText(now.busy, 1)
+    if (const std::optional<trace::UnitRow> unit = times.unit()) {
+        lines.push_back(info.units[unit->index()].name + " busy " + percentText(now.busy, 1)
                         + " so far");
     }
     lines.push_back("has waited " + timeText(now.waited) + " for other devices");

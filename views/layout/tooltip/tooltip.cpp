@@ -94,7 +94,7 @@ std::string stayText(const RunView& run, const ViewState& state,
 
 Lines blockLines(const RunView& run, const ViewState& state, const target::Block& target)
 {
-    const auto id = static_cast<std::int32_t>(target.operand);
+    const auto id = trace::OperandRow::at(row(target.operand));
     const trace::Operand& operand = run.trace->info().operands[row(target.operand)];
     const trace::BlockState now = run.index->blockStateAt(id, target.block, state.now);
     const std::string copies =
@@ -149,7 +149,7 @@ Lines bufferLines(const RunView& run, const ViewState& state, std::int64_t id)
                    bytesText(buffer.bytes) + " in " + trace.info().memories[row(buffer.memory)].name
                        + " at " + bytesText(buffer.address)};
     if (buffer.operand >= 0) {
-        const auto now = trace::slotStateAt(trace, static_cast<std::int32_t>(id), state.now);
+        const auto now = trace::slotStateAt(trace, trace::BufferRow::at(row(id)), state.now);
         const trace::Operand& operand = trace.info().operands[row(buffer.operand)];
         lines.push_back((now.block ? trace::blockName(operand, *now.block) + ": " : "")
                         + phaseText(now));

@@ -257,7 +257,7 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
     constexpr std::array kWays{"read", "written", "on chip"};
     for (const analysis::Traffic& traffic : rows) {
         if (traffic.row >= 0) {
-            parts::swatch(canvas, run, x, y + 5, traffic.row);
+            parts::swatch(canvas, run, x, y + 5, trace::OperandRow{traffic.row});
             canvas.state({traffic.way == trace::Summary::Written ? FactKind::BytesWritten
                                                                  : FactKind::BytesRead,
                           traffic.row, static_cast<double>(traffic.bytes.value()),
