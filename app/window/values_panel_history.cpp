@@ -2,6 +2,7 @@
 #include "app/window/values_history.h"
 #include "app/window/values_panel.h"
 #include "core/base/format.h"
+#include "core/trace/pieces.h"
 #include "views/fonts.h"
 
 #include <algorithm>

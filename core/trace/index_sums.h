@@ -1,9 +1,11 @@
 // The sums and histories behind class Index. Private to core/trace.
 #pragma once
 
+#include "core/trace/device_times.h"
 #include "core/trace/lookup.h"
 #include "core/trace/loop_rounds.h"
 #include "core/trace/manual_arrays.h"
+#include "core/trace/pieces.h"
 #include "core/trace/scratch_slots.h"
 #include "core/trace/semaphore_counts.h"
 

@@ -3,8 +3,6 @@
 #pragma once
 
 #include "core/trace/agents.h"
-#include "core/trace/device_times.h"
-#include "core/trace/pieces.h"
 #include "core/trace/pipelines.h"
 #include "core/trace/row.h"
 #include "core/trace/trace.h"
@@ -154,10 +152,12 @@ struct BlockState
     std::int64_t copies = 0;
 };
 
+class DeviceTimes;     // device_times.h
 class LoopRounds;      // loop_rounds.h
 class ManualArrays;    // manual_arrays.h
 class ScratchSlots;    // scratch_slots.h
 class SemaphoreCounts; // semaphore_counts.h
+struct Pieces;         // pieces.h
 
 // Sums over a prefix of the run, and the history of each block. Building it takes O(rows) once per
 // trace; then every question takes O(log n). Keep one beside each open trace.

@@ -1,5 +1,6 @@
 // The strip of a program's kernels, and the choice of a device.
 #include "core/trace/columns.h"
+#include "core/trace/pieces.h"
 #include "tests/gui/window_fixture.h"
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"

@@ -1,6 +1,7 @@
 // The devices view, against every row of the trace.
 #include "core/base/format.h"
 #include "core/trace/columns.h"
+#include "core/trace/device_times.h"
 #include "tests/layout_program/runs.h"
 #include "tests/layout_views/scene_probe.h"
 #include "tests/support/run_view_fixture.h"

@@ -1,5 +1,6 @@
 // The pieces of a run, against the regions of its program and every row of its trace.
 #include "core/trace/columns.h"
+#include "core/trace/pieces.h"
 #include "tests/layout_program/runs.h"
 #include "tests/support/synthetic_trace.h"
 

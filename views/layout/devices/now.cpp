@@ -1,6 +1,7 @@
 #include "views/layout/devices/now.h"
 
 #include "core/base/format.h"
+#include "core/trace/device_times.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -2,6 +2,7 @@
 // table of the devices.
 #pragma once
 
+#include "core/trace/device_times.h"
 #include "views/layout/devices/now.h"
 #include "views/layout/scene/canvas.h"
 

@@ -2,6 +2,7 @@
 // time.
 #pragma once
 
+#include "core/trace/pieces.h"
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/scene.h"
 

@@ -1,5 +1,6 @@
 // Paints the kernels of a program into its roofline.
 #include "core/base/format.h"
+#include "core/trace/pieces.h"
 #include "views/layout/roofline/painter.h"
 
 namespace pallascope::layout::roofline {

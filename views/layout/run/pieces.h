@@ -1,6 +1,7 @@
 // What the views say of the pieces of a run: what is called how, and what bounds each.
 #pragma once
 
+#include "core/trace/pieces.h"
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/theme.h"
 

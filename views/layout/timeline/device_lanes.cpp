@@ -1,4 +1,5 @@
 // The lanes of runs of several devices: those of the chosen device, and a strip for each other one.
+#include "core/trace/device_times.h"
 #include "core/trace/mesh.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/timeline/timeline.h"

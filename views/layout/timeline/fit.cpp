@@ -1,5 +1,7 @@
 #include "views/layout/timeline/fit.h"
 
+#include "core/trace/device_times.h"
+
 #include <algorithm>
 #include <cmath>
 

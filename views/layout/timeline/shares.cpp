@@ -1,5 +1,6 @@
 // Computes what share of several agents is busy or waits: summed over the run, and for each pixel.
 // Each row in sight is looked at once; a row thinner than a pixel costs one addition.
+#include "core/trace/device_times.h"
 #include "core/trace/mark_time.h"
 #include "views/layout/timeline/plot.h"
 #include "views/layout/timeline/timeline.h"

@@ -1,4 +1,5 @@
 #include "core/base/format.h"
+#include "core/trace/device_times.h"
 #include "views/layout/run/finding_text.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/timeline/painter.h"

@@ -2,6 +2,7 @@
 #include "views/layout/run/pieces.h"
 
 #include "core/base/format.h"
+#include "core/trace/device_times.h"
 #include "views/layout/devices/now.h"
 #include "views/layout/program/program.h"
 #include "views/layout/tooltip/parts.h"

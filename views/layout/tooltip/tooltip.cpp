@@ -5,6 +5,7 @@
 #include "core/analysis/speedup.h"
 #include "core/base/format.h"
 #include "core/trace/manual_arrays.h"
+#include "core/trace/pieces.h"
 #include "views/layout/memory/scratch_words.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/timeline/timeline.h"
