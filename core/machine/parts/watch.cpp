@@ -178,11 +178,11 @@ void Watch::bound(ir::ValueId ref, const RefBinding& where)
 
 // ---- which cells are touched --------------------------------------------------------------------
 
-Watch::Hits Watch::in(const RefBinding& ref) const
+Watch::Hits Watch::hitsIn(const RefBinding& ref) const
 {
     Hits hits;
-    for (std::size_t i = 0; m_isOn && i < m_cells.size(); ++i) {
-        const Cell& cell = m_cells[i].cell;
+    for (const Entry& one : m_cells) {
+        const Cell& cell = one.cell;
         if (cell.memory != ref.buffer) {
             continue;
         }
@@ -194,22 +194,22 @@ Watch::Hits Watch::in(const RefBinding& ref) const
     return hits;
 }
 
-Watch::Hits Watch::in(std::int32_t memory, std::int64_t element) const
+Watch::Hits Watch::hitsIn(std::int32_t memory, std::int64_t element) const
 {
     Hits hits;
-    for (std::size_t i = 0; m_isOn && i < m_cells.size(); ++i) {
-        if (m_cells[i].cell == Cell{memory, element}) {
-            hits.push_back({m_cells[i].cell, {}, 0, 1});
+    for (const Entry& one : m_cells) {
+        if (one.cell == Cell{memory, element}) {
+            hits.push_back({one.cell, {}, 0, 1});
         }
     }
     return hits;
 }
 
-Watch::Hits Watch::in(SlabRange memories) const
+Watch::Hits Watch::hitsIn(SlabRange memories) const
 {
     Hits hits;
-    for (std::size_t i = 0; m_isOn && i < m_cells.size(); ++i) {
-        const Cell& cell = m_cells[i].cell;
+    for (const Entry& one : m_cells) {
+        const Cell& cell = one.cell;
         if (isIn(cell.memory, memories) && cell.element < shapeOfMemory(cell.memory).elements()) {
             hits.push_back({cell, {}});
         }
@@ -217,11 +217,11 @@ Watch::Hits Watch::in(SlabRange memories) const
     return hits;
 }
 
-Watch::Hits Watch::in(const Flight& flight, bool target) const
+Watch::Hits Watch::hitsIn(const Flight& flight, bool target) const
 {
-    if (m_isOn && flight.operand != nullptr) {
-        return inBlock(*flight.operand, flight.array, flight.block, flight.slotBuffer,
-                       target != flight.out);
+    if (flight.operand != nullptr) {
+        return hitsInBlock(*flight.operand, flight.array, flight.block, flight.slotBuffer,
+                           target != flight.out);
     }
     Hits hits;
     const auto add = [&](const RefBinding& from, const RefBinding& to) {
@@ -238,21 +238,21 @@ Watch::Hits Watch::in(const Flight& flight, bool target) const
             }
         }
     };
-    for (std::size_t i = 0; m_isOn && i < flight.rows.size(); ++i) {
-        add(flight.rows[i].first, flight.rows[i].second);
+    for (const auto& [from, to] : flight.rows) {
+        add(from, to);
     }
-    if (m_isOn && flight.rows.empty()) {
+    if (flight.rows.empty()) {
         add(flight.source, flight.target);
     }
     return hits;
 }
 
-Watch::Hits Watch::inBlock(const OperandPlan& operand, const RefBinding& array, std::int64_t block,
-                           std::int32_t slot, bool inSlot) const
+Watch::Hits Watch::hitsInBlock(const OperandPlan& operand, const RefBinding& array,
+                               std::int64_t block, std::int32_t slot, bool inSlot) const
 {
     Hits hits;
-    for (std::size_t i = 0; m_isOn && i < m_cells.size(); ++i) {
-        const Cell& cell = m_cells[i].cell;
+    for (const Entry& one : m_cells) {
+        const Cell& cell = one.cell;
         if (cell.memory != (inSlot ? slot : array.buffer)) {
             continue;
         }
@@ -339,29 +339,24 @@ Touch Watch::touch(Touch::Kind kind, const Hit& hit) const
     return touch;
 }
 
-void Watch::read(const Hits& hits)
-{
-    note(m_isCopy ? Touch::Kind::CopyRead : Touch::Kind::Read, hits);
-}
-
-void Watch::note(Touch::Kind kind, const Hits& hits)
+void Watch::noteRead(const Hits& hits)
 {
     for (const Hit& hit : hits) {
-        m_found.all.push_back(touch(kind, hit));
+        m_found.all.push_back(touch(m_isCopy ? Touch::Kind::CopyRead : Touch::Kind::Read, hit));
     }
 }
 
-Watch::Writing::Writing(Watch& watch, Hits hits, Touch::Kind kind)
-    : m_watch(watch)
-    , m_hits(std::move(hits))
-    , m_kind(kind == Touch::Kind::Written && watch.m_isCopy ? Touch::Kind::CopyWritten : kind)
+void Watch::Writing::begin()
 {
+    if (m_kind == Touch::Kind::Written && m_watch.m_isCopy) {
+        m_kind = Touch::Kind::CopyWritten;
+    }
     for (const Hit& hit : m_hits) {
-        m_before.push_back(watch.held(hit.cell));
+        m_before.push_back(m_watch.held(hit.cell));
     }
 }
 
-Watch::Writing::~Writing()
+void Watch::Writing::end()
 {
     for (std::size_t i = 0; i < m_hits.size(); ++i) {
         Touch touch = m_watch.touch(m_kind, m_hits[i]);

@@ -59,28 +59,64 @@ public:
 
     using Hits = std::vector<Hit>;
 
-    [[nodiscard]] Hits in(const RefBinding& ref) const;
-    [[nodiscard]] Hits in(std::int32_t memory, std::int64_t element) const;
-    // What a manual DMA or a pipeline's copy touches at its source or at its target.
-    [[nodiscard]] Hits in(const Flight& flight, bool target) const;
-    [[nodiscard]] Hits inBlock(const OperandPlan& operand, const RefBinding& array,
-                               std::int64_t block, std::int32_t slot, bool inSlot) const;
-    // All of some memories.
-    [[nodiscard]] Hits in(SlabRange memories) const;
+    // While nobody watches, each of these has nothing to say after one test.
+    [[nodiscard]] Hits in(const RefBinding& ref) const { return m_isOn ? hitsIn(ref) : Hits(); }
 
-    void read(const Hits& hits);
-    void note(Touch::Kind kind, const Hits& hits);
+    [[nodiscard]] Hits in(std::int32_t memory, std::int64_t element) const
+    {
+        return m_isOn ? hitsIn(memory, element) : Hits();
+    }
+
+    // What a manual DMA or a pipeline's copy touches at its source or at its target.
+    [[nodiscard]] Hits in(const Flight& flight, bool target) const
+    {
+        return m_isOn ? hitsIn(flight, target) : Hits();
+    }
+
+    [[nodiscard]] Hits inBlock(const OperandPlan& operand, const RefBinding& array,
+                               std::int64_t block, std::int32_t slot, bool inSlot) const
+    {
+        return m_isOn ? hitsInBlock(operand, array, block, slot, inSlot) : Hits();
+    }
+
+    // All of some memories.
+    [[nodiscard]] Hits in(SlabRange memories) const { return m_isOn ? hitsIn(memories) : Hits(); }
+
+    void read(const Hits& hits)
+    {
+        if (!hits.empty()) {
+            noteRead(hits);
+        }
+    }
 
     // Notes a write, with the contents before and after, from its construction to its end.
     class Writing
     {
     public:
-        Writing(Watch& watch, Hits hits, Touch::Kind kind = Touch::Kind::Written);
-        ~Writing();
+        Writing(Watch& watch, Hits hits, Touch::Kind kind = Touch::Kind::Written)
+            : m_watch(watch)
+            , m_hits(std::move(hits))
+            , m_kind(kind)
+        {
+            if (!m_hits.empty()) {
+                begin();
+            }
+        }
+
+        ~Writing()
+        {
+            if (!m_hits.empty()) {
+                end();
+            }
+        }
+
         Writing(const Writing&) = delete;
         Writing& operator=(const Writing&) = delete;
 
     private:
+        void begin();
+        void end();
+
         Watch& m_watch;
         Hits m_hits;
         Touch::Kind m_kind;
@@ -91,6 +127,13 @@ public:
     void noteLoad(const RefBinding& ref, const RuntimeValue& loaded);
 
 private:
+    [[nodiscard]] Hits hitsIn(const RefBinding& ref) const;
+    [[nodiscard]] Hits hitsIn(std::int32_t memory, std::int64_t element) const;
+    [[nodiscard]] Hits hitsIn(const Flight& flight, bool target) const;
+    [[nodiscard]] Hits hitsInBlock(const OperandPlan& operand, const RefBinding& array,
+                                   std::int64_t block, std::int32_t slot, bool inSlot) const;
+    [[nodiscard]] Hits hitsIn(SlabRange memories) const;
+    void noteRead(const Hits& hits);
     [[nodiscard]] Held held(const Cell& cell) const;
     [[nodiscard]] Spot spotOf(const Cell& cell) const;
     [[nodiscard]] ir::ValueId refOf(std::int32_t memory) const;
