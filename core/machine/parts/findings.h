@@ -100,8 +100,10 @@ public:
     // visited.
     void reportNeverWritten();
 
-    // Births are noted only after this.
+    // Births are noted only between these two.
     void watchBirths() { m_births.emplace(); }
+
+    void ignoreBirths() { m_births.reset(); }
 
     [[nodiscard]] bool watchesBirths() const { return m_births.has_value(); }
 

@@ -65,6 +65,9 @@ Recorder::Recorder(const Description& description, Keeps keeps)
     if (keeps == Keeps::Sums) {
         m_sums.emplace(builder.info);
     }
+    if (keeps == Keeps::Marks) {
+        m_marks.loops.resize(m_rounds.size());
+    }
 }
 
 std::int32_t Recorder::enterPipeline(const ir::Operation& operation,

@@ -87,6 +87,7 @@ public:
     // Whether rows are kept. Without them nobody needs to know what a row would say.
     [[nodiscard]] bool keepsRows() const { return m_keeps == Keeps::Rows; }
 
+    // Only where rows are kept.
     void addEnds(trace::CopyRow copy, const CopyEnd& source, const CopyEnd& target);
 
     // What a wait waits for, as in trace::Waits.

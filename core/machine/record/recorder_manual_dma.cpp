@@ -23,9 +23,6 @@ std::int64_t Recorder::blockOf(const Description::CopySite& site, std::int64_t e
 
 void Recorder::addEnds(trace::CopyRow copy, const CopyEnd& source, const CopyEnd& target)
 {
-    if (!keepsRows()) {
-        return;
-    }
     trace::CopyEnds& ends = builder.copyEnds;
     for (const CopyEnd* const end : {&source, &target}) {
         const auto [place, isNew] =

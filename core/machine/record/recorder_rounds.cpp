@@ -33,7 +33,6 @@ void Recorder::markRound(std::int32_t loop, std::int32_t agent)
     if (m_keeps != Keeps::Marks) {
         return;
     }
-    m_marks.loops.resize(m_rounds.size());
     Marks::OfLoop& marks = m_marks.loops[static_cast<std::size_t>(loop)];
     if (marks.agent == trace::kNone || agent < marks.agent) {
         marks = {agent, {}};

@@ -210,8 +210,7 @@ Result<bool> Replay::seekTime(Picoseconds time, const Proceed& proceed)
 
 Result<std::optional<Touches>> Replay::watch(Watched watched, const Proceed& proceed)
 {
-    m_impl->engine.restore(m_impl->checkpoints.front());
-    m_impl->cost = 0;
+    m_impl->approach(1, true);
     if (watched.nans) {
         m_impl->engine.findings().watchBirths();
     }
@@ -219,6 +218,7 @@ Result<std::optional<Touches>> Replay::watch(Watched watched, const Proceed& pro
     const Result<bool> ran = m_impl->forward(
         {.events = m_impl->end.value_or(std::numeric_limits<std::int64_t>::max())}, proceed);
     Touches found = m_impl->engine.watch().end();
+    m_impl->engine.findings().ignoreBirths();
     if (!ran) {
         return ran.error();
     }
@@ -234,10 +234,7 @@ const std::vector<std::int64_t>& Replay::Impl::marks(Unit unit) const
 // Empty for a loop that no agent has come to.
 const std::vector<std::int64_t>& Replay::Impl::rounds(std::int32_t loop) const
 {
-    static const std::vector<std::int64_t> none;
-    const auto& loops = engine.recorder().marks().loops;
-    const auto index = static_cast<std::size_t>(loop);
-    return index < loops.size() ? loops[index].rounds : none;
+    return engine.recorder().marks().loops[static_cast<std::size_t>(loop)].rounds;
 }
 
 Result<bool> Replay::Impl::toMark(Unit unit, std::size_t index, const Proceed& proceed)

@@ -48,7 +48,8 @@ struct Replay::Impl
     Bytes held;                                  // by the checkpoints, approximately
     double cost = 0;                             // seconds of replay since the last checkpoint
     std::int64_t slice = 16;                     // events in one slice
-    std::optional<std::int64_t> end;             // the sequence number of the end, once it is known
+    // The sequence number of the end, once a run has come there: `watch` tells by it how far it is.
+    std::optional<std::int64_t> end;
 };
 
 } // namespace pallascope::machine

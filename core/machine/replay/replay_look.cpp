@@ -62,32 +62,13 @@ std::vector<Reach> writtenBy(const Flight& flight, std::int32_t buffer, const Sh
 }
 
 // Writes 1 to the elements that a reach without parts covers.
-void mark(const Reach& reach, const Shape& shape, std::byte* flags)
+void mark(const Reach& reach, const Shape& memory, std::byte* flags)
 {
-    const std::size_t rank = shape.rank();
-    const Extents strides = rowMajorStrides(shape);
-    const std::int64_t inRow = rank == 0 ? 1 : reach.stop[rank - 1] - reach.start[rank - 1];
-    Extents at = reach.start;
-    for (std::size_t axis = 0; axis < rank; ++axis) {
-        if (reach.start[axis] >= reach.stop[axis]) {
-            return;
-        }
+    Extents size;
+    for (std::size_t axis = 0; axis < reach.start.size(); ++axis) {
+        size.push_back(std::max<Extent>(reach.stop[axis] - reach.start[axis], 0));
     }
-    while (true) {
-        std::int64_t first = 0;
-        for (std::size_t axis = 0; axis < rank; ++axis) {
-            first += at[axis] * strides[axis];
-        }
-        std::memset(flags + first, 1, static_cast<std::size_t>(inRow));
-        std::size_t axis = rank < 2 ? 0 : rank - 1;
-        while (axis > 0 && ++at[axis - 1] == reach.stop[axis - 1]) {
-            at[axis - 1] = reach.start[axis - 1];
-            --axis;
-        }
-        if (axis == 0) {
-            return;
-        }
-    }
+    fillStrided(flags, boxOf({}, memory, {reach.start, size, {}, {}}).view, 1);
 }
 
 // For each element of a ref, whether a copy that has not landed writes it; null if none does.
