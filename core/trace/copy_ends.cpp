@@ -16,7 +16,7 @@ const Shape* shapeAtEnd(const Info& info, const Copies& copies, const CopyEnds& 
     return isSource(end) != (operand.direction == Direction::Out) ? &operand.array : nullptr;
 }
 
-std::vector<EndRange> rangesOfEnd(const Trace& trace, EndRow end)
+std::vector<AxisRange> rangesOfEnd(const Trace& trace, EndRow end)
 {
     const CopyEnds& ends = trace.copyEnds();
     const Shape& box = trace.info().copiedShapes[at(ends.shape[end.index()])];
@@ -24,7 +24,7 @@ std::vector<EndRange> rangesOfEnd(const Trace& trace, EndRow end)
     if (whole == nullptr) {
         return {};
     }
-    std::vector<EndRange> ranges;
+    std::vector<AxisRange> ranges;
     const std::vector<Extent> first = rowMajorIndex(whole->extents(), ends.first[end.index()]);
     for (std::size_t axis = 0; axis < first.size(); ++axis) {
         ranges.push_back({first[axis], first[axis] + box[axis]});

@@ -2,6 +2,7 @@
 // writes.
 #pragma once
 
+#include "core/trace/lookup.h"
 #include "core/trace/row.h"
 #include "core/trace/trace.h"
 
@@ -16,14 +17,8 @@ namespace pallascope::trace {
 [[nodiscard]] const Shape* shapeAtEnd(const Info& info, const Copies& copies, const CopyEnds& ends,
                                       EndRow end);
 
-// The elements [from, to) that an end covers along an axis of that shape.
-struct EndRange
-{
-    Extent from = 0, to = 0;
-    auto operator<=>(const EndRange&) const = default;
-};
-
-[[nodiscard]] std::vector<EndRange> rangesOfEnd(const Trace& trace, EndRow end);
+// The elements of that shape that an end covers along each axis.
+[[nodiscard]] std::vector<AxisRange> rangesOfEnd(const Trace& trace, EndRow end);
 
 // Whether an end is the source of its copy. The other end of the copy.
 [[nodiscard]] constexpr bool isSource(EndRow end)

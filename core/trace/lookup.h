@@ -31,6 +31,7 @@ namespace pallascope::trace {
 struct AxisRange
 {
     Extent from = 0, to = 0;
+    auto operator<=>(const AxisRange&) const = default;
 };
 
 [[nodiscard]] AxisRange rangeOf(const Operand& operand, std::int64_t block, std::size_t axis);

@@ -62,7 +62,7 @@ private:
     std::vector<Extent> m_counts, m_first, m_last; // the last is not included
 };
 
-bool overlap(const std::vector<EndRange>& a, const std::vector<EndRange>& b)
+bool overlap(const std::vector<AxisRange>& a, const std::vector<AxisRange>& b)
 {
     bool overlaps = a.size() == b.size();
     for (std::size_t axis = 0; overlaps && axis < a.size(); ++axis) {
@@ -315,7 +315,7 @@ void ManualArrays::collectStays(const Trace& trace, const ScratchSlots& scratch)
 {
     struct Held
     {
-        std::vector<EndRange> box;
+        std::vector<AxisRange> box;
         std::size_t number; // of m_rows
     };
 
@@ -334,7 +334,7 @@ void ManualArrays::collectStays(const Trace& trace, const ScratchSlots& scratch)
             if (buffer == kNone) {
                 continue;
             }
-            std::vector<EndRange> box = rangesOfEnd(trace, end);
+            std::vector<AxisRange> box = rangesOfEnd(trace, end);
             std::vector<Held>& there = held[{buffer, ends.agent[end.index()]}];
             std::erase_if(there, [&](const Held& one) {
                 const bool isOver = overlap(one.box, box);

@@ -39,14 +39,16 @@ std::vector<bool> slicedBuffers(const Trace& trace)
     return sliced;
 }
 
-// The place of an end's slot on the leading axis.
-std::int32_t indexOf(const Trace& trace, EndRow end)
+// The place of an end's slot on the leading axis of its buffer.
+Extent indexOf(const Trace& trace, EndRow end)
 {
-    return static_cast<std::int32_t>(rangesOfEnd(trace, end).front().from);
+    const CopyEnds& ends = trace.copyEnds();
+    const Buffer& buffer = trace.info().buffers[at(ends.buffer[end.index()])];
+    return rowMajorIndex(buffer.shape.extents(), ends.first[end.index()]).front();
 }
 
-} // namespace
-
+// The semaphore that tells when a copy is done with an end: its own or, at the source of a copy
+// within a device, that of the target.
 std::int32_t semaphoreOfEnd(const Trace& trace, EndRow end)
 {
     const CopyEnds& ends = trace.copyEnds();
@@ -55,6 +57,8 @@ std::int32_t semaphoreOfEnd(const Trace& trace, EndRow end)
                          && ends.agent[end.index()] == ends.agent[other];
     return ends.semaphore[borrows ? other : end.index()];
 }
+
+} // namespace
 
 ScratchSlots::ScratchSlots(const Trace& trace, const SemaphoreCounts& semaphores)
 {
@@ -179,18 +183,6 @@ ScratchSlots::Range ScratchSlots::of(std::int32_t buffer, std::int32_t agent) co
     const auto first = std::lower_bound(m_slots.begin(), m_slots.end(), wanted, before);
     const auto last = std::upper_bound(first, m_slots.end(), wanted, after);
     return {at(first - m_slots.begin()), at(last - m_slots.begin())};
-}
-
-std::vector<std::int32_t> ScratchSlots::agentsOf(std::int32_t buffer) const
-{
-    std::vector<std::int32_t> agents;
-    for (const ScratchSlot& slot : m_slots) {
-        if (slot.buffer == m_listedAs[at(buffer)]
-            && (agents.empty() || agents.back() != slot.agent)) {
-            agents.push_back(slot.agent);
-        }
-    }
-    return agents;
 }
 
 bool ScratchSlots::isGuard(std::int32_t semaphore) const

@@ -75,8 +75,6 @@ public:
     };
 
     [[nodiscard]] Range of(std::int32_t buffer, std::int32_t agent) const;
-    // The agents that have slots of a buffer, ascending.
-    [[nodiscard]] std::vector<std::int32_t> agentsOf(std::int32_t buffer) const;
 
     [[nodiscard]] ScratchState stateAt(const Trace& trace, std::size_t slot, Picoseconds t) const;
 
@@ -112,9 +110,5 @@ private:
     std::vector<std::int64_t> m_awaited;  // for each end, kNever: by nobody
     std::vector<bool> m_guards;           // for each row of Info::semaphores
 };
-
-// The semaphore that tells when a copy is done with an end: its own or, at the source of a copy
-// within a device, that of the target.
-[[nodiscard]] std::int32_t semaphoreOfEnd(const Trace& trace, EndRow end);
 
 } // namespace pallascope::trace

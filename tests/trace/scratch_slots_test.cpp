@@ -1,5 +1,5 @@
 // The state of scratch slots and semaphores at any time, held to a replay of the rows one by one.
-#include "core/trace/copy_ends.h"
+#include "core/trace/columns.h"
 #include "core/trace/lookup.h"
 #include "core/trace/scratch_slots.h"
 #include "tests/support/random_trace.h"
@@ -19,11 +19,6 @@ namespace {
 
 constexpr std::uint64_t kRuns = 200;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-
-std::size_t at(std::int64_t number)
-{
-    return static_cast<std::size_t>(number);
-}
 
 // When somebody has waited for each copy: the waits take bytes from the copies that have landed on
 // their semaphore, the oldest first.
@@ -60,6 +55,7 @@ ScratchPhase replayPhase(const Trace& trace, const std::vector<std::int64_t>& aw
 {
     const CopyEnds& ends = trace.copyEnds();
     const Copies& copies = trace.copies();
+    const Extents& shape = trace.info().buffers[at(slot.buffer)].shape.extents();
     bool out = false;
     std::set<std::int64_t> places;
     together.clear();
@@ -67,7 +63,7 @@ ScratchPhase replayPhase(const Trace& trace, const std::vector<std::int64_t>& aw
     std::vector<bool> outs;
     for (std::size_t row = 0; row < ends.size(); ++row) {
         if (ends.buffer[row] != slot.buffer || ends.agent[row] != slot.agent
-            || (slot.index != kNone && rangesOfEnd(trace, EndRow::at(row))[0].from != slot.index)) {
+            || (slot.index != kNone && rowMajorIndex(shape, ends.first[row])[0] != slot.index)) {
             continue;
         }
         const std::size_t copy = at(ends.copy[row]);

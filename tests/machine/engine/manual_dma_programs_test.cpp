@@ -84,9 +84,9 @@ void expectEnd(const ManualDmaProgram& program, const trace::Trace& trace, std::
     }
     const auto& buffer = trace.info().buffers[static_cast<std::size_t>(ends.buffer[row])];
     ASSERT_EQ(buffer.name, ref.name);
-    const std::vector<trace::EndRange> ranges = trace::rangesOfEnd(trace, trace::EndRow::at(row));
-    ASSERT_EQ(ranges, (std::vector<trace::EndRange>{{part.rows.first, part.rows.stop()},
-                                                    {part.columns.first, part.columns.stop()}}));
+    const std::vector<trace::AxisRange> ranges = trace::rangesOfEnd(trace, trace::EndRow::at(row));
+    ASSERT_EQ(ranges, (std::vector<trace::AxisRange>{{part.rows.first, part.rows.stop()},
+                                                     {part.columns.first, part.columns.stop()}}));
 }
 
 // The copies of a core are those of its program, in order. The first copy of all makes the output a

@@ -31,7 +31,7 @@ std::string partText(const trace::Trace& trace, trace::EndRow end)
     const std::int32_t buffer = trace.copyEnds().buffer[end.index()];
     const trace::Buffer& of = info.buffers[static_cast<std::size_t>(buffer)];
     std::string text, whole;
-    const std::vector<trace::EndRange> ranges = trace::rangesOfEnd(trace, end);
+    const std::vector<trace::AxisRange> ranges = trace::rangesOfEnd(trace, end);
     for (std::size_t axis = 0; axis < ranges.size(); ++axis) {
         const auto [from, to] = ranges[axis];
         const std::string comma = text.empty() && whole.empty() ? "" : ",";
