@@ -1,6 +1,7 @@
 #include "core/trace/mesh.h"
 
 #include "core/trace/columns.h"
+#include "core/trace/copy_ends.h"
 
 #include <algorithm>
 #include <charconv>
@@ -45,6 +46,32 @@ std::int32_t deviceAt(const std::vector<MeshAxis>& mesh, const std::vector<std::
         device = device * mesh[axis].size + place[axis];
     }
     return device;
+}
+
+// The device whose semaphore is signalled when a copy lands.
+std::int32_t signalledDevice(const Trace& trace, const std::vector<MeshAxis>& mesh, CopyRow copy)
+{
+    const Info& info = trace.info();
+    const Signals& signals = trace.signals();
+    const std::size_t link = at(trace.copies().link[copy.index()]);
+    const std::size_t agents = info.agentsPerDevice();
+    const auto sender = static_cast<std::int32_t>(link / info.linksPerDevice());
+    const std::optional<Neighbour> first = neighbourOver(info, mesh, link);
+    std::int32_t found = kNone;
+    const std::int64_t end = trace.copies().end[copy.index()];
+    for (std::size_t row = begunBy(signals.time, end - 1);
+         row < signals.size() && signals.time[row] == end; ++row) {
+        const Semaphore& semaphore = info.semaphores[at(signals.semaphore[row])];
+        const auto device = static_cast<std::int32_t>(at(semaphore.agent) / agents);
+        if (signals.amount[row] <= 0 || semaphore.kind != "dma_semaphore" || device == sender) {
+            continue;
+        }
+        if (first && device == first->device) {
+            return device;
+        }
+        found = found == kNone ? device : found;
+    }
+    return found != kNone ? found : first ? first->device : sender;
 }
 
 } // namespace
@@ -99,27 +126,12 @@ std::optional<Neighbour> neighbourOver(const Info& info, const std::vector<MeshA
 
 std::int32_t receiverOf(const Trace& trace, const std::vector<MeshAxis>& mesh, CopyRow copy)
 {
-    const Info& info = trace.info();
-    const Signals& signals = trace.signals();
-    const std::size_t link = at(trace.copies().link[copy.index()]);
-    const std::size_t agents = info.agentsPerDevice();
-    const auto sender = static_cast<std::int32_t>(link / info.linksPerDevice());
-    const std::optional<Neighbour> first = neighbourOver(info, mesh, link);
-    std::int32_t found = kNone;
-    const std::int64_t end = trace.copies().end[copy.index()];
-    for (std::size_t row = begunBy(signals.time, end - 1);
-         row < signals.size() && signals.time[row] == end; ++row) {
-        const Semaphore& semaphore = info.semaphores[at(signals.semaphore[row])];
-        const auto device = static_cast<std::int32_t>(at(semaphore.agent) / agents);
-        if (signals.amount[row] <= 0 || semaphore.kind != "dma_semaphore" || device == sender) {
-            continue;
-        }
-        if (first && device == first->device) {
-            return device;
-        }
-        found = found == kNone ? device : found;
+    if (const std::optional<EndRow> source = sourceOf(trace, copy)) {
+        const std::size_t target = otherEnd(*source).index();
+        return static_cast<std::int32_t>(at(trace.copyEnds().agent[target])
+                                         / trace.info().agentsPerDevice());
     }
-    return found != kNone ? found : first ? first->device : sender;
+    return signalledDevice(trace, mesh, copy);
 }
 
 } // namespace pallascope::trace

@@ -37,9 +37,10 @@ struct Neighbour
 [[nodiscard]] std::optional<Neighbour>
 neighbourOver(const Info& info, const std::vector<MeshAxis>& mesh, std::size_t link);
 
-// The device on which a copy between devices lands: of those whose semaphore it
-// signals then, the neighbour that its link leads to comes first. Copies that go over several hops
-// leave over the link to the first of them.
+// The device on which a copy between devices lands: that of the agent at the end to which it
+// writes. In a trace without the ends of copies, of those whose semaphore is signalled then, the
+// neighbour that its link leads to comes first. Copies that go over several hops leave over the
+// link to the first of them.
 [[nodiscard]] std::int32_t receiverOf(const Trace& trace, const std::vector<MeshAxis>& mesh,
                                       CopyRow copy);
 

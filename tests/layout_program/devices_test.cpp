@@ -112,6 +112,30 @@ TEST(Links, carryWhatTheTraceSaysMoves)
     EXPECT_GT(seen, 50U);
 }
 
+// A trace of an earlier version has no ends of copies.
+TEST(Receivers, areTheSameWithoutTheEndsOfCopies)
+{
+    const trace::Trace& trace = *ring().trace;
+    trace::TraceBuilder builder{
+        trace.info(),  trace.steps(),  trace.segments(), trace.copies(), {},
+        trace.waits(), trace.visits(), trace.signals(),  trace.rounds(), trace.end()};
+    builder.info.copiedShapes = {};
+    const auto without = std::move(builder).finish();
+    ASSERT_TRUE(without) << without.error().message;
+    const auto mesh = trace::meshOf(trace.info());
+    std::size_t seen = 0;
+    for (std::size_t row = 0; row < trace.copies().size(); ++row) {
+        if (trace.info().joinsDevices(at(trace.copies().link[row]))) {
+            const trace::CopyRow copy = trace::CopyRow::at(row);
+            EXPECT_EQ(trace::receiverOf(trace, mesh, copy),
+                      trace::receiverOf(**without, mesh, copy))
+                << row;
+            ++seen;
+        }
+    }
+    EXPECT_GT(seen, 50U);
+}
+
 // Together the devices are as busy as the unit is in the whole run, which is summed elsewhere.
 TEST(DeviceTimes, sumUpToThoseOfTheRun)
 {
