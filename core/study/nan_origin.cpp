@@ -124,7 +124,7 @@ public:
         m_cell = last->cell;
         m_until = static_cast<std::size_t>(m_found.all.rend() - last);
         for (int hop = 0; hop < kMostHops && goBack(); ++hop) {
-            if (const Result<bool> ran = run({{m_cell}, {}, true}); !ran || !*ran) {
+            if (const Result<bool> ran = run({{m_cell}, {}, false}); !ran || !*ran) {
                 return ended(ran);
             }
             m_until = untilIn(m_found.all);
@@ -139,14 +139,18 @@ private:
                    : Result<std::optional<std::vector<NanLink>>>(ran.error());
     }
 
+    // Births and loads are the same in every run: those that the first one has found stay.
     [[nodiscard]] Result<bool> run(machine::Watched watched)
     {
+        const bool isFirst = watched.nans;
         Result<std::optional<Touches>> found = m_replay.watch(std::move(watched), m_proceed);
         if (!found) {
             return found.error();
         }
-        if (*found) {
+        if (*found && isFirst) {
             m_found = std::move(**found);
+        } else if (*found) {
+            m_found.all = std::move((*found)->all);
         }
         return found->has_value();
     }
