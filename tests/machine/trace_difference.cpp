@@ -118,6 +118,9 @@ std::string firstDifference(const trace::Trace& full, const trace::Trace& needed
     using trace::Rounds;
     columns("rounds", full.rounds(), needed.rounds(), &Rounds::begin, &Rounds::loop, &Rounds::agent,
             &Rounds::round, &Rounds::end);
+    using trace::CopyEnds;
+    columns("copyEnds", full.copyEnds(), needed.copyEnds(), &CopyEnds::copy, &CopyEnds::agent,
+            &CopyEnds::buffer, &CopyEnds::first, &CopyEnds::shape, &CopyEnds::semaphore);
     const trace::Info &a = full.info(), &b = needed.info();
     difference.ofOne("events", a.events, b.events);
     difference.ofOne("end", full.end().value(), needed.end().value());
