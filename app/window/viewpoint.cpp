@@ -277,7 +277,7 @@ void Viewpoint::frame(Frame frame)
     }
     switch (frame) {
     case Frame::Operation:
-        setVisible(navigation::stepRange(trace(), m_state.now));
+        setVisible(navigation::stepRange(*m_run->index, m_state.now));
         break;
     case Frame::Steps:
         setVisible(layout::frameAround(trace(), m_state.now));

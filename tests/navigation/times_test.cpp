@@ -95,13 +95,14 @@ TEST(Times, areNoneOfWhatHasNoneOrIsNotThere)
 
 TEST(Times, theRangeOfAStepHasAMarginWithinTheRun)
 {
-    const trace::Trace& trace = mainTrace();
+    const trace::Index index(test::mainJob());
+    const trace::Trace& trace = index.trace();
     const trace::Steps& steps = trace.steps();
     const std::int64_t margin = (steps.end[10] - steps.begin[10]) / 20;
-    const layout::TimeRange inside = navigation::stepRange(trace, Picoseconds(steps.bodyBegin[10]));
+    const layout::TimeRange inside = navigation::stepRange(index, Picoseconds(steps.bodyBegin[10]));
     EXPECT_EQ(inside.begin, Picoseconds(steps.begin[10] - margin));
     EXPECT_EQ(inside.end, Picoseconds(steps.end[10] + margin));
-    const layout::TimeRange last = navigation::stepRange(trace, trace.end());
+    const layout::TimeRange last = navigation::stepRange(index, trace.end());
     EXPECT_LE(last.end, trace.end());
     EXPECT_LT(last.begin, last.end);
 }

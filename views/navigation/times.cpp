@@ -252,10 +252,11 @@ std::vector<layout::FindingPlace> placesOfFindings(const Trace& trace)
     return places;
 }
 
-layout::TimeRange stepRange(const Trace& trace, Picoseconds t)
+layout::TimeRange stepRange(const trace::Index& index, Picoseconds t)
 {
     constexpr std::int64_t kMargin = 20; // the margin is a twentieth of the step
-    const trace::LeadingSteps leading(trace);
+    const Trace& trace = index.trace();
+    const trace::LeadingSteps& leading = index.leading();
     std::int64_t begin = 0, end = trace.end().value();
     if (leading.size() > 0) {
         const std::size_t row = leading.row(leading.at(t)).index();
@@ -263,7 +264,7 @@ layout::TimeRange stepRange(const Trace& trace, Picoseconds t)
         end = trace.steps().end[row];
     }
     if (leading.size() < 2) {
-        if (const auto round = trace::LoopRounds(trace).at(trace::kNone, t)) {
+        if (const auto round = index.rounds().at(trace::kNone, t)) {
             begin = trace.rounds().begin[round->row.index()];
             end = trace.rounds().end[round->row.index()];
         }

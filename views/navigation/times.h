@@ -21,6 +21,6 @@ namespace pallascope::navigation {
 [[nodiscard]] std::vector<layout::FindingPlace> placesOfFindings(const trace::Trace& trace);
 
 // The range of the step, or without several steps of the round, at t, with a margin on both sides.
-[[nodiscard]] layout::TimeRange stepRange(const trace::Trace& trace, Picoseconds t);
+[[nodiscard]] layout::TimeRange stepRange(const trace::Index& index, Picoseconds t);
 
 } // namespace pallascope::navigation
