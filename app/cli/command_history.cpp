@@ -1,5 +1,6 @@
 // Prints the history of one element of a ref: who read and wrote it; or where its NaN comes from.
 #include "app/cli/commands.h"
+#include "app/cli/non_finite.h"
 #include "app/run_job/history_words.h"
 #include "core/base/format.h"
 #include "core/study/element_history.h"
@@ -97,8 +98,7 @@ Json heldJson(const machine::Held& held)
 {
     return !held.isDefined             ? Json(nullptr)
            : std::isfinite(held.value) ? Json(held.value)
-           : std::isnan(held.value)    ? Json("nan")
-                                       : Json(held.value > 0 ? "inf" : "-inf");
+                                       : Json(nonFiniteName(held.value));
 }
 
 Json spotJson(const machine::Spot& spot, const NamedProgram& words)

@@ -1,6 +1,7 @@
 // Prints the state at one moment of a run: where the cores are, what refs hold, which copies are
 // under way.
 #include "app/cli/commands.h"
+#include "app/cli/non_finite.h"
 #include "app/cli/ref_choice.h"
 #include "app/cli/state_break.h"
 #include "app/cli/state_moment.h"
@@ -63,7 +64,7 @@ Json elementJson(const Replay::Contents& contents, std::size_t element)
     if (contents.defined[element] == 0) {
         return nullptr;
     }
-    return std::isfinite(value) ? Json(value) : Json(fmt::format("{}", value));
+    return std::isfinite(value) ? Json(value) : Json(nonFiniteName(value));
 }
 
 // One ref of a core; if it was asked for, with all its elements or with the one that was asked for.

@@ -72,6 +72,13 @@ class State(Case):
         self.assertNotIn("elements", out)
         self.assertIn("out[3,5] = ", self.output("state", *KERNEL, "--at", "100%", "--ref", "out[3,5]"))
 
+    def test_a_nan_has_one_name_whatever_its_sign(self):
+        kernel = pathlib.Path(__file__).resolve().parents[2] / "docs" / "examples" / "attention.kernel.json"
+        end = ("state", kernel, "--at", "100%", "--ref")
+        (out,) = strict_json(self.output(*end, "o_ref[0,3]", "--json"))["agents"][0]["refs"]
+        self.assertEqual(out["element"]["value"], "nan")
+        self.assertIn("o_ref[0,3] = nan\n", self.output(*end, "o_ref[0,3]"))
+
     def test_a_ref_is_chosen_by_its_memory(self):
         for memory, shape in (("hbm", [48, 256]), ("vmem", [16, 128])):
             (x,) = self.state("--step", 2, "--ref", "out", "--in", memory)["agents"][0]["refs"]
