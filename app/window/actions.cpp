@@ -111,12 +111,7 @@ void Maker::viewMenu()
         m_menu->addAction(toggle);
         auto* focus = new QAction(tr("Go to %1").arg(dock->windowTitle()), &window);
         focus->setShortcut(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + key)));
-        QObject::connect(focus, &QAction::triggered, dock, [dock, &docks] {
-            const QString name = dock->objectName();
-            name == u"memory"_s   ? docks.showMemory()
-            : name == u"values"_s ? docks.showValues()
-                                  : dock->takeFocus();
-        });
+        QObject::connect(focus, &QAction::triggered, dock, [dock, &docks] { docks.goTo(*dock); });
         window.addAction(focus);
         m_actions.all.push_back(focus);
     }

@@ -117,8 +117,12 @@ void Docks::add(const View& row)
         content = view = new SceneView(row.layout, SceneView::Use::Fixed);
     }
     view->setCursorKeys(row.isWalked);
+    enlist(new Dock(views::text(row.title), views::text(row.name), content, view, &m_window), view);
+}
+
+void Docks::enlist(Dock* dock, SceneView* view)
+{
     m_views.push_back(view);
-    auto* dock = new Dock(views::text(row.title), views::text(row.name), content, view, &m_window);
     m_all.push_back(dock);
     caption(dock, view);
     connect(dock, &QDockWidget::topLevelChanged, this,
@@ -130,32 +134,31 @@ void Docks::addValues()
 {
     m_values = new ValuesPanel(m_session);
     views::ValuesPicture* picture = m_values->picture();
-    m_views.push_back(picture);
-    auto* dock = new Dock(tr("Values"), u"values"_s, m_values, picture, &m_window);
-    m_all.push_back(dock);
-    caption(dock, picture);
-    connect(dock, &QDockWidget::topLevelChanged, this,
-            [this] { m_movedByUser = m_movedByUser || !m_arranging; });
-    for (Dock* each : {this->dock(u"memory"_s), dock}) {
+    m_memoryDock = dock(u"memory"_s);
+    m_valuesDock = new Dock(tr("Values"), u"values"_s, m_values, picture, &m_window);
+    enlist(m_valuesDock, picture);
+    for (Dock* each : {m_memoryDock, m_valuesDock}) {
+        const int own = each == m_valuesDock ? 1 : 0;
         each->head()->setSwitch({tr("Memory"), tr("Values")});
-        each->head()->setCurrent(each == dock ? 1 : 0);
-        connect(each->head(), &DockHead::switched, this, [this, each, dock](int index) {
-            each->head()->setCurrent(each == dock ? 1 : 0); // the other head has the other word
-            index == 1 ? showValues() : showMemory();
+        each->head()->setCurrent(own);
+        connect(each->head(), &DockHead::switched, this, [this, each, own](int index) {
+            each->head()->setCurrent(own); // the other head has the other word
+            goTo(index == 1 ? *m_valuesDock : *m_memoryDock);
         });
     }
 }
 
-void Docks::showInstead(QStringView shown, QStringView hidden)
+void Docks::goTo(Dock& dock)
 {
-    Dock* here = dock(shown.toString());
-    Dock* other = dock(hidden.toString());
-    const bool both = !here->isHidden() && !other->isHidden();
-    here->show();
-    if (!both && !here->isFloating() && !other->isFloating()) {
-        other->hide();
+    if (&dock == m_memoryDock || &dock == m_valuesDock) {
+        Dock& other = &dock == m_memoryDock ? *m_valuesDock : *m_memoryDock;
+        const bool both = !dock.isHidden() && !other.isHidden();
+        dock.show();
+        if (!both && !dock.isFloating() && !other.isFloating()) {
+            other.hide();
+        }
     }
-    here->takeFocus();
+    dock.takeFocus();
 }
 
 int Docks::keyOf(const Dock& dock)

@@ -39,11 +39,9 @@ public:
 
     [[nodiscard]] bool areMoved() const { return m_movedByUser; }
 
-    // Values stand where Memory stands: shows one of them instead of the other and gives it the
-    // keyboard. Where the user has opened both, both stay.
-    void showMemory() { showInstead(u"memory", u"values"); }
-
-    void showValues() { showInstead(u"values", u"memory"); }
+    // Shows a dock and gives it the keyboard. Values stand where Memory stands: one of them is
+    // shown instead of the other. Where the user has opened both, both stay.
+    void goTo(Dock& dock);
 
     void focusNext(int direction);
     // Gives the keyboard to the time line, where the arrows are the transport's.
@@ -89,7 +87,7 @@ private:
     [[nodiscard]] static Table tableFor(QSize window);
     void add(const layout::View& row);
     void addValues();
-    void showInstead(QStringView shown, QStringView hidden);
+    void enlist(Dock* dock, views::SceneView* view);
     [[nodiscard]] bool isOfTheRun(const views::SceneView* view) const;
     void clickedBudget(const layout::Target& target);
     QWidget* makeKernelPanel(views::SceneView* budget);
@@ -122,6 +120,8 @@ private:
     views::TimelineView* m_timeline = nullptr;
     views::SourceView* m_source = nullptr;
     ValuesPanel* m_values = nullptr;
+    Dock* m_memoryDock = nullptr;
+    Dock* m_valuesDock = nullptr;           // it stands where that of the memory stands
     views::SceneView* m_findings = nullptr; // a page of the source dock
     std::vector<ScrolledView*> m_scrolled;  // that page, and the dock of the findings
     QStackedWidget* m_sourcePages = nullptr;

@@ -31,7 +31,7 @@ void Docks::follow(QSize window)
         const QPointer<QWidget> focused = m_window.focusWidget();
         arrange(window);
         if (values) {
-            showValues();
+            goTo(*m_valuesDock);
             focused != nullptr ? focused->setFocus(Qt::ActiveWindowFocusReason) : focusTimeline();
         }
     }
