@@ -28,7 +28,7 @@ SETTINGS = {  # the chip and further options
     "on_wait": ("v5e", ("--set", "dma_execution_mode=on_wait")),
     "zeros": ("v5e", ("--set", "uninitialized_memory=zero", "--set", "out_of_bounds_reads=uninitialized")),
 }
-VIEWS = ("grid", "kernel", "memory", "roofline", "source", "timeline", "verdict")
+VIEWS = ("devices", "grid", "kernel", "memory", "program", "roofline", "source", "timeline", "verdict")
 # Keys of sentences and source locations, which --but-words removes from JSON wherever they stand.
 WORDS = {"sentence", "message", "text", "title", "label", "advice", "verdict", "cause", "path", "file", "line",
          "lines", "source", "sources", "location", "locations", "description"}
