@@ -49,7 +49,7 @@ TEST(Copies, oneOnWaitIsDoneWhenItIsWaitedFor)
     run.copy(from, other, 20, 30, 2);
     run.copies.land(Picoseconds(1000));
     EXPECT_FALSE(run.isDefined(to));
-    run.copies.landHeld(1);
+    run.copies.landHeld(trace::CopyRow{1});
     EXPECT_TRUE(run.isDefined(to));
     EXPECT_FALSE(run.isDefined(other));
 }
