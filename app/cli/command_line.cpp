@@ -25,6 +25,10 @@ void addPictureOptions(CLI::App* command, PictureRequest& picture)
     command->add_option("--size", picture.size, "WIDTHxHEIGHT in pixels")->needs(screenshot);
     command->add_option("--theme", picture.theme, "light or dark")->needs(screenshot);
     command
+        ->add_option("--finding", picture.finding,
+                     "go to a finding, from 1; a picture of the window frames its places")
+        ->needs(screenshot);
+    command
         ->add_option("--device", picture.device,
                      "which device the views show of a run of several, from 0")
         ->needs(screenshot);

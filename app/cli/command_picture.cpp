@@ -3,6 +3,9 @@
 #include "core/base/whole_file.h"
 #include "views/layout/scene/svg.h"
 #include "views/layout/views.h"
+#include "views/navigation/times.h"
+
+#include <fmt/format.h>
 
 #ifdef PALLASCOPE_GUI
 #include "app/window/window_app.h"
@@ -49,6 +52,22 @@ Status checkKind(const std::string& file, const std::string& theme, const std::s
     return Done{};
 }
 
+// As F does in the window.
+Status goToFinding(const layout::RunView& run, std::int32_t number, layout::ViewState& state)
+{
+    const std::size_t count = run.trace->info().findings.size();
+    if (number < 1 || static_cast<std::size_t>(number) > count) {
+        return userError(fmt::format("There is no finding {}; {}.", number,
+                                     count == 0   ? "the run has none"
+                                     : count == 1 ? "the run has one, finding 1"
+                                                  : fmt::format("expected 1 to {}", count)));
+    }
+    const layout::target::Finding finding{number - 1};
+    state.selection = finding;
+    state.now = navigation::timeOf(*run.trace, finding, state.now).value_or(state.now);
+    return Done{};
+}
+
 } // namespace
 
 Status checkPicture(const PictureRequest& request)
@@ -83,6 +102,11 @@ Status writePicture(const FinishedRun& run, const PictureRequest& request)
     layout::ViewState state;
     state.device = request.device;
     state.now = *parseTime(request.at, trace.end());
+    if (request.finding != 0) {
+        if (Status gone = goToFinding(*run.view, request.finding, state); !gone) {
+            return gone;
+        }
+    }
     state.visible = state.now == Picoseconds(0) ? layout::firstFrame(trace)
                                                 : layout::frameAround(trace, state.now);
 #ifdef PALLASCOPE_GUI

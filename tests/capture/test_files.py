@@ -99,6 +99,16 @@ def test_an_ending_that_is_none(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_default_index_maps_bring_no_source_of_jax():
+    def add(x_ref, o_ref):
+        o_ref[...] = x_ref[...] + 1
+
+    kernel = pallascope.capture(call(add, out_shape=like(8, 128)), like(8, 128))
+    assert [os.path.basename(name) for name in kernel.texts] == ["test_files.py"]
+    assert {os.path.basename(place["file"]) for place in kernel.document["locations"]} == {
+        "test_files.py"}
+
+
 def test_every_operation_has_the_authors_line():
     kernel = pallascope.capture(copies, like(16, 128, dtype=jnp.int32))
     (name,) = {location["file"] for location in kernel.document["locations"]}

@@ -260,6 +260,7 @@ class Pictures(Case):
             self.refused("run", "matmul", *NEEDED, "--screenshot", file, *arguments, says=says)
 
         picture("a.jpg", "--view", "grid", says=("a.jpg", ".png", ".svg"))
+        picture("a.svg", "--view", "grid", "--finding", "1", says=("finding 1", "the run has none"))
         picture("a.svg", says=("window", ".png"))
         picture("a.svg", "--view", "sky", says=('"sky"', "grid", "roofline"))
         for time in ("101%", "-1%", "abc", "5", "5 parsecs", "nan%", "inf", ""):

@@ -25,7 +25,7 @@ class Commands(Case):
             self.assertIn("Usage: pallascope " + command, self.output(command, "--help"))
         for option in ("--parameter", "--chip", "--values", "--set", "--no-check", "--trace", "--json"):
             self.assertIn(option, self.output("run", "--help"))
-        for option in ("--screenshot", "--view", "--at", "--size", "--theme", "--device"):
+        for option in ("--screenshot", "--view", "--at", "--size", "--theme", "--device", "--finding"):
             self.assertIn(option, self.output("run", "--help"))
             self.assertIn(option, self.output("report", "--help"))
 
@@ -218,6 +218,15 @@ class Pictures(Case):
             "run", "matmul", *parameters(SMALL), "--screenshot", "a.svg", "--view", view, *arguments
         )
         return (self.folder / "a.svg").read_text(encoding="utf-8")
+
+    def test_a_finding_is_gone_to(self):
+        kernel = pathlib.Path(__file__).resolve().parents[2] / "docs" / "examples" / "race.kernel.json"
+        arguments = ("run", kernel, "--view", "timeline", "--screenshot")
+        self.output(*arguments, "a.svg", "--finding", "1", code=1)  # the kernel has a finding
+        self.output(*arguments, "b.svg", code=1)
+        shown, first = ((self.folder / name).read_text(encoding="utf-8") for name in ("a.svg", "b.svg"))
+        self.assertIn("2.01 µs", shown)
+        self.assertNotIn("2.01 µs", first)
 
     def test_every_view_is_drawn_in_every_theme_and_at_every_time(self):
         for view in VIEWS:

@@ -50,8 +50,14 @@ def place_of(source_info: Any) -> Place | None:
 
 
 def place_of_function(jaxpr: Any) -> Place | None:
-    """Returns the place of the function that a jaxpr was traced from, given as "name at file:line".
-    """
+    """Returns the place of the function that a jaxpr was traced from, if an author wrote it; JAX's
+    default index maps are its own."""
+    place = _function_of(jaxpr)
+    return place if place and is_author(place.path) else None
+
+
+def _function_of(jaxpr: Any) -> Place | None:
+    """Returns what JAX gives as "name at file:line"."""
     text = str(getattr(jaxpr.debug_info, "func_src_info", "") or "")
     name, _, where = text.rpartition(" at ")
     path, _, line = where.rpartition(":")
@@ -59,7 +65,7 @@ def place_of_function(jaxpr: Any) -> Place | None:
 
 
 def name_of_function(jaxpr: Any) -> str:
-    place = place_of_function(jaxpr)
+    place = _function_of(jaxpr)
     return place.function if place else "kernel"
 
 
