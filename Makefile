@@ -82,7 +82,9 @@ test-jax-all: setup ## the same with every JAX from 0.9 to 0.12 that a Python he
 bench: setup ## build and run the benches
 	@cmake --preset release -DPALLASCOPE_BUILD_BENCH=ON
 	@cmake --build --preset release --parallel $(JOBS)
-	@for bench in build/release/bin/bench_*; do echo "== $$bench"; "$$bench" || exit 1; done
+	@for bench in build/release/bin/bench_*; do echo "== $$bench"; \
+	    case $$bench in *_frames) screen="xvfb-run -a -s '-screen 0 1920x1080x24'" ;; *) screen= ;; esac; \
+	    eval "$$screen $$bench" || exit 1; done
 	@echo "== bench/against_jax.py" && python3 -B bench/against_jax.py $(app)
 
 images: build ## make the pictures and the sample output in README.md again

@@ -5,10 +5,13 @@
 #include "tests/support/run_view_fixture.h"
 #include "views/layout/grid/arrangement.h"
 #include "views/layout/grid/block_cells.h"
+#include "views/layout/grid/cells.h"
 #include "views/layout/grid/grid.h"
+#include "views/layout/memory/memory.h"
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 #include <set>
 
@@ -320,6 +323,31 @@ RunView listedRun()
     builder.info.operands.edit()[0].gridAxes = {-1, -1};
     builder.info.operands.edit()[0].indices = {0, 5, 5, 9, 1, 2, 3, 4, 0, 15, 14, 13, 6, 7, 8, 16};
     return viewOf(std::move(builder));
+}
+
+// As in a file that somebody has changed.
+TEST(Grid, arraysOfVeryManyCellsAreDrawn)
+{
+    for (const bool isListed : {true, false}) {
+        GenericKernel kernel;
+        kernel.grid = {4};
+        kernel.operands = {{"x", trace::Direction::In, {16}, {4}, {0}},
+                           {"out", trace::Direction::Out, {16}, {4}, {0}}};
+        trace::TraceBuilder builder = genericBuilder(kernel);
+        trace::Operand& x = builder.info.operands.edit()[0];
+        if (isListed) {
+            x.indirectAxis = 0;
+            x.gridAxes = {-1};
+            x.indices = {0, 5, 5, 9, 1, 2, 3, 4, 0, 15, 14, 13, 6, 7, 8, 16};
+            x.array = Shape(std::vector<Extent>{std::numeric_limits<Extent>::max()});
+            EXPECT_FALSE(layout::hasListedCells(x));
+        } else {
+            x.blockCounts = {Extent{1} << 62};
+        }
+        const RunView run = viewOf(std::move(builder));
+        EXPECT_FALSE(layoutGrid(run, at(run.trace->end()), kGridSize).items.empty());
+        EXPECT_FALSE(layoutMemory(run, at(run.trace->end()), kGridSize).items.empty());
+    }
 }
 
 TEST(Grid, listedRowsAreCellsOfTheirOwn)

@@ -14,7 +14,7 @@ bool hasListedCells(const trace::Operand& operand)
             return false;
         }
     }
-    return operand.indirectAxis >= 0;
+    return operand.indirectAxis >= 0 && cells <= kMostListedCells;
 }
 
 std::vector<Extent> cellCounts(const trace::Operand& operand)

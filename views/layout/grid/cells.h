@@ -14,8 +14,10 @@ namespace pallascope::layout {
 // The number of cells along each axis of the array.
 [[nodiscard]] std::vector<Extent> cellCounts(const trace::Operand& operand);
 
-// Whether cells on the indirect axis are elements. They are blocks if the elements are too many to
-// be numbered.
+// Each is asked for in every frame, and an array of more has several to a pixel.
+inline constexpr std::int64_t kMostListedCells = 1 << 18;
+
+// Whether cells on the indirect axis are elements. They are blocks if that were too many cells.
 [[nodiscard]] bool hasListedCells(const trace::Operand& operand);
 
 class ArrayCells

@@ -62,6 +62,12 @@ public:
 
     void paint() const
     {
+        constexpr std::int64_t kMostDrawn = 1 << 26; // more would take seconds
+        if (m_picture.cells() > kMostDrawn || m_picture.tiles > kMostDrawn) {
+            m_canvas.fill(m_panel.x, m_panel.y, m_panel.width, m_panel.height,
+                          blockFill({}, m_role, m_output));
+            return;
+        }
         const double least = std::min(m_panel.cellWidth, m_panel.cellHeight);
         if (least < kCellAlone || m_picture.cells() > kMostAlone) {
             for (std::int64_t tile = 0; tile < m_picture.tiles; ++tile) {
