@@ -98,6 +98,7 @@ int execute(CommandLine& line, int argc, char** argv)
         return sweepCommand(line.sweep);
     }
     if (*line.compareApp) {
+        line.compare.picture = wanted;
         return compareCommand(line.compare);
     }
     if (*line.validateApp) {

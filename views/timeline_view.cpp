@@ -72,7 +72,7 @@ void TimelineView::wheelEvent(QWheelEvent* event)
     const QPointF notches = pixels ? QPointF(event->pixelDelta()) / kPixelsPerNotch
                                    : QPointF(event->angleDelta()) / kAngleOfNotch;
     const bool sideways = std::abs(notches.x()) > std::abs(notches.y());
-    const Picoseconds end = run()->trace->end();
+    const Picoseconds end = axisEnd(*run(), state());
     if (sideways || event->modifiers().testFlag(Qt::ShiftModifier)) {
         const double way = sideways ? notches.x() : notches.y();
         Q_EMIT rangeChosen(panned(axis(), way * kPixelsPerNotch, end));
@@ -128,7 +128,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event)
     }
     switch (m_drag) {
     case Drag::Pan:
-        Q_EMIT rangeChosen(panned(m_axisAtPress, way.x(), run()->trace->end()));
+        Q_EMIT rangeChosen(panned(m_axisAtPress, way.x(), axisEnd(*run(), state())));
         break;
     case Drag::Measure:
         m_measure = TimeRange{timeAt(m_pressed.x()), timeAt(event->position().x())};
@@ -208,7 +208,8 @@ OverviewView::OverviewView(QWidget* parent)
 Picoseconds OverviewView::timeAt(double x) const
 {
     const double share = std::clamp(x / std::max(1, width()), 0.0, 1.0);
-    return Picoseconds(std::llround(share * static_cast<double>(run()->trace->end().value())));
+    const auto end = static_cast<double>(overviewEnd(*run(), state()).value());
+    return std::min(Picoseconds(std::llround(share * end)), run()->trace->end());
 }
 
 void OverviewView::choose(double x)

@@ -63,6 +63,17 @@ int compareCommand(const CompareCommand& command)
     if (!settings) {
         return complain(settings.error());
     }
+    if (command.align != "time" && command.align != "step") {
+        return complain(userError("The time lines cannot be aligned by \"" + command.align
+                                  + "\"; expected time or step."));
+    }
+    if (command.picture) {
+        Status sound = checkPlaces({command.picture->file}, {command.a, command.b});
+        sound = sound ? checkPicture(*command.picture) : sound;
+        if (!sound) {
+            return complain(sound.error());
+        }
+    }
     catchInterrupts();
     const Result<FinishedRun> a = runOf(command.a, command.chip, *settings);
     if (!a) {
@@ -77,6 +88,12 @@ int compareCommand(const CompareCommand& command)
         return complain(comparison.error());
     }
     clearProgress();
+    if (command.picture) {
+        const Status written = writePicture(*b, *command.picture, a->view, command.align == "step");
+        if (!written) {
+            return complain(written.error());
+        }
+    }
     fmt::print("{}", command.json ? study::toJson(*comparison) : study::toText(*comparison));
     return kFine;
 }

@@ -214,6 +214,13 @@ void CommandLine::addStudies()
                            "of kernels that name none; without it each one's own, or tpu_v5e");
     addSettings(compareApp, compare.settings);
     compareApp->add_flag("--json", compare.json, "print the comparison as JSON");
+    addPictureOptions(compareApp, picture);
+    compareApp
+        ->add_option("--align", compare.align,
+                     "the time lines in that picture: time, or step, so that each step begins at "
+                     "the same place")
+        ->needs("--screenshot")
+        ->capture_default_str();
 }
 
 void CommandLine::addValidate()

@@ -1,6 +1,7 @@
 // Checks and writes the pictures of commands, as .svg or, with Qt, as .png.
 #include "app/cli/commands.h"
 #include "core/base/whole_file.h"
+#include "views/layout/run/kept_run.h"
 #include "views/layout/scene/svg.h"
 #include "views/layout/views.h"
 #include "views/navigation/times.h"
@@ -87,7 +88,8 @@ Status checkPicture(const PictureRequest& request)
     return time ? Status(Done{}) : time.error();
 }
 
-Status writePicture(const FinishedRun& run, const PictureRequest& request)
+Status writePicture(const FinishedRun& run, const PictureRequest& request,
+                    const std::shared_ptr<const layout::RunView>& kept, bool bySteps)
 {
     const layout::Size size =
         request.size.empty() ? defaultSize(request.view) : *parseSize(request.size);
@@ -109,6 +111,8 @@ Status writePicture(const FinishedRun& run, const PictureRequest& request)
     }
     state.visible = state.now == Picoseconds(0) ? layout::firstFrame(trace)
                                                 : layout::frameAround(trace, state.now);
+    state.kept = kept == nullptr ? nullptr : layout::keptBeside(kept, *run.view);
+    state.isKeptBySteps = bySteps;
 #ifdef PALLASCOPE_GUI
     if (request.view == "window") {
         return saveWindowPicture(run, state, size, *parseTheme(request.theme), request.file);

@@ -133,6 +133,8 @@ struct CompareCommand
     std::string chip; // for kernels that name none; empty: each kernel's own chip
     std::vector<std::string> settings; // for both kernels
     bool json = false;
+    std::optional<PictureRequest> picture; // of b, beside a
+    std::string align = "time";            // or "step": the time lines in that picture
 };
 
 [[nodiscard]] int runCommand(const RunCommand& command);
@@ -184,7 +186,10 @@ void clearProgress();
 
 // Checks everything about a picture that can be known before the run.
 [[nodiscard]] Status checkPicture(const PictureRequest& request);
-[[nodiscard]] Status writePicture(const FinishedRun& run, const PictureRequest& request);
+// With a kept run, the views compare the run with that one.
+[[nodiscard]] Status writePicture(const FinishedRun& run, const PictureRequest& request,
+                                  const std::shared_ptr<const layout::RunView>& kept = {},
+                                  bool bySteps = false);
 
 [[nodiscard]] Status checkScene(const SceneRequest& request);
 [[nodiscard]] Status writeScene(const layout::Scene& scene, const SceneRequest& request);

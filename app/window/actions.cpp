@@ -31,6 +31,7 @@ public:
         viewMenu();
         runMenu();
         goMenu();
+        compareMenu();
         helpMenu();
         return m_actions;
     }
@@ -60,6 +61,7 @@ private:
     void zoomActions();
     void runMenu();
     void goMenu();
+    void compareMenu();
     void helpMenu();
 
     MainWindow& m_window;
@@ -229,6 +231,24 @@ void Maker::goMenu()
     add(tr("Clear selection, cancel run"), {QKeySequence(Qt::Key_Escape)}, [&session] {
         session.runs().job().running ? session.runs().cancel() : session.viewpoint().select({});
     });
+}
+
+void Maker::compareMenu()
+{
+    Session& session = m_session;
+    MainWindow& window = m_window;
+    m_menu = m_bar.addMenu(tr("&Compare"));
+    add(tr("&Keep this run"), {QKeySequence(Qt::Key_K)}, [&session] { session.keepRun(); });
+    m_actions.letGo = add(tr("&Let go of the kept run"), {QKeySequence(Qt::SHIFT | Qt::Key_K)},
+                          [&session] { session.letGo(); });
+    m_actions.letGo->setEnabled(false);
+    m_menu->addSeparator();
+    m_actions.bySteps = add(tr("Align time lines by &step"), {QKeySequence(Qt::Key_T)}, [&session] {
+        session.viewpoint().alignBySteps(!session.viewpoint().state().isKeptBySteps);
+    });
+    m_actions.bySteps->setCheckable(true);
+    m_menu->addSeparator();
+    add(tr("&Compare files…"), {}, [&window] { window.askCompare(); });
 }
 
 void Maker::helpMenu()

@@ -28,6 +28,8 @@ struct Actions
     QAction* play = nullptr;
     QAction* dark = nullptr;
     QAction* cancel = nullptr;
+    QAction* letGo = nullptr;
+    QAction* bySteps = nullptr;
     QMenu* recent = nullptr; // of files; empty, and so disabled, if the window remembers none
 };
 

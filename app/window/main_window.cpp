@@ -36,10 +36,15 @@ constexpr QSize kFirstSize(1280, 800);
 constexpr QSize kLeastSize(960, 640);
 constexpr int kMenuHeight = 25;
 
-QString localFile(const QMimeData& data)
+QStringList localFiles(const QMimeData& data)
 {
-    const QList<QUrl> urls = data.urls();
-    return urls.size() == 1 && urls.first().isLocalFile() ? urls.first().toLocalFile() : QString();
+    QStringList paths;
+    for (const QUrl& url : data.urls()) {
+        if (url.isLocalFile()) {
+            paths.append(url.toLocalFile());
+        }
+    }
+    return paths;
 }
 
 } // namespace
@@ -112,10 +117,11 @@ void MainWindow::connectSession()
     for (const auto signal :
          {&Viewpoint::nowChanged, &Viewpoint::rangeChanged, &Viewpoint::hoverChanged,
           &Viewpoint::selectionChanged, &Viewpoint::deviceChanged, &Viewpoint::playingChanged,
-          &Viewpoint::sourceScrolled, &Viewpoint::staleChanged}) {
+          &Viewpoint::sourceScrolled, &Viewpoint::staleChanged, &Viewpoint::keptChanged}) {
         connect(&m_session.viewpoint(), signal, this, &MainWindow::pushState);
     }
     connect(&m_session.viewpoint(), &Viewpoint::runChanged, this, &MainWindow::pushRun);
+    connect(&m_session.viewpoint(), &Viewpoint::keptChanged, this, &MainWindow::followKept);
     connect(&m_session.runs(), &Runs::unfitChanged, this, &MainWindow::pushUnfit);
     connect(&m_session, &Session::themeChanged, this, &MainWindow::applyTheme);
     KernelForm* form = m_docks->form();
@@ -206,6 +212,13 @@ void MainWindow::pushUnfit()
     m_docks->showBudget(unfit ? unfit : m_session.viewpoint().run());
 }
 
+void MainWindow::followKept()
+{
+    const layout::ViewState& state = m_session.viewpoint().state();
+    m_actions.letGo->setEnabled(state.kept != nullptr);
+    m_actions.bySteps->setChecked(state.isKeptBySteps);
+}
+
 // What the form says of an error. Beside a budget that is over its memory few words are enough.
 QString MainWindow::formError() const
 {
@@ -235,6 +248,30 @@ void MainWindow::openFile(const QString& path)
 {
     m_folder = QFileInfo(path).absolutePath();
     m_session.runs().openTrace(path);
+}
+
+void MainWindow::openFiles(const QStringList& paths)
+{
+    if (paths.size() < 2) {
+        openFile(paths.first());
+        return;
+    }
+    m_folder = QFileInfo(paths.first()).absolutePath();
+    m_session.compareFiles(paths[0], paths[1]);
+    if (paths.size() > 2) {
+        m_session.runs().note(
+            tr("Two runs are compared: the first two of %1 files").arg(paths.size()));
+    }
+}
+
+void MainWindow::askCompare()
+{
+    const QStringList paths = QFileDialog::getOpenFileNames(
+        this, tr("Compare two files"), m_folder,
+        tr("Traces and kernels (*.json *.json.gz *.pallascope);;All files (*)"));
+    if (!paths.isEmpty()) {
+        openFiles(paths);
+    }
 }
 
 void MainWindow::askOpen()
@@ -325,17 +362,17 @@ void MainWindow::showAbout()
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event)
 {
-    if (!localFile(*event->mimeData()).isEmpty()) {
+    if (!localFiles(*event->mimeData()).isEmpty()) {
         event->acceptProposedAction();
     }
 }
 
 void MainWindow::dropEvent(QDropEvent* event)
 {
-    const QString path = localFile(*event->mimeData());
-    if (!path.isEmpty()) {
+    const QStringList paths = localFiles(*event->mimeData());
+    if (!paths.isEmpty()) {
         event->acceptProposedAction();
-        openFile(path);
+        openFiles(paths);
     }
 }
 

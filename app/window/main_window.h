@@ -50,7 +50,10 @@ public:
     [[nodiscard]] QMenu* recentMenu() const { return m_actions.recent; }
 
     void openFile(const QString& path);
+    // One file, or two to compare; says so where there are more.
+    void openFiles(const QStringList& paths);
     void askOpen();
+    void askCompare(); // two files
     void askCapture();
     void askSave();
     void askPicture(const QString& view);
@@ -74,6 +77,7 @@ private:
     void pushRun();
     void showFile();
     void pushUnfit();
+    void followKept();
     [[nodiscard]] QString formError() const;
     void applyTheme();
     [[nodiscard]] std::vector<views::SceneView*> allViews() const;

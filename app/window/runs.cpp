@@ -252,6 +252,13 @@ void Runs::report(const QString& error)
     setJob({m_job.running, m_job.what, m_job.share, error, {}, {}});
 }
 
+void Runs::note(const QString& notice)
+{
+    JobStatus job = m_job;
+    job.notice = notice;
+    setJob(job);
+}
+
 void Runs::setJob(JobStatus job)
 {
     if (!job.running) {

@@ -66,6 +66,7 @@ public:
     void cancel();
     void adopt(FinishedRun run);       // shows a run that exists already
     void report(const QString& error); // shows a sentence
+    void note(const QString& notice);  // shows one for some seconds, beside a job under way
 
 Q_SIGNALS:
     void adopted(); // another run is shown

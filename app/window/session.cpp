@@ -3,6 +3,8 @@
 
 #include "views/layout/scene/scene.h"
 
+#include <utility>
+
 namespace pallascope::app {
 
 using layout::Target;
@@ -12,12 +14,46 @@ Session::Session(QObject* parent)
     : QObject(parent)
 {
     connect(&m_runs, &Runs::adopted, this, [this] { m_viewpoint.show(m_runs.shown()->view); });
+    connect(&m_runs, &Runs::jobChanged, this, &Session::openAwaited);
     connect(&m_runs, &Runs::unfitChanged, this, [this] {
         if (m_runs.unfit() && !m_runs.shown()) { // better than nothing
             m_viewpoint.show(m_runs.unfit());
         }
     });
     connect(&m_runs, &Runs::staleChanged, &m_viewpoint, &Viewpoint::setStale);
+}
+
+void Session::keepRun()
+{
+    if (m_runs.shown()) {
+        m_viewpoint.keep(m_runs.shown()->view);
+    }
+}
+
+void Session::letGo()
+{
+    m_viewpoint.letGo();
+}
+
+void Session::compareFiles(const QString& kept, const QString& other)
+{
+    m_runs.openTrace(kept);
+    m_toKeep = kept;
+    m_awaited = other;
+}
+
+// Once the job that opens the first file has ended. If that failed, or something else was asked for
+// meanwhile, that stays in sight.
+void Session::openAwaited()
+{
+    if (m_awaited.isEmpty() || m_runs.job().running) {
+        return;
+    }
+    const QString next = std::exchange(m_awaited, QString());
+    if (m_runs.job().error.isEmpty() && m_runs.file() == m_toKeep) {
+        keepRun();
+        m_runs.openTrace(next);
+    }
 }
 
 void Session::activate(const Target& target)

@@ -7,6 +7,7 @@
 #include "views/layout/scene/theme.h"
 
 #include <QObject>
+#include <QString>
 
 namespace pallascope::app {
 
@@ -26,6 +27,11 @@ public:
     [[nodiscard]] layout::Theme theme() const { return m_theme; }
 
     void setTheme(layout::Theme theme);
+    // The run that is shown becomes the one with which later ones are compared.
+    void keepRun();
+    void letGo();
+    // Opens one file, keeps its run, and opens the other one.
+    void compareFiles(const QString& kept, const QString& other);
     // For a click: follows links and selects other things.
     void activate(const layout::Target& target);
 
@@ -33,8 +39,12 @@ Q_SIGNALS:
     void themeChanged();
 
 private:
+    void openAwaited();
+
     Runs m_runs;
     Viewpoint m_viewpoint;
+    // Files to compare: the second is opened once the first is shown.
+    QString m_toKeep, m_awaited;
     layout::Theme m_theme = layout::Theme::Light;
 };
 

@@ -64,12 +64,20 @@ VerdictStrip::VerdictStrip(Session& session, QWidget* parent)
     , m_view(new views::SceneView(layoutVerdictStrip, views::SceneView::Use::Fixed, this))
     , m_message(new Message(this))
     , m_cancel(new HeadButton(tr("Cancel"), this))
+    , m_bySteps(new HeadButton(tr("by step"), this))
+    , m_letGo(new HeadButton(tr("let go"), this))
 {
     setFixedHeight(kVerdictHeight);
     m_view->setBackground(Role::Panel);
     m_message->hide();
     m_cancel->setCheckable(false);
     m_cancel->hide();
+    m_letGo->setCheckable(false);
+    m_bySteps->hide();
+    m_letGo->hide();
+    connect(m_letGo, &QAbstractButton::clicked, &m_session, &Session::letGo);
+    connect(m_bySteps, &QAbstractButton::clicked, &m_session.viewpoint(), &Viewpoint::alignBySteps);
+    connect(&m_session.viewpoint(), &Viewpoint::keptChanged, this, &VerdictStrip::place);
     m_delay.setSingleShot(true);
     m_delay.setInterval(kProgressAfterMs);
     m_notice.setSingleShot(true);
@@ -102,7 +110,9 @@ void VerdictStrip::setTheme(Theme theme)
 {
     m_theme = theme;
     m_message->theme = theme;
-    m_cancel->setTheme(theme);
+    for (HeadButton* button : {m_cancel, m_bySteps, m_letGo}) {
+        button->setTheme(theme);
+    }
     m_message->update();
     update();
 }
@@ -153,8 +163,23 @@ void VerdictStrip::place()
         m_message->setGeometry(left, 0, end - left, line);
         m_cancel->setGeometry(end, 3, button.width(), button.height());
     }
+    left = placeKept(left, m_session.viewpoint().state().kept != nullptr && !error);
     m_view->setGeometry(0, 0, left, line);
     m_cancel->raise();
+}
+
+int VerdictStrip::placeKept(int x, bool wanted)
+{
+    m_bySteps->setChecked(m_session.viewpoint().state().isKeptBySteps);
+    for (HeadButton* button : {m_letGo, m_bySteps}) {
+        button->setVisible(wanted);
+        if (wanted) {
+            const QSize size = button->sizeHint();
+            x -= size.width() + 2;
+            button->setGeometry(x, 3, size.width(), size.height());
+        }
+    }
+    return x;
 }
 
 void VerdictStrip::resizeEvent(QResizeEvent* event)

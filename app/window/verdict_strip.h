@@ -33,6 +33,8 @@ private:
 
     void follow();
     void place();
+    // Puts what belongs to a kept run to the left of x, if it is wanted; returns where it begins.
+    int placeKept(int x, bool wanted);
     void resizeEvent(QResizeEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
 
@@ -40,8 +42,10 @@ private:
     views::SceneView* m_view;
     Message* m_message; // on top of the view
     HeadButton* m_cancel;
-    QTimer m_delay;  // progress is shown only after 200 ms
-    QTimer m_notice; // a notice is shown for some seconds
+    HeadButton* m_bySteps; // how a kept run is aligned with the present one
+    HeadButton* m_letGo;   // of it
+    QTimer m_delay;        // progress is shown only after 200 ms
+    QTimer m_notice;       // a notice is shown for some seconds
     QString m_noticeText;
     layout::Theme m_theme = layout::Theme::Light;
 };

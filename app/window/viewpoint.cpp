@@ -20,6 +20,8 @@ using layout::ViewState;
 constexpr double kFollowAt = 0.75;
 // Share of the range; where the playhead comes if a jump has left the range.
 constexpr double kJumpTo = 0.25;
+// Of a time line whose zoom and pan are shares of its width.
+constexpr layout::Size kAnySize{1124, 200};
 // The range of the time line if nothing ran.
 constexpr Picoseconds kShownOfNothing{10'000'000};
 
@@ -65,6 +67,9 @@ void Viewpoint::show(std::shared_ptr<const layout::RunView> run)
                     : trace::kNone;
     m_stops->mark(next.loop);
     next.stale = false;
+    if (next.kept != nullptr) {
+        next.kept = layout::keptBeside(next.kept->run, *m_run);
+    }
     next.selection = next.hover = {};
     next.firstSourceLine = 0;
     next.device = next.device < trace().info().deviceCount() ? next.device : 0;
@@ -83,6 +88,7 @@ void Viewpoint::show(std::shared_ptr<const layout::RunView> run)
     Q_EMIT unitChanged();
     Q_EMIT nowChanged();
     Q_EMIT rangeChanged();
+    Q_EMIT keptChanged();
 }
 
 std::vector<StepUnit> Viewpoint::units() const
@@ -182,7 +188,7 @@ void Viewpoint::step(StepUnit unit, int direction)
 
 TimeRange Viewpoint::within(Picoseconds begin, Picoseconds length) const
 {
-    const Picoseconds end = trace().end();
+    const Picoseconds end = layout::axisEnd(*m_run, m_state);
     length = std::min(length, end);
     begin = std::clamp(begin, Picoseconds(0), end - length);
     return {begin, begin + length};
@@ -237,6 +243,9 @@ void Viewpoint::change(const ViewState& next)
     if (before.firstSourceLine != next.firstSourceLine) {
         Q_EMIT sourceScrolled();
     }
+    if (before.kept != next.kept || before.isKeptBySteps != next.isKeptBySteps) {
+        Q_EMIT keptChanged();
+    }
     if (before.stale != next.stale) {
         Q_EMIT staleChanged();
     }
@@ -256,17 +265,18 @@ void Viewpoint::zoom(double factor)
     if (!m_run) {
         return;
     }
-    const layout::TimeAxis axis{0, 1000, m_state.visible};
+    const layout::TimeAxis axis = layout::timelineAxis(m_state, kAnySize);
     const double x = axis.toX(m_state.now);
-    const bool inView = x >= 0 && x <= axis.width;
-    setVisible(layout::zoomed(axis, inView ? x : axis.width / 2, factor, trace().end()));
+    const bool inView = x >= axis.left && x <= axis.left + axis.width;
+    setVisible(layout::zoomed(axis, inView ? x : axis.left + axis.width / 2, factor,
+                              layout::axisEnd(*m_run, m_state)));
 }
 
 void Viewpoint::pan(double share)
 {
     if (m_run) {
-        const layout::TimeAxis axis{0, 1000, m_state.visible};
-        setVisible(layout::panned(axis, -share * axis.width, trace().end()));
+        const layout::TimeAxis axis = layout::timelineAxis(m_state, kAnySize);
+        setVisible(layout::panned(axis, -share * axis.width, layout::axisEnd(*m_run, m_state)));
     }
 }
 
@@ -283,7 +293,7 @@ void Viewpoint::frame(Frame frame)
         setVisible(layout::frameAround(trace(), m_state.now));
         break;
     case Frame::Run:
-        setVisible({Picoseconds(0), trace().end()});
+        setVisible({Picoseconds(0), layout::axisEnd(*m_run, m_state)});
         break;
     }
 }
@@ -371,6 +381,46 @@ void Viewpoint::setFirstSourceLine(std::int64_t line)
     ViewState next = m_state;
     next.firstSourceLine = line;
     change(next);
+}
+
+// ---- the kept run
+
+void Viewpoint::keep(std::shared_ptr<const layout::RunView> run)
+{
+    if (m_run && run) {
+        show(layout::keptBeside(std::move(run), *m_run));
+    }
+}
+
+void Viewpoint::letGo()
+{
+    show(std::shared_ptr<const layout::KeptRun>());
+}
+
+// What of the kept run's time was in sight may lie behind the end of the present one.
+void Viewpoint::show(std::shared_ptr<const layout::KeptRun> kept)
+{
+    if (!m_run) {
+        return;
+    }
+    ViewState next = m_state;
+    next.kept = std::move(kept);
+    const Picoseconds end = std::max(Picoseconds(1), layout::axisEnd(*m_run, next));
+    if (next.visible.end > end && m_run->notRun.empty()) {
+        const Picoseconds length = std::min(next.visible.end - next.visible.begin, end);
+        next.visible = {end - length, end};
+    }
+    change(next);
+}
+
+void Viewpoint::alignBySteps(bool bySteps)
+{
+    ViewState next = m_state;
+    next.isKeptBySteps = bySteps;
+    change(next);
+    if (m_run) {
+        show(next.kept);
+    }
 }
 
 void Viewpoint::setDevice(std::int32_t device)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/window/playback.h"
+#include "views/layout/run/kept_run.h"
 #include "views/layout/run/run_view.h"
 #include "views/navigation/stops.h"
 
@@ -76,6 +77,12 @@ public:
     void setFirstSourceLine(std::int64_t line);
     void setDevice(std::int32_t device); // of a run of several; clamped
 
+    // What the run is compared with (layout::ViewState::kept), from run to run until it is let go.
+    void keep(std::shared_ptr<const layout::RunView> run);
+    void letGo();
+    // By steps or by time, where two time lines are shown.
+    void alignBySteps(bool bySteps);
+
 Q_SIGNALS:
     void runChanged();
     void nowChanged();
@@ -86,6 +93,7 @@ Q_SIGNALS:
     void playingChanged();
     void sourceScrolled();
     void staleChanged();
+    void keptChanged(); // or how it is aligned
     void unitChanged(); // or the units of the run, or the marked loop
 
 private:
@@ -100,6 +108,8 @@ private:
     void followSource();
 
     [[nodiscard]] const trace::Trace& trace() const { return *m_run->trace; }
+
+    void show(std::shared_ptr<const layout::KeptRun> kept);
 
     [[nodiscard]] layout::TimeRange within(Picoseconds begin, Picoseconds length) const;
 

@@ -2,6 +2,7 @@
 #include "core/study/compare.h"
 
 #include "core/analysis/band.h"
+#include "core/analysis/figures.h"
 #include "core/base/format.h"
 #include "core/study/faster.h"
 
@@ -183,67 +184,6 @@ std::string title(const trace::Info& info)
     return text + " on " + info.chipName;
 }
 
-struct Line
-{
-    const char *name, *key;
-    double a = 0, b = 0;
-    std::string textA, textB;
-    bool always = true; // otherwise the text omits the line if both are 0
-};
-
-std::vector<Line> linesOf(const analysis::Report& a, const analysis::Report& b)
-{
-    const auto time = [](const char* name, const char* key, Picoseconds x, Picoseconds y) {
-        return Line{name,        key,        toSeconds(x).value(), toSeconds(y).value(),
-                    timeText(x), timeText(y)};
-    };
-    const auto bytes = [](const char* name, const char* key, Bytes x, Bytes y) {
-        return Line{name,
-                    key,
-                    static_cast<double>(x.value()),
-                    static_cast<double>(y.value()),
-                    bytesText(x),
-                    bytesText(y)};
-    };
-    const auto count = [](const char* name, const char* key, std::int64_t x, std::int64_t y) {
-        return Line{name,         key,         static_cast<double>(x), static_cast<double>(y),
-                    countText(x), countText(y)};
-    };
-    const auto rare = [](Line line) {
-        line.always = false;
-        return line;
-    };
-    return {time("time", "time_s", a.time, b.time),
-            count("steps", "steps", a.steps, b.steps),
-            time("compute", "time_split_s.compute", a.split.compute, b.split.compute),
-            time("exposed copies", "time_split_s.exposed_copies", a.split.exposedCopies,
-                 b.split.exposedCopies),
-            time("step overhead", "time_split_s.step_overhead", a.split.stepOverhead,
-                 b.split.stepOverhead),
-            time("prologue", "time_split_s.prologue", a.split.prologue, b.split.prologue),
-            time("epilogue", "time_split_s.epilogue", a.split.epilogue, b.split.epilogue),
-            rare(time("launches", "time_split_s.launches", a.split.launches, b.split.launches)),
-            rare(time("fusions", "time_split_s.fusions", a.split.fusions, b.split.fusions)),
-            rare(time("idle", "time_split_s.idle", a.split.idle, b.split.idle)),
-            bytes("HBM read", "hbm_read_bytes", a.hbmRead, b.hbmRead),
-            bytes("HBM written", "hbm_write_bytes", a.hbmWritten, b.hbmWritten),
-            bytes("VMEM", "vmem_peak_bytes", a.vmemPeak, b.vmemPeak),
-            Line{"of peak", "utilization", a.utilization, b.utilization,
-                 percentText(a.utilization, 1), percentText(b.utilization, 1)}};
-}
-
-std::string changeText(const Line& line)
-{
-    if (line.a == line.b) {
-        return "same";
-    }
-    if (line.a == 0) {
-        return "new";
-    }
-    const double percent = 100 * (line.b / line.a - 1);
-    return std::abs(percent) < 0.05 ? "under 0.1 %" : fmt::format("{:+.1f} %", percent);
-}
-
 std::string partingText(const std::optional<Parting>& parting)
 {
     if (!parting) {
@@ -286,15 +226,14 @@ Result<Comparison> compare(const Trace& a, const Trace& b)
 std::string toText(const Comparison& comparison)
 {
     std::string text = "A  " + comparison.titleA + "\nB  " + comparison.titleB + "\n\n";
-    const std::vector<Line> lines =
-        linesOf(comparison.a, comparison.b); // the first line is the time
-    for (const Line& line : lines) {
-        if (!line.always && line.a == 0 && line.b == 0) {
+    const std::vector<analysis::Figure> lines = analysis::figuresOf(comparison.a, comparison.b);
+    for (const analysis::Figure& line : lines) {
+        if (!line.isShown()) {
             continue;
         }
         // fmt pads by the displayed width, also for µ.
         text += fmt::format("{:<15} {:>12} {:>12}   {}\n", line.name, line.textA, line.textB,
-                            changeText(line));
+                            analysis::changeText(line));
         text += &line == &lines.front() ? bandLines(comparison.a, comparison.b) : "";
     }
     text += fmt::format("{:<15} {:>12} {:>12}\n\n", "bound by", toString(comparison.a.boundBy),
@@ -305,7 +244,7 @@ std::string toText(const Comparison& comparison)
 std::string toJson(const Comparison& comparison)
 {
     Json json = {{"a", comparison.titleA}, {"b", comparison.titleB}, {"values", Json::object()}};
-    for (const Line& line : linesOf(comparison.a, comparison.b)) {
+    for (const analysis::Figure& line : analysis::figuresOf(comparison.a, comparison.b)) {
         json["values"][line.key] = {{"a", line.a},
                                     {"b", line.b},
                                     {"ratio", line.a != 0 ? Json(line.b / line.a) : Json(nullptr)}};

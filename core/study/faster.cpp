@@ -2,6 +2,7 @@
 #include "core/study/faster.h"
 
 #include "core/analysis/band.h"
+#include "core/analysis/figures.h"
 #include "core/analysis/speedup.h"
 #include "core/base/format.h"
 
@@ -22,22 +23,6 @@ std::optional<analysis::Speedup> speedupOf(const Comparison& comparison)
     return a.time < b.time ? analysis::speedup(a, b) : analysis::speedup(b, a);
 }
 
-// Says why the range is what it is.
-std::string reasonText(const Comparison& comparison, const analysis::Speedup::Range& range)
-{
-    const analysis::Band& a = *comparison.a.band;
-    if (range.ratio) {
-        return fmt::format("as ratios of {} are off by up to {}", analysis::timingsText(a),
-                           percentText(*range.ratio, 1));
-    }
-    const bool isOneChip = comparison.a.chip == comparison.b.chip;
-    const bool isOneKind = a.work == comparison.b.band->work;
-    return fmt::format("by the bands of both together, as {}",
-                       !isOneChip   ? "they are of different chips"
-                       : !isOneKind ? "they are different kinds of work"
-                                    : "no timings say how far their ratio is off");
-}
-
 } // namespace
 
 std::string bandLines(const analysis::Report& a, const analysis::Report& b)
@@ -56,21 +41,7 @@ std::string bandLines(const analysis::Report& a, const analysis::Report& b)
 
 std::string fasterText(const Comparison& comparison)
 {
-    const std::optional<analysis::Speedup> speedup = speedupOf(comparison);
-    if (!speedup || comparison.a.time == comparison.b.time) {
-        return "A and B take as long.\n";
-    }
-    const bool isA = comparison.a.time < comparison.b.time;
-    const std::string head = fmt::format("{} is {} times as fast as {}", isA ? "A" : "B",
-                                         significant(speedup->times, 3), isA ? "B" : "A");
-    if (!speedup->range) {
-        return head + "; no timings say how far that is off.\n";
-    }
-    return fmt::format("{}, {}: {} to {} times, {}.\n", head,
-                       speedup->isSure() ? "surely"
-                                         : "which is within what the model cannot tell apart",
-                       significant(speedup->range->low, 3), significant(speedup->range->high, 3),
-                       reasonText(comparison, *speedup->range));
+    return analysis::fasterText(comparison.a, comparison.b) + ".\n";
 }
 
 std::string fasterJson(const Comparison& comparison)

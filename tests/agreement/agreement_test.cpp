@@ -2,12 +2,15 @@
 // core and of several; with each operation; of three devices and of subcores; and in random
 // pipelines.
 #include "app/run_job/run_job.h"
+#include "core/study/compare.h"
 #include "tests/agreement/disagreements.h"
 #include "tests/agreement/programs.h"
 #include "tests/agreement/texts.h"
 #include "tests/fuzz/kernel_seeds.h"
 #include "tests/kernel_file/support.h"
+#include "views/layout/run/kept_run.h"
 #include "views/layout/scene/canvas.h"
+#include "views/layout/views.h"
 
 #include <gtest/gtest.h>
 
@@ -56,6 +59,44 @@ TEST(Views, agreeOnProgramsOfSeveralAgentsAndKernels)
             kernel_file::save(kernel_file_test::withDefaults(one.program), request.kernel);
         ASSERT_TRUE(saved) << saved.error().message;
         expectAgreement(app::runKernel(request), one.name);
+    }
+}
+
+// Beside a kept run with other parameters, and what they say of the difference is what compare
+// says.
+TEST(Views, agreeBesideAKeptRunAndWithCompare)
+{
+    app::RunRequest request;
+    request.fullValues = request.check = false;
+    request.parameters = {{"m", "1024"}, {"n", "1024"}, {"k", "1024"}, {"buffers", "1"}};
+    const Result<app::FinishedRun> kept = app::runKernel(request);
+    ASSERT_TRUE(kept) << kept.error().message;
+    for (const char* block : {"512", "256"}) {
+        request.parameters["buffers"] = "2";
+        request.parameters["bk"] = block;
+        const Result<app::FinishedRun> run = app::runKernel(request);
+        ASSERT_TRUE(run) << run.error().message;
+        for (const std::string& sentence : test::disagreements(*run->view, kept->view)) {
+            ADD_FAILURE() << sentence;
+        }
+        for (const std::string& sentence : test::misplacedTexts(*run->view, kept->view)) {
+            ADD_FAILURE() << sentence;
+        }
+        const auto comparison = study::compare(*kept->view->trace, *run->view->trace);
+        ASSERT_TRUE(comparison);
+        const std::string said = study::toText(*comparison);
+        layout::ViewState state;
+        state.kept = layout::keptBeside(kept->view, *run->view);
+        const layout::Scene verdict =
+            layout::findView("verdict")->layout(*run->view, state, {640, 1000});
+        for (const layout::Item& item : verdict.items) {
+            const auto* text = std::get_if<layout::TextItem>(&item);
+            if (text != nullptr && text->text.find(" %") != std::string::npos
+                && (text->text.front() == '-' || text->text.front() == '+')) {
+                EXPECT_NE(said.find(text->text), std::string::npos) << text->text << "\n" << said;
+            }
+        }
+        EXPECT_GT(state.kept->figures.size(), 10U);
     }
 }
 

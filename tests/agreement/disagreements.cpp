@@ -3,6 +3,7 @@
 #include "core/base/format.h"
 #include "tests/agreement/colors.h"
 #include "views/layout/overview/overview.h"
+#include "views/layout/run/kept_run.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/views.h"
 
@@ -66,6 +67,8 @@ std::string nameOf(FactKind kind)
         return "links that move something";
     case FactKind::Waited:
         return "the time waited";
+    case FactKind::Compared:
+        return "what is compared";
     case FactKind::Swatch:
         break;
     }
@@ -89,11 +92,14 @@ bool isWritten(const Scene& scene, const std::string& text)
 class Moment
 {
 public:
-    Moment(const RunView& run, Picoseconds now, bool whole, std::vector<std::string>& found)
+    Moment(const RunView& run, const std::shared_ptr<const layout::KeptRun>& kept, Picoseconds now,
+           bool whole, std::vector<std::string>& found)
         : m_run(run)
         , m_found(found)
     {
         m_state.now = now;
+        m_state.kept = kept;
+        m_state.isKeptBySteps = whole;
         m_state.visible =
             whole ? layout::TimeRange{Picoseconds(0), std::max(Picoseconds(1), run.trace->end())}
                   : layout::frameAround(*run.trace, now);
@@ -267,6 +273,13 @@ private:
 
 std::vector<std::string> disagreements(const RunView& run)
 {
+    return disagreements(run, nullptr);
+}
+
+std::vector<std::string> disagreements(const RunView& run,
+                                       const std::shared_ptr<const RunView>& kept)
+{
+    const auto pair = kept == nullptr ? nullptr : layout::keptBeside(kept, run);
     std::vector<std::string> found;
     const std::int64_t end = run.trace->end().value();
     std::set<std::int64_t> moments{0, end};
@@ -281,7 +294,7 @@ std::vector<std::string> disagreements(const RunView& run)
     bool whole = false;
     for (const std::int64_t now : moments) {
         whole = !whole;
-        Moment(run, Picoseconds(now), whole, found).check();
+        Moment(run, pair, Picoseconds(now), whole, found).check();
     }
     return found;
 }

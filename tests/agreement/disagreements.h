@@ -4,6 +4,7 @@
 
 #include "views/layout/run/run_view.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,5 +13,8 @@ namespace pallascope::test {
 // One sentence for each contradiction that is found at several moments of the run; none where all
 // views agree.
 [[nodiscard]] std::vector<std::string> disagreements(const layout::RunView& run);
+// The same beside a kept run.
+[[nodiscard]] std::vector<std::string>
+disagreements(const layout::RunView& run, const std::shared_ptr<const layout::RunView>& kept);
 
 } // namespace pallascope::test

@@ -1,6 +1,7 @@
 #include "tests/agreement/texts.h"
 
 #include "views/layout/overview/overview.h"
+#include "views/layout/run/kept_run.h"
 #include "views/layout/scene/canvas.h"
 #include "views/layout/views.h"
 
@@ -93,13 +94,17 @@ std::vector<std::string> misplacedTexts(const layout::Scene& scene)
     return found;
 }
 
-std::vector<std::string> misplacedTexts(const layout::RunView& run)
+std::vector<std::string> misplacedTexts(const layout::RunView& run,
+                                        const std::shared_ptr<const layout::RunView>& kept)
 {
+    const auto pair = kept == nullptr ? nullptr : layout::keptBeside(kept, run);
     const std::int64_t end = run.trace->end().value();
     std::set<std::string> found;
     for (const std::int64_t share : {0, 7, 31, 50, 74, 96, 100}) {
         layout::ViewState state;
         state.now = Picoseconds(end / 100 * share);
+        state.kept = pair;
+        state.isKeptBySteps = share > 50;
         state.visible =
             share % 2 == 0
                 ? layout::TimeRange{Picoseconds(0), Picoseconds(std::max<std::int64_t>(1, end))}

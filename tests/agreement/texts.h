@@ -4,6 +4,7 @@
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/scene.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@ namespace pallascope::test {
 
 // The same in all views of a run, at several moments, as large as docks of a small and a large
 // window are. Each sentence is there once.
-[[nodiscard]] std::vector<std::string> misplacedTexts(const layout::RunView& run);
+[[nodiscard]] std::vector<std::string>
+misplacedTexts(const layout::RunView& run,
+               const std::shared_ptr<const layout::RunView>& kept = nullptr);
 
 } // namespace pallascope::test

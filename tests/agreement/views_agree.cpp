@@ -4,7 +4,9 @@
 #include "tests/agreement/disagreements.h"
 #include "tests/agreement/texts.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,9 +22,12 @@ int main(int argc, char** argv)
             continue; // kernels that do not run have no views
         }
         std::vector<std::string> found = pallascope::test::disagreements(*run->view);
-        for (std::string& sentence : pallascope::test::misplacedTexts(*run->view)) {
-            found.push_back(std::move(sentence));
-        }
+        const auto add = [&](std::vector<std::string> more) {
+            std::move(more.begin(), more.end(), std::back_inserter(found));
+        };
+        add(pallascope::test::misplacedTexts(*run->view));
+        add(pallascope::test::disagreements(*run->view, run->view)); // beside itself
+        add(pallascope::test::misplacedTexts(*run->view, run->view));
         for (const std::string& sentence : found) {
             std::printf("%s: %s\n", path.c_str(), sentence.c_str());
             status = 1;

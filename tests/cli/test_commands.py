@@ -151,6 +151,20 @@ class Commands(Case):
         self.assertEqual(swept["settings"]["detect_races"], "false")
         self.output("compare", "matmul", "t.trace.json", *setting)
 
+    def test_a_comparison_is_drawn_with_its_differences(self):
+        runs = ("matmul m=512 n=512 k=512 bm=128 bn=128 bk=128 buffers=1",
+                "matmul m=512 n=512 k=512 bm=128 bn=128 bk=128")
+        picture = ("--screenshot", "c.svg", "--view", "timeline")
+        said = self.output("compare", *runs, *picture)
+        drawn = (self.folder / "c.svg").read_text(encoding="utf-8")
+        change = next(line for line in said.splitlines() if line.startswith("time ")).split()[-2]
+        self.assertIn(change.lstrip("-+"), drawn)
+        self.assertNotIn("aligned by step", drawn)
+        self.output("compare", *runs, *picture, "--align", "step")
+        drawn = (self.folder / "c.svg").read_text(encoding="utf-8")
+        self.assertIn("aligned by step", drawn)
+        self.refused("compare", *runs, *picture, "--align", "block", says=('"block"', "time or step"))
+
     def test_a_trace_of_a_version_without_settings_is_read(self):
         self.report("matmul", SMALL, "--trace", "t.trace.json")
         trace = strict_json((self.folder / "t.trace.json").read_text())

@@ -7,7 +7,8 @@
 The run is a small matrix product, 60 % into it; values are not needed, so nothing here depends on
 the arithmetic of the machine. The grid is also of a kernel with manual DMA, and of one whose arrays
 are of rank 4; the memory too is also of a kernel with manual DMA. layer.kernel.json was captured from
-the source that it holds: two kernels on each of eight devices, and a sum over all devices. The
+the source that it holds: two kernels on each of eight devices, and a sum over all devices. Some are of a
+run beside a kept one. The
 scatter plot is of small kernels and made-up timings.
 """
 
@@ -40,6 +41,12 @@ OF_LAYER = {
     "devices": ("devices", "500x660", "--at", "12.7us", "--device", "5"),
     "timeline_devices": ("timeline", "1280x300", "--at", "12.7us", "--device", "5"),
 }
+# A product with two buffers beside one with a single buffer: the picture, the view and its size.
+BESIDE_KEPT = (
+    ("timeline_kept", "timeline", "1280x300"),
+    ("roofline_kept", "roofline", "640x520"),
+    ("verdict_kept", "verdict", "640x620"),
+)
 # Predictions are compared with these: one family is near, one far off, one is both.
 TIMINGS = """family,kernel,parameters,chip,measured
 near,matmul,m=512 n=512 k=512 bm=128 bn=128 bk=128,v5e,27 us
@@ -77,6 +84,13 @@ def drawn(program):
         for name, (view, size, *options) in OF_LAYER.items():
             options = ("--view", view, "--size", size, "--theme", "light", *options)
             call(program, "report", trace, "--screenshot", picture, *options)
+            pictures[name + ".svg"] = picture.read_text(encoding="utf-8")
+        kept = ("matmul", *(f"{axis}={EXTENT}" for axis in "mnk"),
+                *(f"b{axis}={BLOCK}" for axis in "mnk"), "buffers=1")
+        now = [word.replace("buffers=1", "buffers=2") for word in kept]
+        for name, view, size in BESIDE_KEPT:
+            call(program, "compare", " ".join(kept), " ".join(now), "--screenshot", picture,
+                 "--view", view, "--align", "step", "--at", "60%", "--size", size)
             pictures[name + ".svg"] = picture.read_text(encoding="utf-8")
         timings = pathlib.Path(scratch) / "timings.csv"
         timings.write_text(TIMINGS, encoding="utf-8")

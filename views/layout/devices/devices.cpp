@@ -2,6 +2,7 @@
 
 #include "core/base/format.h"
 #include "views/layout/devices/parts.h"
+#include "views/layout/run/kept_run.h"
 #include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
 
@@ -110,8 +111,9 @@ Scene layoutDevices(const RunView& run, const ViewState& state, Size size)
                    {parts::kPadding, 4, std::max(1.0, size.width - 2 * parts::kPadding),
                     std::max(1.0, size.height - 8)});
     devices::states(canvas, moment);
-    return parts::finished(std::move(canvas), "Devices",
-                           parts::captionOrNotRun(run, devices::captionOf(moment)), run, state);
+    std::string caption =
+        parts::captionOrNotRun(run, withKept(canvas, state, "time_s", devices::captionOf(moment)));
+    return parts::finished(std::move(canvas), "Devices", std::move(caption), run, state);
 }
 
 } // namespace pallascope::layout

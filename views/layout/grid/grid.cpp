@@ -4,6 +4,7 @@
 
 #include "core/base/format.h"
 #include "views/layout/grid/flow.h"
+#include "views/layout/run/kept_run.h"
 #include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
 
@@ -217,6 +218,7 @@ Scene layoutGrid(const RunView& run, const ViewState& state, Size size)
     if (hidden > 0) {
         caption += fmt::format(" · |{}| arrays need more room", countText(hidden));
     }
+    caption = withKept(canvas, state, "steps", std::move(caption));
     return parts::finished(std::move(canvas), "Grid", std::move(caption), run, state);
 }
 

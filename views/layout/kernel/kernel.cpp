@@ -4,6 +4,7 @@
 
 #include "core/base/format.h"
 #include "views/layout/kernel/parts.h"
+#include "views/layout/run/kept_run.h"
 #include "views/layout/run/operand_color.h"
 #include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
@@ -370,6 +371,9 @@ Scene layoutKernel(const RunView& run, const ViewState& state, Size size)
     const Budget budget = budgetOf(run, state.now);
     paintBudget(canvas, run, budget, paintForm(canvas, run, 1));
     std::string caption = captionOf(canvas, run, budget, size.width);
+    if (run.notRun.empty()) { // what did not run may be shown beside another run
+        caption = withKept(canvas, state, "vmem_peak_bytes", std::move(caption));
+    }
     return parts::finished(std::move(canvas), "Kernel", std::move(caption), run, state);
 }
 
@@ -389,6 +393,9 @@ Scene layoutBudget(const RunView& run, const ViewState& state, Size size)
     const Budget budget = budgetOf(run, state.now);
     paintBudget(canvas, run, budget, 0);
     std::string caption = captionOf(canvas, run, budget, size.width);
+    if (run.notRun.empty()) { // what did not run may be shown beside another run
+        caption = withKept(canvas, state, "vmem_peak_bytes", std::move(caption));
+    }
     return parts::finished(std::move(canvas), "Kernel", std::move(caption), run, state);
 }
 

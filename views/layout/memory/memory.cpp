@@ -4,6 +4,7 @@
 
 #include "core/base/format.h"
 #include "views/layout/memory/parts.h"
+#include "views/layout/run/kept_run.h"
 #include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/timeline/timeline.h"
@@ -204,7 +205,8 @@ Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
     if (units > 0) {
         paintUnits(canvas, run, state.now, size.height - units);
     }
-    std::string caption = captionOf(canvas, run, state.now, used, agent);
+    std::string caption =
+        withKept(canvas, state, "hbm_read_bytes", captionOf(canvas, run, state.now, used, agent));
     return parts::finished(std::move(canvas), "Memory", std::move(caption), run, state);
 }
 

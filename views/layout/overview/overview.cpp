@@ -4,6 +4,7 @@
 #include "core/analysis/band.h"
 #include "core/base/format.h"
 #include "views/layout/run/finding_marks.h"
+#include "views/layout/run/kept_run.h"
 #include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/scene/canvas.h"
@@ -30,10 +31,10 @@ Color tint(const RunView& run, double share)
 
 // Paints at most one mark per 2 px: where a wait begins or, if there are many waits, in every place
 // with time waited.
-void waitMarks(Canvas& canvas, const RunView& run, double y, double width)
+// `end` is the time at `width`.
+void waitMarks(Canvas& canvas, const RunView& run, double y, double width, double end)
 {
     constexpr double kPitch = 2;
-    const auto end = static_cast<double>(run.trace->end().value());
     const auto timeAt = [&](double x) { return Picoseconds(std::llround(x / width * end)); };
     Picoseconds before;
     for (double x = 0; x < width; x += kPitch) {
@@ -213,7 +214,26 @@ double suggestion(Canvas& canvas, const RunView& run, double right, double h)
     return from;
 }
 
+// The kept run above the present one: how long it took, and where it was at this moment.
+void paintKept(Canvas& canvas, const ViewState& state, double y, double h, double pxPerPs)
+{
+    const RunView& run = *state.kept->run;
+    const auto x = [&](Picoseconds t) {
+        return std::round(static_cast<double>(t.value()) * pxPerPs);
+    };
+    const double end = std::max(1.0, x(run.trace->end())), now = x(keptState(state).now);
+    canvas.fill(0, y, end, h, tint(run, 0.16));
+    canvas.fill(0, y, now, h, tint(run, 0.30));
+    canvas.fill(std::min(now, end - 1), y, 1, h, Role::Playhead);
+}
+
 } // namespace
+
+Picoseconds overviewEnd(const RunView& run, const ViewState& state)
+{
+    const Picoseconds end = run.trace->end();
+    return state.kept == nullptr ? end : std::max(end, state.kept->run->trace->end());
+}
 
 Scene layoutOverview(const RunView& run, const ViewState& state, Size size)
 {
@@ -221,7 +241,8 @@ Scene layoutOverview(const RunView& run, const ViewState& state, Size size)
     const double w = size.width;
     const double h = std::min(kStrip, std::max(4.0, size.height - 10));
     const double y = std::floor((size.height - h) / 2) + 1;
-    const auto end = static_cast<double>(std::max<std::int64_t>(1, run.trace->end().value()));
+    const auto end =
+        static_cast<double>(std::max<std::int64_t>(1, overviewEnd(run, state).value()));
     const auto x = [&](Picoseconds t) {
         return std::round(static_cast<double>(t.value()) / end * w);
     };
@@ -231,9 +252,16 @@ Scene layoutOverview(const RunView& run, const ViewState& state, Size size)
         canvas.text(0, y, w, h, "no run yet", {10, Role::Text2, Weight::Regular, Align::Center});
         return parts::finished(std::move(canvas), "Whole run", "no run yet", run, state);
     }
-    canvas.fill(0, y, w, h, tint(run, 0.16));
-    canvas.fill(0, y, x(state.now), h, tint(run, 0.42));
-    waitMarks(canvas, run, y + h - kTick, w);
+    // A kept run takes the upper part of the strip.
+    const double its = state.kept == nullptr ? 0 : std::floor(h / 3);
+    const double top = y + (its > 0 ? its + 1 : 0), high = y + h - top;
+    const double whole = std::max(1.0, x(run.trace->end()));
+    if (its > 0) {
+        paintKept(canvas, state, y, its, w / end);
+    }
+    canvas.fill(0, top, whole, high, tint(run, 0.16));
+    canvas.fill(0, top, x(state.now), high, tint(run, 0.42));
+    waitMarks(canvas, run, y + h - kTick, whole, static_cast<double>(run.trace->end().value()));
     canvas.hit(0, 0, w, size.height, target::Time{});
 
     // A mark stays whole at both ends of the run.
@@ -269,7 +297,8 @@ Scene layoutVerdictStrip(const RunView& run, const ViewState& state, Size size)
     }
     const double findings = findingsCount(canvas, run, size.width - 12, h);
     double right = findings - 14;
-    const Sentence sentence = verdictText(run, size.width > kWide);
+    const Sentence sentence = state.kept == nullptr ? verdictText(run, size.width > kWide)
+                                                    : Sentence{keptVerdict(run, state)};
     if (size.width > 640) {
         right = suggestion(canvas, run, right, h) - 14;
     }

@@ -7,6 +7,8 @@
 
 namespace pallascope::layout {
 
+// The latest time on the strip of the whole run: with a kept run, both have one scale.
+[[nodiscard]] Picoseconds overviewEnd(const RunView& run, const ViewState& state);
 [[nodiscard]] Scene layoutOverview(const RunView& run, const ViewState& state, Size size);
 [[nodiscard]] Scene layoutVerdictStrip(const RunView& run, const ViewState& state, Size size);
 

@@ -1,6 +1,7 @@
 #include "views/layout/program/program.h"
 
 #include "core/base/format.h"
+#include "views/layout/run/kept_run.h"
 #include "views/layout/run/pieces.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/scene/canvas.h"
@@ -62,7 +63,8 @@ public:
             state(FactKind::Kernel, now.number);
         }
         state(FactKind::Kernels, m_pieces.kernels);
-        std::string text = parts::captionOrNotRun(m_run, caption());
+        std::string text =
+            parts::captionOrNotRun(m_run, withKept(m_canvas, m_state, "time_s", caption()));
         return parts::finished(std::move(m_canvas), "Program", std::move(text), m_run, m_state);
     }
 

@@ -24,6 +24,9 @@ struct Kernel
 
 [[nodiscard]] std::vector<Kernel> kernelsOf(const RunView& run, std::int32_t device);
 
+// Where the whole kept run is; none where nothing is kept, or nothing comparable.
+[[nodiscard]] std::optional<Point> keptPoint(const ViewState& state);
+
 // Draws one roofline; layoutRoofline makes one for each call.
 class Painter
 {
@@ -100,6 +103,10 @@ private:
     void others();     // painted below the run point
     void nameOthers(); // written where the other texts leave room
     [[nodiscard]] std::optional<layout::Point> placeOf(const analysis::Alternative& other) const;
+
+    // In kept.cpp: a run that is kept, hollow, with an arrow to where the whole present run is.
+    void kept();
+    void nameKept();
 
     // In kernels.cpp: the kernels of a program as numbered diamonds, the one under the playhead
     // with a stronger edge.

@@ -1,6 +1,7 @@
 #include "core/base/format.h"
 #include "views/layout/roofline/links.h"
 #include "views/layout/roofline/painter.h"
+#include "views/layout/run/kept_run.h"
 #include "views/layout/run/view_parts.h"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ struct Range
     double x0 = 0.1, x1 = 100, y0 = 1e11, y1 = 1e13;
 };
 
-Range rangeOf(const RunView& run, bool wide)
+Range rangeOf(const RunView& run, const ViewState& state, bool wide)
 {
     const analysis::Report& report = run.report;
     const double achieved = std::max(1.0, report.roofline.memory.achieved.value());
@@ -59,6 +60,9 @@ Range rangeOf(const RunView& run, bool wide)
     for (const Kernel& kernel : kernelsOf(run, 0)) {
         include(kernel.point.intensity, kernel.point.flopsPerSecond);
     }
+    if (const std::optional<Point> kept = keptPoint(state)) {
+        include(kept->intensity, kept->flopsPerSecond);
+    }
     range.y1 = peak * 1.5; // leaves room for the name of the roof
     return range;
 }
@@ -72,7 +76,7 @@ Painter::Painter(const RunView& run, const ViewState& state, Size size)
     , m_wide(size.width >= kWide)
     , m_canvas(size.width, size.height)
 {
-    const Range range = rangeOf(run, m_wide);
+    const Range range = rangeOf(run, state, m_wide);
     m_plot = {kLeft, kTop, std::max(1.0, size.width - kLeft - kRight),
               std::max(1.0, size.height - kTop - kBottom)};
     m_x = {range.x0, range.x1, m_plot.x, m_plot.right()};
@@ -122,16 +126,19 @@ Scene Painter::paint() &&
         others();
     }
     kernels();
+    kept();
     if (point && inSight(*point)) {
         points(*point);
     } else if (m_run.notRun.empty()) {
         expected();
     }
+    nameKept();
     if (m_wide) {
         nameOthers();
     }
     numberKernels();
-    std::string text = parts::captionOrNotRun(m_run, captionOf(point));
+    std::string text =
+        parts::captionOrNotRun(m_run, withKept(m_canvas, m_state, "utilization", captionOf(point)));
     return parts::finished(std::move(m_canvas), "Roofline", std::move(text), m_run, m_state);
 }
 
@@ -269,9 +276,10 @@ Scene Painter::noFlops()
         parts::kPadding, 2, m_size.width - 2 * parts::kPadding,
         "This kernel computes no FLOPs: bytes per second against each link.", 11, 15, Role::Text2);
     paintLinkRates(canvas, m_run, m_state.now, y + 6, m_size.height);
-    return parts::finished(
-        std::move(canvas), "Roofline",
-        "no FLOPs · moves " + strong(moved) + " of " + bandwidthText(datasheet()), m_run, m_state);
+    std::string text =
+        withKept(canvas, m_state, "time_s",
+                 "no FLOPs · moves " + strong(moved) + " of " + bandwidthText(datasheet()));
+    return parts::finished(std::move(canvas), "Roofline", std::move(text), m_run, m_state);
 }
 
 } // namespace roofline

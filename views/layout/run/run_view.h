@@ -52,6 +52,8 @@ struct TimeRange
     bool operator==(const TimeRange&) const = default;
 };
 
+struct KeptRun;
+
 // The one state of looking at the run. The session changes it, and all views read it.
 struct ViewState
 {
@@ -65,6 +67,10 @@ struct ViewState
     std::int64_t firstSourceLine = 0;
     // The loop by whose rounds one steps (row of Info::loops); kNone: the outermost ones.
     std::int32_t loop = trace::kNone;
+    // What the run is compared with (kept_run.h); null: nothing. Then whether the time lines of
+    // both are aligned by steps where that is possible, or else by time.
+    std::shared_ptr<const KeptRun> kept;
+    bool isKeptBySteps = false;
     bool operator==(const ViewState&) const = default;
 };
 

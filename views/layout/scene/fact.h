@@ -28,6 +28,7 @@ enum class FactKind : std::uint8_t
     Device,       // the chosen one
     LinksMoving,  // how many links between devices carry something now
     Waited,       // for other devices so far, in ps, of a device
+    Compared,     // a number that a kept run has too; of: its row in KeptRun::figures
     Swatch        // the colour (Role) of an operand in a key
 };
 

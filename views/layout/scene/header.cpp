@@ -12,40 +12,6 @@ namespace {
 constexpr double kWide = 900; // px; from this width on, title and caption share a row
 constexpr double kHeaderPadding = 10;
 
-void shift(Point& point, double dy)
-{
-    point.y += dy;
-}
-
-void shift(Rect& rect, double dy)
-{
-    rect.y += dy;
-}
-
-struct Shifter
-{
-    double dy;
-
-    void operator()(PolylineItem& item) const { all(item.points); }
-
-    void operator()(PolygonItem& item) const { all(item.points); }
-
-    void operator()(DiscItem& item) const { shift(item.center, dy); }
-
-    template<class Boxed>
-    void operator()(Boxed& item) const
-    {
-        shift(item.rect, dy);
-    }
-
-    void all(std::vector<Point>& points) const
-    {
-        for (Point& point : points) {
-            shift(point, dy);
-        }
-    }
-};
-
 } // namespace
 
 double headerHeight(double width)
@@ -69,12 +35,11 @@ Scene withHeader(const Scene& content)
     }
     Scene scene = std::move(canvas).finish(content.title, content.caption);
     scene.items.reserve(scene.items.size() + content.items.size());
-    for (Item item : content.items) {
-        std::visit(Shifter{head}, item);
-        scene.items.push_back(std::move(item));
+    for (const Item& item : content.items) {
+        scene.items.push_back(movedDown(item, head));
     }
     for (Hit hit : content.hits) {
-        shift(hit.rect, head);
+        hit.rect.y += head;
         scene.hits.push_back(hit);
     }
     scene.facts = content.facts;

@@ -7,6 +7,40 @@ namespace pallascope::layout {
 
 namespace {
 
+void shift(Point& point, double dy)
+{
+    point.y += dy;
+}
+
+void shift(Rect& rect, double dy)
+{
+    rect.y += dy;
+}
+
+struct Shifter
+{
+    double dy;
+
+    void operator()(PolylineItem& item) const { all(item.points); }
+
+    void operator()(PolygonItem& item) const { all(item.points); }
+
+    void operator()(DiscItem& item) const { shift(item.center, dy); }
+
+    template<class Boxed>
+    void operator()(Boxed& item) const
+    {
+        shift(item.rect, dy);
+    }
+
+    void all(std::vector<Point>& points) const
+    {
+        for (Point& point : points) {
+            shift(point, dy);
+        }
+    }
+};
+
 double distance(const Rect& rect, double x, double y)
 {
     const double dx = std::max({rect.x - x, 0.0, x - rect.right()});
@@ -58,6 +92,12 @@ std::vector<Rect> framesOf(const Scene& scene, const Target& target)
         }
     }
     return frames;
+}
+
+Item movedDown(Item item, double px)
+{
+    std::visit(Shifter{px}, item);
+    return item;
 }
 
 } // namespace pallascope::layout

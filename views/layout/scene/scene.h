@@ -137,6 +137,8 @@ struct ClipItem // everything up to the matching pop is clipped to rect
 using Item = std::variant<FillItem, HatchItem, PolylineItem, PolygonItem, DiscItem, TextItem,
                           ImageItem, ClipItem>;
 
+[[nodiscard]] Item movedDown(Item item, double px);
+
 struct Hit
 {
     Rect rect;

@@ -3,6 +3,7 @@
 #include "views/layout/source/source.h"
 
 #include "core/base/format.h"
+#include "views/layout/run/kept_run.h"
 #include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/source/parts.h"
@@ -144,7 +145,8 @@ Scene layoutSource(const RunView& run, const ViewState& state, Size size, Source
     } else if (noSource) {
         paintListing(canvas, run, moment, {0, 0, size.width, size.height});
     }
-    std::string caption = parts::captionOrNotRun(run, captionOf(canvas, run, moment));
+    std::string caption = parts::captionOrNotRun(
+        run, withKept(canvas, state, "time_split_s.compute", captionOf(canvas, run, moment)));
     return parts::finished(std::move(canvas), "Source", std::move(caption), run, state);
 }
 

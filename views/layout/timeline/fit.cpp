@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace pallascope::layout::timeline {
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr double kHeadOnly = 12;
 constexpr double kLeastScale = 0.6;
+constexpr double kLowestScale = 0.35; // where nothing more can go
 constexpr double kMostScale = 1.6;
 constexpr std::int32_t kFewDevices = 8; // that are worth more than the links of one of them
 constexpr double kStripOfDevice = 15, kLowStrip = 10; // px of a device that is not chosen
@@ -151,6 +153,25 @@ void growShares(std::vector<Lane>& lanes, double room)
     }
 }
 
+// Waits are what one looks for: units go before them, at last but the one that computes most.
+void keepWaits(std::vector<Lane>& lanes, std::optional<std::int32_t> tallest, double room)
+{
+    if (lanes.empty() || lanes.front().device >= 0) { // fitDevices
+        return;
+    }
+    for (const bool used : {false, true}) {
+        while (sumOf(lanes, kLeastScale) > room) {
+            const auto last = std::find_if(lanes.rbegin(), lanes.rend(), [&](const Lane& lane) {
+                return lane.kind == LaneKind::Unit && lane.unit != tallest && lane.used == used;
+            });
+            if (last == lanes.rend()) {
+                break;
+            }
+            lanes.erase(std::prev(last.base()));
+        }
+    }
+}
+
 template<class Test>
 void dropUnits(std::vector<Lane>& lanes, Test test)
 {
@@ -199,6 +220,7 @@ void fit(std::vector<Lane>& lanes, const RunView& run, double top, double room)
     if (several && sumOf(lanes, many ? 1 : kLeastScale) > room) {
         dropUnits(lanes, [](const Lane& lane) { return !lane.used; });
     }
+    keepWaits(lanes, tallest, room);
     fitDevices(lanes, run, room);
     double fixed = 0;
     double flexible = 0;
@@ -206,8 +228,9 @@ void fit(std::vector<Lane>& lanes, const RunView& run, double top, double room)
         (lane.used ? flexible : fixed) += lane.h;
         fixed += gapBelow(lane);
     }
-    const double scale =
-        std::clamp((room - fixed) / std::max(1.0, flexible), kLeastScale, kMostScale);
+    const bool isByDevice = !lanes.empty() && lanes.front().device >= 0;
+    const double least = isByDevice ? kLeastScale : kLowestScale;
+    const double scale = std::clamp((room - fixed) / std::max(1.0, flexible), least, kMostScale);
     for (Lane& lane : lanes) {
         lane.h = lane.used ? std::floor(lane.h * scale) : lane.h;
     }

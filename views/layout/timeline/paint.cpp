@@ -74,14 +74,14 @@ void Painter::bars(const Lane& lane)
         break;
     case LaneKind::Unit:
     case LaneKind::DeviceUnit:
-        for (const Bar& bar :
-             unitBars(m_run, trace::UnitRow{lane.unit}, m_axis, m_zoom.level, agent)) {
+        for (const Bar& bar : cutAtGaps(
+                 unitBars(m_run, trace::UnitRow{lane.unit}, m_axis, m_zoom.level, agent), m_gaps)) {
             solid(lane, bar, bar.x0, bar.x1, bar.x1);
         }
         break;
     case LaneKind::Wait:
     case LaneKind::DeviceWait:
-        for (const Bar& bar : waitBars(m_run, m_axis, agent)) {
+        for (const Bar& bar : cutAtGaps(waitBars(m_run, m_axis, agent), m_gaps)) {
             wait(lane, bar);
         }
         break;
@@ -98,9 +98,10 @@ void Painter::strip(const Lane& lane)
     }
     const trace::AgentRow agent{lane.agents.front()};
     const std::vector<Bar> all =
-        lane.unit == trace::kNone
-            ? copyBars(m_run, lane, lane.links, m_axis, m_zoom.level)
-            : unitBars(m_run, trace::UnitRow{lane.unit}, m_axis, m_zoom.level, agent);
+        cutAtGaps(lane.unit == trace::kNone
+                      ? copyBars(m_run, lane, lane.links, m_axis, m_zoom.level)
+                      : unitBars(m_run, trace::UnitRow{lane.unit}, m_axis, m_zoom.level, agent),
+                  m_gaps);
     for (const Bar& bar : all) {
         m_canvas.fill(bar.x0, lane.y, bar.x1 - bar.x0, lane.h, mix(bar.color.role, kNotChosen));
         hit(bar.x0, lane.y, bar.x1 - bar.x0, lane.h, bar.target);
@@ -108,7 +109,7 @@ void Painter::strip(const Lane& lane)
     Lane over = lane; // of waits, which leave a margin where something moves meanwhile
     over.h = lane.unit == trace::kNone ? std::max(3.0, std::floor(lane.h / 3)) : lane.h;
     over.y = lane.y + lane.h - over.h;
-    for (const Bar& bar : waitBars(m_run, m_axis, agent)) {
+    for (const Bar& bar : cutAtGaps(waitBars(m_run, m_axis, agent), m_gaps)) {
         wait(over, bar);
     }
 }
@@ -131,7 +132,8 @@ bool Painter::label(const Lane& lane, const Bar& bar, double x0, double x1, Colo
 
 void Painter::copies(const Lane& lane)
 {
-    const std::vector<Bar> all = copyBars(m_run, lane, lane.links, m_axis, m_zoom.level);
+    const std::vector<Bar> all =
+        cutAtGaps(copyBars(m_run, lane, lane.links, m_axis, m_zoom.level), m_gaps);
     if (lane.device < 0 && (m_zoom.level == Level::Steps || m_zoom.level == Level::Operations)) {
         whiskers(lane);
     }

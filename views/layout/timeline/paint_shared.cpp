@@ -56,12 +56,14 @@ void Painter::tracks(const Lane& lane, const std::vector<Track>& tracks)
         own.y = track.y;
         own.h = track.h;
         if (lane.role != Role::Wait) {
-            for (const Bar& bar : unitBars(m_run, trace::UnitRow{lane.unit}, m_axis, m_zoom.level,
-                                           trace::AgentRow{track.agent})) {
+            for (const Bar& bar : cutAtGaps(unitBars(m_run, trace::UnitRow{lane.unit}, m_axis,
+                                                     m_zoom.level, trace::AgentRow{track.agent}),
+                                            m_gaps)) {
                 solid(own, bar, bar.x0, bar.x1, bar.x1);
             }
         } else {
-            for (const Bar& bar : waitBars(m_run, m_axis, trace::AgentRow{track.agent})) {
+            for (const Bar& bar :
+                 cutAtGaps(waitBars(m_run, m_axis, trace::AgentRow{track.agent}), m_gaps)) {
                 wait(own, bar);
             }
         }
@@ -82,6 +84,9 @@ void Painter::shared(const Lane& lane)
                               lane.y + lane.h - heights[first], static_cast<double>(last - first),
                               heights[first], lane.role);
             });
+    }
+    for (const Gap& gap : m_gaps) {
+        m_canvas.fill(gap.x0, lane.y, gap.x1 - gap.x0, lane.h, Role::View);
     }
     forRuns(
         heights, [&](std::size_t a, std::size_t b) { return shares[a].which == shares[b].which; },

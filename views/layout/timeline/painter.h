@@ -15,11 +15,23 @@ namespace pallascope::layout::timeline {
 // Where copies and computing cannot overlap.
 inline constexpr Color kBand = mix(Role::Prologue, 0.75);
 
+// A gap between two steps where two runs are aligned by them.
+struct Gap
+{
+    double x0 = 0, x1 = 0; // whole px
+    Picoseconds length;
+};
+
+[[nodiscard]] std::vector<Gap> gapsOf(const TimeAxis& axis);
+// The bars without what would lie in gaps: a bar goes on behind a gap and is not stretched. Labels
+// stay with the longest part.
+[[nodiscard]] std::vector<Bar> cutAtGaps(std::vector<Bar> bars, const std::vector<Gap>& gaps);
+
 // Paints what lies around and behind the lanes: rulers, bands, playhead.
 class FramePainter
 {
 protected:
-    FramePainter(const RunView& run, const ViewState& state, Size size);
+    FramePainter(const RunView& run, const ViewState& state, Size size, const TimeAxis& axis);
 
     [[nodiscard]] double right() const { return m_axis.left + m_axis.width; }
 
@@ -61,6 +73,9 @@ protected:
     std::vector<RoundBand> m_roundBands;
     Canvas m_canvas;
     double m_bottom = 0;
+    // In kept.cpp: the gaps at the ends of steps that are shorter than those of the other run, from
+    // left to right.
+    std::vector<Gap> m_gaps;
 
 private:
     // In round_bands.cpp: the rounds of one loop; one of them, or several that are narrow.
@@ -89,7 +104,7 @@ private:
 class Painter : private FramePainter
 {
 public:
-    Painter(const RunView& run, const ViewState& state, Size size);
+    Painter(const RunView& run, const ViewState& state, Size size, const TimeAxis& axis);
 
     [[nodiscard]] Scene paint() &&;
 
@@ -108,6 +123,8 @@ private:
     // Frames the selection, and the hovered thing with its partners.
     void frames();
 
+    // In kept.cpp: how long the gaps are, in the lane of the unit that computes most.
+    void gaps();
     // In paint.cpp:
     void folded(const Lane& lane);
     // What a device that is not chosen does, tinted; its waits have full ink.
@@ -134,5 +151,8 @@ private:
     void waitShares(const Lane& lane, const std::vector<double>& heights);
     [[nodiscard]] Target targetOf(const Lane& lane, std::int64_t row) const;
 };
+
+// The present run with the kept one below it.
+[[nodiscard]] Scene besideKept(const RunView& run, const ViewState& state, Size size);
 
 } // namespace pallascope::layout::timeline

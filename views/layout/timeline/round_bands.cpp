@@ -68,7 +68,8 @@ std::vector<RoundBand> roundBandsOf(const RunView& run, double height)
     double y = kRuler + (hasStepRuler(run) ? kStepRuler : 0);
     const auto room = static_cast<std::int64_t>((height - y - kLeastForLanes) / kBandHigh);
     const std::size_t most = kMostBands - (hasStepRuler(run) ? 1 : 0);
-    bands.resize(std::min({bands.size(), most, indexOf(std::max<std::int64_t>(room, 1))}));
+    bands.resize(std::min(
+        {bands.size(), most, indexOf(std::max<std::int64_t>(room, hasStepRuler(run) ? 0 : 1))}));
     for (RoundBand& band : bands) {
         band.y = y;
         band.h = kBandHigh;

@@ -16,20 +16,42 @@ TimeRange clampedRange(double begin, std::int64_t length, Picoseconds end)
     return {Picoseconds(first), Picoseconds(first + length)};
 }
 
+// A range of places, of the same width.
+TimeAxis plainAxis(const TimeAxis& axis)
+{
+    return {axis.left, axis.width, axis.places};
+}
+
+TimeRange timesOf(const Alignment& alignment, const TimeRange& places)
+{
+    const std::int64_t begin = alignment.time(places.begin.value());
+    return {Picoseconds(begin),
+            Picoseconds(std::max(begin + kLeastRange, alignment.time(places.end.value())))};
+}
+
+Picoseconds placeOf(const Alignment& alignment, Picoseconds t)
+{
+    return Picoseconds(alignment.place(t.value()));
+}
+
 } // namespace
 
 // The difference is taken of integers: a double holds every length of a range in picoseconds
 // exactly, but not every absolute time.
 double TimeAxis::toX(Picoseconds t) const
 {
-    const auto length = static_cast<double>((range.end - range.begin).value());
-    return left + static_cast<double>((t - range.begin).value()) / length * width;
+    const TimeRange& of = alignment != nullptr ? places : range;
+    const Picoseconds at = alignment != nullptr ? placeOf(*alignment, t) : t;
+    const auto length = static_cast<double>((of.end - of.begin).value());
+    return left + static_cast<double>((at - of.begin).value()) / length * width;
 }
 
 Picoseconds TimeAxis::toTime(double x) const
 {
-    const auto length = static_cast<double>((range.end - range.begin).value());
-    return range.begin + Picoseconds(std::llround((x - left) / width * length));
+    const TimeRange& of = alignment != nullptr ? places : range;
+    const auto length = static_cast<double>((of.end - of.begin).value());
+    const Picoseconds at = of.begin + Picoseconds(std::llround((x - left) / width * length));
+    return alignment != nullptr ? Picoseconds(alignment->time(at.value())) : at;
 }
 
 TimeAxis timelineAxis(const ViewState& state, Size size)
@@ -41,11 +63,30 @@ TimeAxis timelineAxis(const ViewState& state, Size size)
     if (axis.range.end <= axis.range.begin) {
         axis.range.end = axis.range.begin + Picoseconds(1);
     }
+    if (isBySteps(state)) {
+        axis.alignment = {state.kept, &state.kept->bySteps->one};
+        axis.places = {placeOf(*axis.alignment, axis.range.begin),
+                       placeOf(*axis.alignment, axis.range.end)};
+    }
+    return axis;
+}
+
+TimeAxis keptAxis(const ViewState& state, Size size)
+{
+    TimeAxis axis = timelineAxis(state, size);
+    if (axis.alignment != nullptr) {
+        axis.alignment = {state.kept, &state.kept->bySteps->other};
+        axis.range = timesOf(*axis.alignment, axis.places);
+    }
     return axis;
 }
 
 TimeRange zoomed(const TimeAxis& axis, double x, double factor, Picoseconds end)
 {
+    if (axis.alignment != nullptr) {
+        return timesOf(*axis.alignment,
+                       zoomed(plainAxis(axis), x, factor, placeOf(*axis.alignment, end)));
+    }
     const auto length = static_cast<double>((axis.range.end - axis.range.begin).value());
     const auto most = static_cast<double>(std::max<std::int64_t>(1, end.value()));
     const double least = std::min(most, static_cast<double>(kLeastRange));
@@ -57,6 +98,9 @@ TimeRange zoomed(const TimeAxis& axis, double x, double factor, Picoseconds end)
 
 TimeRange panned(const TimeAxis& axis, double px, Picoseconds end)
 {
+    if (axis.alignment != nullptr) {
+        return timesOf(*axis.alignment, panned(plainAxis(axis), px, placeOf(*axis.alignment, end)));
+    }
     const std::int64_t length = (axis.range.end - axis.range.begin).value();
     const double by = px / axis.width * static_cast<double>(length);
     return clampedRange(static_cast<double>(axis.range.begin.value()) - by, length, end);

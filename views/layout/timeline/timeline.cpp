@@ -1,6 +1,7 @@
 #include "core/base/format.h"
 #include "core/trace/device_times.h"
 #include "views/layout/run/finding_text.h"
+#include "views/layout/run/kept_run.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/timeline/painter.h"
 
@@ -20,22 +21,24 @@ constexpr double kLeastHead = 8; // px; lower lanes have no name
 
 } // namespace
 
-FramePainter::FramePainter(const RunView& run, const ViewState& state, Size size)
+FramePainter::FramePainter(const RunView& run, const ViewState& state, Size size,
+                           const TimeAxis& axis)
     : m_run(run)
     , m_trace(*run.trace)
     , m_state(state)
     , m_size(size)
-    , m_axis(timelineAxis(state, size))
+    , m_axis(axis)
     , m_zoom(zoomOf(*run.trace, m_axis))
     , m_lanes(lanesOf(run, m_zoom.level, size.height, state.device))
     , m_roundBands(roundBandsOf(run, size.height))
     , m_canvas(size.width, size.height)
+    , m_gaps(m_zoom.level == Level::Run ? std::vector<Gap>() : gapsOf(m_axis))
 {
     m_bottom = m_lanes.empty() ? plotTopOf(run, size.height) : m_lanes.back().y + m_lanes.back().h;
 }
 
-Painter::Painter(const RunView& run, const ViewState& state, Size size)
-    : FramePainter(run, state, size)
+Painter::Painter(const RunView& run, const ViewState& state, Size size, const TimeAxis& axis)
+    : FramePainter(run, state, size, axis)
 {}
 
 Scene Painter::paint() &&
@@ -65,13 +68,14 @@ Scene Painter::paint() &&
             bars(lane);
         }
     }
+    gaps();
     frames();
     m_canvas.popClip();
     if (m_run.notRun.empty()) {
         playhead();
     }
-    std::string text =
-        parts::captionOrNotRun(m_run, caption(m_canvas, m_run, m_state, m_zoom) + devicesShown());
+    std::string text = caption(m_canvas, m_run, m_state, m_zoom) + devicesShown();
+    text = parts::captionOrNotRun(m_run, withKept(m_canvas, m_state, "time_s", std::move(text)));
     return parts::finished(std::move(m_canvas), "Time line", std::move(text), m_run, m_state);
 }
 
@@ -362,7 +366,9 @@ bool belongs(const trace::Trace& trace, const Target& bar, const Target& target)
 
 Scene layoutTimeline(const RunView& run, const ViewState& state, Size size)
 {
-    return timeline::Painter(run, state, size).paint();
+    return state.kept == nullptr
+               ? timeline::Painter(run, state, size, timelineAxis(state, size)).paint()
+               : timeline::besideKept(run, state, size);
 }
 
 } // namespace pallascope::layout

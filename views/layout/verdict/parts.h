@@ -7,6 +7,10 @@
 
 namespace pallascope::layout {
 
+// What differs from a kept run, down to `bottom`: where there is little room, numbers that are the
+// same go first. Paints nothing if none is kept.
+double paintDifferences(Canvas& canvas, const RunView& run, const ViewState& state, double y,
+                        double bottom);
 // The time split as a bar and as a table that sums to the run.
 double paintTimeSplit(Canvas& canvas, const RunView& run, double y);
 // What would help most, as an action with its modelled time. Paints nothing if nothing would help.

@@ -3,6 +3,7 @@
 #include "views/layout/verdict/verdict.h"
 
 #include "core/base/format.h"
+#include "views/layout/run/kept_run.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/verdict/parts.h"
 
@@ -87,6 +88,7 @@ Scene layoutVerdict(const RunView& run, const ViewState& state, Size size)
 
     enum : std::size_t
     {
+        kDifferences,
         kSentence,
         kSplit,
         kLosses,
@@ -98,6 +100,9 @@ Scene layoutVerdict(const RunView& run, const ViewState& state, Size size)
     };
 
     std::array<Section, kSections> sections;
+    sections[kDifferences].paint = [&](Canvas& c, double y) {
+        return paintDifferences(c, run, state, y, c.height());
+    };
     sections[kSentence].paint = [&](Canvas& c, double y) { return paintSentence(c, run, y); };
     sections[kSplit].paint = [&](Canvas& c, double y) { return paintTimeSplit(c, run, y); };
     sections[kLosses].paint = [&](Canvas& c, double y) { return paintLosses(c, run, y); };
@@ -120,14 +125,18 @@ Scene layoutVerdict(const RunView& run, const ViewState& state, Size size)
     // come first.
     double y = 4;
     const bool fits = whole <= size.height;
+    if (!fits) {
+        y = paintDifferences(canvas, run, state, y, clean ? size.height : size.height / 2);
+    }
     if (!fits && !clean) {
         y = sections[kFindings].paint(canvas, y);
     }
     double room = size.height - y;
-    for (const std::size_t i : {kPrints, kSplit, kHelp, kSentence, kFindings, kLosses, kTraffic}) {
+    for (const std::size_t i :
+         {kDifferences, kPrints, kSplit, kHelp, kSentence, kFindings, kLosses, kTraffic}) {
         Section& section = sections[i];
-        if (i == kFindings && !fits && !clean) {
-            continue;
+        if (!fits && (i == kDifferences || (i == kFindings && !clean))) {
+            continue; // painted already
         }
         section.shown = fits || section.height <= room;
         room -= section.shown ? section.height : 0;
@@ -137,7 +146,9 @@ Scene layoutVerdict(const RunView& run, const ViewState& state, Size size)
             y = section.paint(canvas, y);
         }
     }
-    return parts::finished(std::move(canvas), "Verdict and findings", captionOf(run), run, state);
+    std::string caption = withKept(canvas, state, "time_s", captionOf(run));
+    return parts::finished(std::move(canvas), "Verdict and findings", std::move(caption), run,
+                           state);
 }
 
 } // namespace pallascope::layout

@@ -1,0 +1,162 @@
+// Keeping a run and comparing the next ones with it: by keys, through changes and undo, by dropping
+// two files, and letting it go.
+#include "app/window/dock.h"
+#include "core/base/format.h"
+#include "tests/gui/window_fixture.h"
+#include "views/layout/run/kept_run.h"
+#include "views/layout/run/view_parts.h"
+
+#include <QDropEvent>
+#include <QFileInfo>
+#include <QMimeData>
+#include <QTemporaryDir>
+
+namespace pallascope::test {
+
+class CompareTest : public QObject, private WindowFixture
+{
+    Q_OBJECT
+
+private:
+    [[nodiscard]] QString caption(const char* dock) const
+    {
+        QCoreApplication::processEvents();
+        return window->docks().dock(QString::fromLatin1(dock))->head()->caption();
+    }
+
+    void ask(const char* block) const
+    {
+        QSignalSpy runs(&session().viewpoint(), &app::Viewpoint::runChanged);
+        session().runs().setParameter("bm", block);
+        QTRY_COMPARE(runs.count(), 1);
+    }
+
+    [[nodiscard]] QString save(const QTemporaryDir& folder, const char* name, int block) const
+    {
+        const QString path = folder.filePath(QString::fromLatin1(name));
+        session().runs().adopt(finishedRun(block));
+        session().runs().saveTrace(path);
+        [&] { QTRY_VERIFY(QFileInfo::exists(path)); }();
+        return path;
+    }
+
+    void drop(const QStringList& files) const
+    {
+        QMimeData data;
+        QList<QUrl> urls;
+        for (const QString& file : files) {
+            urls.append(QUrl::fromLocalFile(file));
+        }
+        data.setUrls(urls);
+        const QPoint at(400, 400);
+        QDragEnterEvent enter(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(window.get(), &enter);
+        QVERIFY(enter.isAccepted());
+        QDropEvent event(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(window.get(), &event);
+    }
+
+private Q_SLOTS:
+
+    void init() { open(); }
+
+    void cleanup() { close(); }
+
+    void theNextRunShowsDifferencesInEveryCaptionUntilTheRunIsLetGo()
+    {
+        const auto first = session().runs().shown()->view;
+        QVERIFY(state().kept == nullptr);
+        key(Qt::Key_K);
+        QVERIFY(state().kept != nullptr);
+        QVERIFY(caption("timeline").contains(QStringLiteral("as kept")));
+        ask("1024");
+        QVERIFY(state().kept->run == first);
+        const QString said =
+            QString::fromStdString(timeText(session().runs().shown()->view->report.time));
+        QVERIFY2(caption("timeline").startsWith(QStringLiteral("|%1|, |").arg(said)),
+                 qPrintable(caption("timeline")));
+        for (const char* dock : {"kernel", "grid", "memory", "timeline", "roofline"}) {
+            QVERIFY2(caption(dock).contains(QStringLiteral("kept")), dock);
+        }
+        key(Qt::Key_K, Qt::ShiftModifier);
+        QVERIFY(state().kept == nullptr);
+        for (const char* dock : {"kernel", "grid", "memory", "timeline", "roofline"}) {
+            QVERIFY2(!caption(dock).contains(QStringLiteral("kept")), dock);
+        }
+    }
+
+    void undoComparesAsWell()
+    {
+        const auto first = session().runs().shown()->view;
+        key(Qt::Key_K);
+        ask("1024");
+        ask("256");
+        QSignalSpy runs(&session().viewpoint(), &app::Viewpoint::runChanged);
+        session().runs().undo();
+        QTRY_COMPARE(runs.count(), 1);
+        QCOMPARE(trace().steps().size(), std::size_t(64));
+        QVERIFY(state().kept->run == first);
+        QCOMPARE(state().kept->figure("steps").b, 64.0);
+    }
+
+    void theStripAlignsAndLetsGo()
+    {
+        key(Qt::Key_K);
+        key(Qt::Key_T);
+        QVERIFY(state().isKeptBySteps);
+        QVERIFY(layout::isBySteps(state()));
+        QVERIFY(caption("timeline").endsWith(QStringLiteral("aligned by step")));
+        app::HeadButton* letGo = nullptr;
+        for (auto* button : window->strip().findChildren<app::HeadButton*>()) {
+            if (button->text() == QStringLiteral("let go")) {
+                letGo = button;
+            }
+        }
+        QVERIFY(letGo != nullptr && letGo->isVisible());
+        QTest::mouseClick(letGo, Qt::LeftButton);
+        QVERIFY(state().kept == nullptr);
+        QVERIFY(!letGo->isVisible());
+    }
+
+    void theTimeLineReachesToTheEndOfTheLongerRun()
+    {
+        session().runs().adopt(finishedRun(256)); // takes longer
+        const Picoseconds longer = trace().end();
+        key(Qt::Key_K);
+        session().runs().adopt(finishedRun(1024));
+        QVERIFY(trace().end() < longer);
+        key(Qt::Key_0, Qt::ShiftModifier);
+        QCOMPARE(state().visible.end, longer);
+        key(Qt::Key_K, Qt::ShiftModifier);
+        QCOMPARE(state().visible.end, trace().end());
+    }
+
+    void twoDroppedFilesAreCompared()
+    {
+        const QTemporaryDir folder;
+        const QString first = save(folder, "a.trace.json", 512);
+        const QString second = save(folder, "b.trace.json", 1024);
+        session().runs().adopt(finishedRun(256));
+        drop({first, second});
+        QTRY_VERIFY(state().kept != nullptr && session().runs().file() == second);
+        QCOMPARE(state().kept->run->trace->steps().size(), std::size_t(512));
+        QCOMPARE(trace().steps().size(), std::size_t(64));
+        QVERIFY(caption("timeline").contains(QStringLiteral("than kept")));
+    }
+
+    void aFirstFileThatCannotBeOpenedLeavesAllAsItWas()
+    {
+        const QTemporaryDir folder;
+        const QString second = save(folder, "b.trace.json", 1024);
+        const auto before = session().runs().shown()->view;
+        drop({folder.filePath(QStringLiteral("missing.trace.json")), second});
+        QTRY_VERIFY(window->strip().message().contains(QStringLiteral("missing.trace.json")));
+        QVERIFY(session().runs().shown()->view == before);
+        QVERIFY(state().kept == nullptr);
+    }
+};
+
+} // namespace pallascope::test
+
+PALLASCOPE_GUI_TEST_MAIN(pallascope::test::CompareTest)
+#include "compare_test.moc"
