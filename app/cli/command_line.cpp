@@ -32,6 +32,11 @@ void addPictureOptions(CLI::App* command, PictureRequest& picture)
         ->add_option("--device", picture.device,
                      "which device the views show of a run of several, from 0")
         ->needs(screenshot);
+    command
+        ->add_option("--callout", picture.callout,
+                     "show this callout of the first start, 1 to 4, in a picture of the window")
+        ->needs(screenshot)
+        ->check(CLI::Range(1, 4));
 }
 
 // The option for settings, which every command that runs kernels has.

@@ -84,6 +84,10 @@ Status checkPicture(const PictureRequest& request)
     if (window && endsWith(request.file, ".svg")) {
         return userError("The whole window is saved as .png only; single views also as .svg.");
     }
+    if (request.callout > 0 && !window) {
+        return userError("A callout is shown in a picture of the window, not of \"" + request.view
+                         + "\".");
+    }
     const auto time = parseTime(request.at, Picoseconds(1));
     return time ? Status(Done{}) : time.error();
 }
@@ -115,7 +119,8 @@ Status writePicture(const FinishedRun& run, const PictureRequest& request,
     state.isKeptBySteps = bySteps;
 #ifdef PALLASCOPE_GUI
     if (request.view == "window") {
-        return saveWindowPicture(run, state, size, *parseTheme(request.theme), request.file);
+        return saveWindowPicture(run, state, size, *parseTheme(request.theme), request.file,
+                                 request.callout);
     }
 #endif
     const Result<layout::Scene> scene = layout::picture(request.view, *run.view, state, size);

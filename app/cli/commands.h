@@ -25,8 +25,9 @@ struct PictureRequest
     std::string at = "0"; // the playhead: "60%", "5.32us", "1.2ms"
     std::string size;     // "1280x800"; empty: the view's own size
     std::string theme = "light";
-    std::int32_t device = 0; // that the views show of a run of several
+    std::int32_t device = 0;  // that the views show of a run of several
     std::int32_t finding = 0; // that is gone to and framed, from 1; 0: none
+    std::int32_t callout = 0; // of the first minute, from 1, in a picture of the window; 0: none
 };
 
 struct RunCommand

@@ -1,6 +1,7 @@
 #include "app/window/actions.h"
 
 #include "app/window/docks.h"
+#include "app/window/first_minute.h"
 #include "app/window/main_window.h"
 #include "app/window/session.h"
 #include "views/fonts.h"
@@ -228,9 +229,14 @@ void Maker::goMenu()
         [&session] { session.viewpoint().nextFinding(-1); });
     add(tr("Go to the selected thing"), {QKeySequence(Qt::Key_Return), QKeySequence(Qt::Key_Enter)},
         [&session] { session.viewpoint().goTo(session.viewpoint().state().selection); });
-    add(tr("Clear selection, cancel run"), {QKeySequence(Qt::Key_Escape)}, [&session] {
-        session.runs().job().running ? session.runs().cancel() : session.viewpoint().select({});
-    });
+    add(tr("Clear selection, cancel run"), {QKeySequence(Qt::Key_Escape)},
+        [&session, &window = m_window] {
+            if (window.firstMinute().isShown()) {
+                window.firstMinute().end();
+                return;
+            }
+            session.runs().job().running ? session.runs().cancel() : session.viewpoint().select({});
+        });
 }
 
 void Maker::compareMenu()
@@ -256,6 +262,7 @@ void Maker::helpMenu()
     MainWindow& window = m_window;
     m_menu = m_bar.addMenu(tr("&Help"));
     add(tr("&Keys"), {QKeySequence(Qt::Key_F1)}, [&window] { window.showKeys(); });
+    add(tr("&First minute"), {}, [&window] { window.firstMinute().show(); });
     add(tr("&About Pallascope"), {}, [&window] { window.showAbout(); });
 }
 

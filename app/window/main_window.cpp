@@ -3,6 +3,7 @@
 #include "app/window/capture_dialog.h"
 #include "app/window/command_palette.h"
 #include "app/window/docks.h"
+#include "app/window/first_minute.h"
 #include "app/window/help.h"
 #include "app/window/palette_entries.h"
 #include "app/window/run_title.h"
@@ -62,6 +63,7 @@ MainWindow::MainWindow(QWidget* parent)
     m_docks = new Docks(m_session, *this);
     buildBars();
     m_palette = new CommandPalette(this);
+    m_firstMinute = new FirstMinute(*this);
     m_capture = new CaptureDialog(this);
     connectSession();
     connectFocus();
@@ -241,6 +243,7 @@ void MainWindow::applyTheme()
     m_program->setTheme(theme);
     m_title->setTheme(theme);
     m_capture->setTheme(theme);
+    m_firstMinute->setTheme(theme);
     m_actions.dark->setChecked(theme == layout::Theme::Dark);
 }
 

@@ -16,6 +16,7 @@ namespace pallascope::app {
 class CaptureDialog;
 class CommandPalette;
 class Docks;
+class FirstMinute;
 class RunTitle;
 class TransportBar;
 class VerdictStrip;
@@ -39,6 +40,9 @@ public:
     [[nodiscard]] views::SceneView& program() { return *m_program; }
 
     [[nodiscard]] CommandPalette& palette() { return *m_palette; }
+
+    // The callouts of the first start, which nobody sees unless they are shown.
+    [[nodiscard]] FirstMinute& firstMinute() { return *m_firstMinute; }
 
     [[nodiscard]] CaptureDialog& captureDialog() { return *m_capture; }
 
@@ -89,6 +93,7 @@ private:
     VerdictStrip* m_strip = nullptr;
     views::SceneView* m_program = nullptr; // the strip of kernels; hidden where there is only one
     CommandPalette* m_palette = nullptr;
+    FirstMinute* m_firstMinute = nullptr;
     CaptureDialog* m_capture = nullptr; // kept, so that it still has what was typed
     Actions m_actions;
     QString m_folder;

@@ -1,6 +1,7 @@
 #include "app/window/remembered.h"
 
 #include "app/window/docks.h"
+#include "app/window/first_minute.h"
 #include "app/window/main_window.h"
 
 #include <QEvent>
@@ -13,7 +14,7 @@ namespace {
 using namespace Qt::StringLiterals;
 
 constexpr auto kTheme = "theme", kGeometry = "geometry", kDocks = "docks", kMoved = "docks_moved",
-               kFolder = "folder", kFiles = "files";
+               kFolder = "folder", kFiles = "files", kFirstMinute = "first_minute_seen";
 
 } // namespace
 
@@ -34,8 +35,28 @@ Remembered::Remembered(MainWindow& window, const QString& file)
     window.setFolder(m_settings.value(kFolder).toString());
     fillMenu();
     window.installEventFilter(this);
+    offerFirstMinute();
     connect(&window.session().runs(), &Runs::adopted, this,
             [this] { addFile(m_window.session().runs().file()); });
+}
+
+// At the very first start, on the first run that is shown. Whoever closes the window meanwhile has
+// seen enough.
+void Remembered::offerFirstMinute()
+{
+    if (m_settings.value(kFirstMinute).toBool()) {
+        return;
+    }
+    FirstMinute& minute = m_window.firstMinute();
+    connect(
+        &m_window.session().runs(), &Runs::adopted, &minute,
+        [&minute] {
+            QMetaObject::invokeMethod( // once the views have their run and their places
+                &minute, [&minute] { minute.show(); }, Qt::QueuedConnection);
+        },
+        Qt::SingleShotConnection);
+    connect(&minute, &FirstMinute::ended, this,
+            [this] { m_settings.setValue(kFirstMinute, true); });
 }
 
 QStringList Remembered::files() const
@@ -93,6 +114,9 @@ void Remembered::keep()
     m_settings.setValue(kDocks, m_window.docks().state());
     m_settings.setValue(kMoved, m_window.docks().areMoved());
     m_settings.setValue(kFolder, m_window.folder());
+    if (m_window.firstMinute().isShown()) {
+        m_settings.setValue(kFirstMinute, true);
+    }
     m_settings.sync();
 }
 

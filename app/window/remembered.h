@@ -1,6 +1,7 @@
 // What the window keeps from one start to the next, in a settings file of the user: the theme, its
-// size and place, where the docks are, the folder of the last file, and the files opened last.
-// Pictures and tests make windows that remember nothing.
+// size and place, where the docks are, the folder of the last file, the files opened last, and
+// whether the callouts of the first start were seen. Pictures and tests make windows that remember
+// nothing.
 #pragma once
 
 #include <QObject>
@@ -34,6 +35,7 @@ private:
     void keep();
     void addFile(const QString& path);
     void fillMenu();
+    void offerFirstMinute();
 
     MainWindow& m_window;
     QSettings m_settings;

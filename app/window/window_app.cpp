@@ -3,6 +3,7 @@
 #include "app/process/diagnostics.h"
 #include "app/process/exit_codes.h"
 #include "app/run_job/chips.h"
+#include "app/window/first_minute.h"
 #include "app/window/main_window.h"
 #include "app/window/qt_messages.h"
 #include "app/window/remembered.h"
@@ -90,7 +91,7 @@ int runWindow(int argc, char** argv, std::optional<RunRequest> request,
 }
 
 Status saveWindowPicture(const FinishedRun& run, const layout::ViewState& state, layout::Size size,
-                         layout::Theme theme, const std::string& path)
+                         layout::Theme theme, const std::string& path, int callout)
 {
     if (!(size.width >= 1 && size.height >= 1 && size.width <= kMostPixels
           && size.height <= kMostPixels)) {
@@ -107,6 +108,10 @@ Status saveWindowPicture(const FinishedRun& run, const layout::ViewState& state,
     window.session().viewpoint().look(state);
     QCoreApplication::sendPostedEvents();
     QCoreApplication::processEvents();
+    if (callout > 0) {
+        window.firstMinute().show(callout - 1);
+        QCoreApplication::processEvents();
+    }
     return saveImage(window.grab().toImage(), path);
 }
 

@@ -22,10 +22,11 @@ namespace pallascope::app {
 // Opens the file in a window of its own, in another process.
 void openAnother(const std::string& file);
 
-// Writes a picture of the whole window as a PNG, without a display.
+// Writes a picture of the whole window as a PNG, without a display; with a callout of the first
+// start, from 1, if it is asked for.
 [[nodiscard]] Status saveWindowPicture(const FinishedRun& run, const layout::ViewState& state,
                                        layout::Size size, layout::Theme theme,
-                                       const std::string& path);
+                                       const std::string& path, int callout = 0);
 
 // Writes a scene as a PNG, or as an SVG if the name ends in .svg. It is written beside its place
 // and then renamed, so there is never half a file.
