@@ -7,7 +7,9 @@
 #include "views/tip.h"
 #include "views/to_qt.h"
 
+#include <QContextMenuEvent>
 #include <QKeyEvent>
+#include <QMetaMethod>
 #include <QMouseEvent>
 #include <QPaintEvent>
 #include <QPainter>
@@ -362,6 +364,26 @@ void SceneView::mouseDoubleClickEvent(QMouseEvent* event)
     if (event->button() == Qt::LeftButton) {
         Q_EMIT doubleClicked(targetAt(event->position()));
     }
+}
+
+std::optional<Picoseconds> SceneView::timeUnder(const QPointF& /*position*/)
+{
+    return std::nullopt;
+}
+
+// Elsewhere the menu is that of the window, which lists the docks.
+void SceneView::contextMenuEvent(QContextMenuEvent* event)
+{
+    const QPointF position = event->pos();
+    const Target target = targetAt(position);
+    const std::optional<Picoseconds> time = timeUnder(position);
+    const bool isHeard = isSignalConnected(QMetaMethod::fromSignal(&SceneView::menuAsked));
+    if (!m_run || !isHeard || (!isThing(target) && !time)) {
+        event->ignore();
+        return;
+    }
+    pointAt({}, event->globalPos()); // its description would lie over the menu
+    Q_EMIT menuAsked(target, time, event->globalPos());
 }
 
 void SceneView::leaveEvent(QEvent* event)

@@ -76,6 +76,9 @@ Q_SIGNALS:
     void hovered(const layout::Target& target);
     void clicked(const layout::Target& target);
     void doubleClicked(const layout::Target& target);
+    // For a menu about a thing, and about a time where the view has an axis of time.
+    void menuAsked(const layout::Target& target, const std::optional<Picoseconds>& time,
+                   const QPoint& globalPosition);
 
 protected:
     bool event(QEvent* event) override;
@@ -84,10 +87,14 @@ protected:
     void mouseMoveEvent(QMouseEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
     void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void focusInEvent(QFocusEvent* event) override;
     void focusOutEvent(QFocusEvent* event) override;
+
+    // The time at a place of the view; nullopt where it shows none.
+    [[nodiscard]] virtual std::optional<Picoseconds> timeUnder(const QPointF& position);
 
     // Paints on top of the scene; the base class paints nothing.
     virtual void paintOverlay(QPainter& painter);

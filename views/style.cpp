@@ -40,11 +40,12 @@ QAbstractItemView { background: %view; color: %text; border: 1px solid %edge; ou
 QTreeView { border: 0; border-top: 1px solid %line; }
 QTreeView::item { padding: 1px 4px; }
 QHeaderView::section { background: %view; color: %text3; border: 0; padding: 1px 4px; }
-QDialog QLineEdit, QDialog QPlainTextEdit { background: %view; color: %text;
+QDialog QLineEdit, QLineEdit#field, QDialog QPlainTextEdit { background: %view; color: %text;
     border: 1px solid %edge; padding: 0 6px; }
 QDialog QPlainTextEdit { font-family: "%mono"; }
 QDialog QPlainTextEdit { padding: 2px 2px; }
-QDialog QLineEdit:focus, QDialog QPlainTextEdit:focus { border: 2px solid %focus; padding: 0 5px; }
+QDialog QLineEdit:focus, QLineEdit#field:focus, QDialog QPlainTextEdit:focus {
+    border: 2px solid %focus; padding: 0 5px; }
 QDialog QPlainTextEdit:focus { padding: 1px 1px; }
 QDialog QLineEdit:disabled { background: %chrome; color: %text3; }
 QDialog QPushButton { background: %view; color: %text; border: 1px solid %edge; padding: 0 12px;

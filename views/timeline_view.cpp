@@ -83,6 +83,13 @@ void TimelineView::wheelEvent(QWheelEvent* event)
     event->accept();
 }
 
+// Not in the column with the names of the lanes.
+std::optional<Picoseconds> TimelineView::timeUnder(const QPointF& position)
+{
+    return run() && position.x() >= axis().left ? std::optional(timeAt(position.x()))
+                                                : std::nullopt;
+}
+
 void TimelineView::mousePressEvent(QMouseEvent* event)
 {
     if (event->button() != Qt::LeftButton || !run()) {

@@ -31,6 +31,7 @@ protected:
     void mouseMoveEvent(QMouseEvent* event) override;
     void mouseReleaseEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    [[nodiscard]] std::optional<Picoseconds> timeUnder(const QPointF& position) override;
     void paintOverlay(QPainter& painter) override;
 
 private:

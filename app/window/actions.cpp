@@ -63,6 +63,7 @@ private:
     void runMenu();
     void goMenu();
     void compareMenu();
+    void breakActions();
     void helpMenu();
 
     MainWindow& m_window;
@@ -227,6 +228,7 @@ void Maker::goMenu()
         [&session] { session.viewpoint().nextFinding(1); });
     add(tr("Previous finding"), {QKeySequence(Qt::SHIFT | Qt::Key_F)},
         [&session] { session.viewpoint().nextFinding(-1); });
+    breakActions();
     add(tr("Go to the selected thing"), {QKeySequence(Qt::Key_Return), QKeySequence(Qt::Key_Enter)},
         [&session] { session.viewpoint().goTo(session.viewpoint().state().selection); });
     add(tr("Clear selection, cancel run"), {QKeySequence(Qt::Key_Escape)},
@@ -255,6 +257,21 @@ void Maker::compareMenu()
     m_actions.bySteps->setCheckable(true);
     m_menu->addSeparator();
     add(tr("&Compare files…"), {}, [&window] { window.askCompare(); });
+}
+
+void Maker::breakActions()
+{
+    Session& session = m_session;
+    m_menu->addSeparator();
+    add(tr("Continue to the next breakpoint"), {QKeySequence(Qt::Key_F8)},
+        [&session] { session.goToBreakpoint(1); });
+    add(tr("Back to the previous breakpoint"), {QKeySequence(Qt::SHIFT | Qt::Key_F8)},
+        [&session] { session.goToBreakpoint(-1); });
+    add(tr("Set or remove a breakpoint here"), {QKeySequence(Qt::Key_F9)},
+        [&session] { session.toggleBreakpointHere(); });
+    add(tr("Add a breakpoint…"), {QKeySequence(Qt::CTRL | Qt::Key_B)},
+        [&docks = m_docks] { docks.askBreakpoint(); });
+    m_menu->addSeparator();
 }
 
 void Maker::helpMenu()

@@ -126,6 +126,13 @@ void DockHead::setCurrent(int index)
     }
 }
 
+void DockHead::offer(int index, bool offered)
+{
+    button(index)->setVisible(offered);
+    placeButtons();
+    update();
+}
+
 HeadButton* DockHead::button(int index) const
 {
     return m_buttons.at(static_cast<std::size_t>(index));
@@ -153,7 +160,7 @@ void DockHead::placeButtons()
     int x = width() - kPadding;
     for (auto it = m_buttons.rbegin(); it != m_buttons.rend(); ++it) {
         const QSize size = (*it)->sizeHint();
-        x -= size.width();
+        x -= (*it)->isHidden() ? 0 : size.width();
         (*it)->setGeometry(x, kTitleTop, size.width(), size.height());
     }
 }

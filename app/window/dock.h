@@ -45,6 +45,7 @@ public:
 
     void setSwitch(const QStringList& labels);
     void setCurrent(int index); // -1: none
+    void offer(int index, bool offered);
     [[nodiscard]] HeadButton* button(int index) const;
     // As high as its dock of this width asks for: two rows, or one in a wide dock.
     void followWidth(int width);

@@ -18,7 +18,7 @@ using namespace Qt::StringLiterals;
 using views::SceneView;
 
 constexpr int kLeastKernel = 200; // px; in a narrower dock fields cannot show their numbers
-constexpr int kFindingsPage = 2;  // the third page of the source dock, after C++ and IR
+constexpr int kFindingsPage = 2;  // the third page of the source dock, after Code and IR
 
 // The index of the word in the switch: op, step, run.
 int wordOf(timeline::Level level)
@@ -52,6 +52,7 @@ Docks::Docks(Session& session, QMainWindow& window)
     addValues();
     connectSource();
     connectTimeline();
+    connectBreakpoints();
     for (SceneView* each : m_views) {
         connect(each, &SceneView::hovered, this, [this, each](const Target& target) {
             if (isOfTheRun(each)) {
@@ -182,6 +183,9 @@ void Docks::captions()
         }
         dock->head()->setCaption(views::text(view->caption()));
     }
+    if (m_sourcePages->currentWidget() == m_breakpoints) {
+        dock(u"source"_s)->head()->setCaption(m_breakpoints->caption());
+    }
 }
 
 // The panel scrolls where the budget is higher than the room below the form.
@@ -244,6 +248,8 @@ QWidget* Docks::makeSourcePages()
     m_sourcePages = new QStackedWidget;
     m_sourcePages->addWidget(m_source);
     m_sourcePages->addWidget(makeFindings(m_findings));
+    m_breakpoints = new BreakList(m_session);
+    m_sourcePages->addWidget(m_breakpoints);
     return m_sourcePages;
 }
 
@@ -251,7 +257,7 @@ void Docks::connectSource()
 {
     Dock* dock = this->dock(u"source"_s);
     caption(dock, m_findings);
-    dock->head()->setSwitch({tr("Code"), tr("IR"), tr("Findings")});
+    dock->head()->setSwitch({tr("Code"), tr("IR"), tr("Findings"), tr("Breakpoints")});
     connect(dock->head(), &DockHead::switched, this, &Docks::showSourcePage);
     connect(m_source, &views::SourceView::scrolled, &m_session.viewpoint(),
             &Viewpoint::setFirstSourceLine);
@@ -261,7 +267,7 @@ void Docks::connectSource()
 // The findings are a page of the source's dock where they have no dock of their own.
 void Docks::offerFindings(bool offered)
 {
-    dock(u"source"_s)->head()->button(kFindingsPage)->setVisible(offered);
+    dock(u"source"_s)->head()->offer(kFindingsPage, offered);
     if (!offered && m_sourcePages->currentIndex() == 1) {
         showSourcePage(0);
     }
@@ -270,10 +276,10 @@ void Docks::offerFindings(bool offered)
 void Docks::showSourcePage(int page)
 {
     dock(u"source"_s)->head()->setCurrent(page);
-    if (page != kFindingsPage) {
+    if (page < kFindingsPage) {
         m_source->setTab(page == 0 ? SourceTab::Source : SourceTab::Listing);
     }
-    m_sourcePages->setCurrentIndex(page == kFindingsPage ? 1 : 0);
+    m_sourcePages->setCurrentIndex(std::max(0, page - 1));
     captions();
 }
 
@@ -356,6 +362,7 @@ void Docks::setTheme(Theme theme)
     }
     m_form->setTheme(theme);
     m_values->setTheme(theme);
+    m_breakpoints->setTheme(theme);
 }
 
 } // namespace pallascope::app

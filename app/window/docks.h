@@ -2,6 +2,7 @@
 // it stands.
 #pragma once
 
+#include "app/window/break_list.h"
 #include "app/window/dock.h"
 #include "app/window/kernel_form.h"
 #include "app/window/scrolled_view.h"
@@ -69,6 +70,11 @@ public:
 
     [[nodiscard]] ValuesPanel* values() const { return m_values; }
 
+    [[nodiscard]] BreakList* breakpoints() const { return m_breakpoints; } // a page of the source
+
+    // Lets a breakpoint be typed that begins with this text.
+    void askBreakpoint(const QString& text = {});
+
 private:
     enum class Table
     {
@@ -96,6 +102,8 @@ private:
     void followLink(const layout::Target& target);
     void connectSource();
     void connectTimeline();
+    void connectBreakpoints();
+    void showBreakMarks();
     void showSourcePage(int page);
     void offerFindings(bool offered);
     void showZoom();
@@ -122,6 +130,7 @@ private:
     ValuesPanel* m_values = nullptr;
     Dock* m_memoryDock = nullptr;
     Dock* m_valuesDock = nullptr;           // it stands where that of the memory stands
+    BreakList* m_breakpoints = nullptr;     // a page of the source dock
     views::SceneView* m_findings = nullptr; // a page of the source dock
     std::vector<ScrolledView*> m_scrolled;  // that page, and the dock of the findings
     QStackedWidget* m_sourcePages = nullptr;

@@ -59,7 +59,9 @@ void showKeys(QWidget& parent, const std::vector<QAction*>& actions)
            "sets the playhead.\nStrip of the whole run: drag scrubs, Shift and drag frames a "
            "range.\n"
            "Grid: double click goes to the next use of a block. Arrows walk through a focused "
-           "view."),
+           "view.\nSource: a click beside a line number sets a breakpoint. A right click on a "
+           "thing "
+           "of any view runs to it, or breaks at it."),
         dialog);
     mouse->setObjectName(u"hint"_s);
     grid->addWidget(mouse, rows, 0, 1, 2 * kColumns);

@@ -7,6 +7,7 @@
 #include <QEvent>
 #include <QFileInfo>
 #include <QMenu>
+#include <QUrl>
 
 namespace pallascope::app {
 namespace {
@@ -14,7 +15,8 @@ namespace {
 using namespace Qt::StringLiterals;
 
 constexpr auto kTheme = "theme", kGeometry = "geometry", kDocks = "docks", kMoved = "docks_moved",
-               kFolder = "folder", kFiles = "files", kFirstMinute = "first_minute_seen";
+               kFolder = "folder", kFiles = "files", kFirstMinute = "first_minute_seen",
+               kBreakpoints = "breakpoints";
 
 } // namespace
 
@@ -34,6 +36,7 @@ Remembered::Remembered(MainWindow& window, const QString& file)
                            m_settings.value(kMoved).toBool());
     window.setFolder(m_settings.value(kFolder).toString());
     fillMenu();
+    takeBreakpoints();
     window.installEventFilter(this);
     offerFirstMinute();
     connect(&window.session().runs(), &Runs::adopted, this,
@@ -100,14 +103,38 @@ void Remembered::fillMenu()
         menu.addSeparator();
         menu.addAction(tr("Forget these files"), this, [this] {
             m_settings.remove(kFiles);
+            m_settings.remove(kBreakpoints);
             fillMenu();
         });
     }
     menu.setEnabled(!all.isEmpty());
 }
 
+// A group with a list of texts for each kernel, whose name is escaped: a path is no key.
+void Remembered::takeBreakpoints()
+{
+    std::map<QString, QStringList> kept;
+    m_settings.beginGroup(kBreakpoints);
+    for (const QString& key : m_settings.childKeys()) {
+        kept[QUrl::fromPercentEncoding(key.toLatin1())] = m_settings.value(key).toStringList();
+    }
+    m_settings.endGroup();
+    m_window.session().breakpoints().keep(kept);
+}
+
+void Remembered::keepBreakpoints()
+{
+    m_settings.remove(kBreakpoints);
+    m_settings.beginGroup(kBreakpoints);
+    for (const auto& [kernel, texts] : m_window.session().breakpoints().kept()) {
+        m_settings.setValue(QString::fromLatin1(QUrl::toPercentEncoding(kernel)), texts);
+    }
+    m_settings.endGroup();
+}
+
 void Remembered::keep()
 {
+    keepBreakpoints();
     const bool dark = m_window.session().theme() == layout::Theme::Dark;
     m_settings.setValue(kTheme, dark ? u"dark"_s : u"light"_s);
     m_settings.setValue(kGeometry, m_window.saveGeometry());

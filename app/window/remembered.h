@@ -1,7 +1,7 @@
 // What the window keeps from one start to the next, in a settings file of the user: the theme, its
-// size and place, where the docks are, the folder of the last file, the files opened last, and
-// whether the callouts of the first start were seen. Pictures and tests make windows that remember
-// nothing.
+// size and place, where the docks are, the folder of the last file, the files opened last,
+// breakpoints, and whether the callouts of the first start were seen. Pictures and tests make
+// windows that remember nothing.
 #pragma once
 
 #include <QObject>
@@ -36,6 +36,8 @@ private:
     void addFile(const QString& path);
     void fillMenu();
     void offerFirstMinute();
+    void takeBreakpoints();
+    void keepBreakpoints();
 
     MainWindow& m_window;
     QSettings m_settings;

@@ -1,7 +1,10 @@
 // Connects runs and viewpoint: a new run is shown, and clicks become actions.
 #include "app/window/session.h"
 
+#include "views/fonts.h"
 #include "views/layout/scene/scene.h"
+#include "views/layout/source/source.h"
+#include "views/navigation/break_targets.h"
 
 #include <utility>
 
@@ -13,12 +16,17 @@ namespace target = layout::target;
 Session::Session(QObject* parent)
     : QObject(parent)
 {
-    connect(&m_runs, &Runs::adopted, this, [this] { m_viewpoint.show(m_runs.shown()->view); });
+    connect(&m_runs, &Runs::adopted, this, &Session::showRun);
     connect(&m_runs, &Runs::jobChanged, this, &Session::openAwaited);
     connect(&m_runs, &Runs::unfitChanged, this, [this] {
         if (m_runs.unfit() && !m_runs.shown()) { // better than nothing
             m_viewpoint.show(m_runs.unfit());
+            m_breakpoints.showNothing();
         }
+    });
+    m_viewpoint.setStops([this](Picoseconds now) {
+        const auto hit = m_breakpoints.hit(now, 1);
+        return hit ? std::optional(hit->time) : std::nullopt;
     });
     connect(&m_runs, &Runs::staleChanged, &m_viewpoint, &Viewpoint::setStale);
 }
@@ -54,6 +62,63 @@ void Session::openAwaited()
         keepRun();
         m_runs.openTrace(next);
     }
+}
+
+void Session::showRun()
+{
+    const FinishedRun& shown = *m_runs.shown();
+    m_viewpoint.show(shown.view);
+    const QString kernel =
+        m_runs.file().isEmpty() ? views::text(shown.request.kernel) : m_runs.file();
+    m_breakpoints.show(kernel, shown.request, shown.view, shown.walls.empty());
+}
+
+void Session::goToBreakpoint(int direction)
+{
+    if (!m_viewpoint.run()) {
+        return;
+    }
+    const Picoseconds now = m_viewpoint.state().now;
+    if (const auto hit = m_breakpoints.hit(now, direction)) {
+        m_viewpoint.jumpTo(hit->time);
+        const auto& entries = m_breakpoints.entries();
+        Q_EMIT said(tr("Stopped by %1").arg(entries[hit->breakpoints.front()].name()));
+        return;
+    }
+    m_viewpoint.setPlaying(false);
+    const QString where = direction > 0 ? tr("after") : tr("before");
+    Q_EMIT said(m_breakpoints.entries().empty()
+                    ? tr("There is no breakpoint: click beside a line number, or type one")
+                : m_breakpoints.isLooking()
+                    ? tr("No stop %1 here so far; the search goes on").arg(where)
+                    : tr("No breakpoint stops the run %1 this moment").arg(where));
+}
+
+void Session::toggleBreakpoint(const Target& target)
+{
+    if (!m_viewpoint.run()) {
+        return;
+    }
+    const auto breakpoint =
+        navigation::breakpointOf(*m_viewpoint.run()->trace, target, m_viewpoint.state().now);
+    if (breakpoint) {
+        m_breakpoints.toggle(*breakpoint);
+    } else {
+        Q_EMIT said(tr("Nothing there stops the run"));
+    }
+}
+
+void Session::toggleBreakpointHere()
+{
+    if (!m_viewpoint.run()) {
+        return;
+    }
+    const Target& selection = m_viewpoint.state().selection;
+    const trace::SourceLine line = layout::currentLine(*m_viewpoint.run(), m_viewpoint.state().now);
+    const bool isChosen =
+        navigation::breakpointOf(*m_viewpoint.run()->trace, selection, m_viewpoint.state().now)
+            .has_value();
+    toggleBreakpoint(isChosen ? selection : Target(target::SourceLine{line.file, line.line}));
 }
 
 void Session::activate(const Target& target)

@@ -2,6 +2,7 @@
 // shown, and the theme. Views read the session and report to it; they do not know each other.
 #pragma once
 
+#include "app/window/breakpoints.h"
 #include "app/window/runs.h"
 #include "app/window/viewpoint.h"
 #include "views/layout/scene/theme.h"
@@ -24,6 +25,18 @@ public:
 
     [[nodiscard]] Viewpoint& viewpoint() { return m_viewpoint; }
 
+    [[nodiscard]] Breakpoints& breakpoints() { return m_breakpoints; }
+
+    [[nodiscard]] const Breakpoints& breakpoints() const { return m_breakpoints; }
+
+    // To the next or previous stop of a breakpoint; without one the playhead stays, and `said`
+    // tells why.
+    void goToBreakpoint(int direction);
+    // Sets a breakpoint at a thing of a view, or removes it.
+    void toggleBreakpoint(const layout::Target& target);
+    // At what is selected or, where that has none, at the line that runs.
+    void toggleBreakpointHere();
+
     [[nodiscard]] layout::Theme theme() const { return m_theme; }
 
     void setTheme(layout::Theme theme);
@@ -37,12 +50,15 @@ public:
 
 Q_SIGNALS:
     void themeChanged();
+    void said(const QString& sentence); // about breakpoints
 
 private:
+    void showRun();
     void openAwaited();
 
     Runs m_runs;
     Viewpoint m_viewpoint;
+    Breakpoints m_breakpoints;
     // Files to compare: the second is opened once the first is shown.
     QString m_toKeep, m_awaited;
     layout::Theme m_theme = layout::Theme::Light;

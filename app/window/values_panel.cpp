@@ -1,6 +1,7 @@
 #include "app/window/values_panel.h"
 
 #include "core/base/format.h"
+#include "core/base/shape.h"
 #include "views/fonts.h"
 #include "views/scene_painter.h"
 
@@ -228,6 +229,11 @@ void ValuesPanel::contextMenuEvent(QContextMenuEvent* event)
         if (m_refs[i].shape == ref()->shape && &m_refs[i] != ref()) {
             add(m_ref->itemText(static_cast<int>(i)), i);
         }
+    }
+    if (ref() != nullptr && m_choice.element) {
+        const QString element = views::text(ref()->name + "[" + join(*m_choice.element, ",") + "]");
+        menu.addAction(tr("Break when %1 is…").arg(element), this,
+                       [this, element] { Q_EMIT conditionAsked(u"when:"_s + element + u">="_s); });
     }
     menu.exec(event->globalPos());
 }

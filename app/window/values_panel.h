@@ -58,6 +58,9 @@ public:
 
     [[nodiscard]] ValuesHistory* history() const { return m_history; }
 
+Q_SIGNALS:
+    void conditionAsked(const QString& text); // the beginning of a breakpoint on an element
+
 protected:
     void showEvent(QShowEvent* event) override;
     void paintEvent(QPaintEvent* event) override;

@@ -99,6 +99,11 @@ VerdictStrip::VerdictStrip(Session& session, QWidget* parent)
         }
         follow();
     });
+    connect(&m_session, &Session::said, this, [this](const QString& sentence) {
+        m_noticeText = sentence;
+        m_notice.start();
+        follow();
+    });
 }
 
 QString VerdictStrip::message() const

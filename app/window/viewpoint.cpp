@@ -46,8 +46,7 @@ Picoseconds steadyTime(const layout::RunView& run)
 Viewpoint::Viewpoint(QObject* parent)
     : QObject(parent)
 {
-    connect(&m_playback, &Playback::advanced, this,
-            [this](Picoseconds time) { moveTo(m_state.now + time, Follow::Scroll); });
+    connect(&m_playback, &Playback::advanced, this, &Viewpoint::play);
 }
 
 void Viewpoint::show(std::shared_ptr<const layout::RunView> run)
@@ -158,6 +157,24 @@ void Viewpoint::setPlaying(bool playing)
     ViewState next = m_state;
     next.playing = playing;
     change(next);
+}
+
+void Viewpoint::play(Picoseconds time)
+{
+    const Picoseconds next = m_state.now + time;
+    const auto stop = m_nextStop ? m_nextStop(m_state.now) : std::nullopt;
+    const bool isStopped = stop && *stop <= next;
+    moveTo(isStopped ? *stop : next, Follow::Scroll);
+    if (isStopped) {
+        setPlaying(false);
+    }
+}
+
+void Viewpoint::jumpTo(Picoseconds time)
+{
+    setPlaying(false);
+    followSource();
+    setNow(time);
 }
 
 void Viewpoint::setNow(Picoseconds now)
@@ -320,9 +337,7 @@ void Viewpoint::goTo(const Target& target)
         return;
     }
     if (const auto time = navigation::timeOf(trace(), target, m_state.now)) {
-        setPlaying(false);
-        followSource();
-        setNow(*time);
+        jumpTo(*time);
     }
 }
 
@@ -364,10 +379,8 @@ void Viewpoint::nextFinding(int direction)
     const std::int64_t from = at == places.end() ? before : at - places.begin();
     const layout::FindingPlace& next =
         places[static_cast<std::size_t>((from + direction + count) % count)];
-    setPlaying(false);
-    followSource();
     select(target::Finding{next.finding});
-    setNow(next.time);
+    jumpTo(next.time);
 }
 
 // To where the playhead is, after the reader had scrolled away.

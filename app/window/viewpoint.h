@@ -10,7 +10,9 @@
 
 #include <QObject>
 
+#include <functional>
 #include <memory>
+#include <optional>
 
 namespace pallascope::app {
 
@@ -52,6 +54,13 @@ public:
     void markLoop(std::int32_t loop);
 
     void home() { setNow(Picoseconds(0)); }
+
+    // Stops playing there, and the source view follows.
+    void jumpTo(Picoseconds time);
+    // Playing stops at the first of these times after the playhead.
+    using NextStop = std::function<std::optional<Picoseconds>(Picoseconds now)>;
+
+    void setStops(NextStop next) { m_nextStop = std::move(next); }
 
     void end();
 
@@ -104,6 +113,7 @@ private:
     };
 
     void change(const layout::ViewState& next);
+    void play(Picoseconds time);
     void moveTo(Picoseconds now, Follow follow);
     void followSource();
 
@@ -119,6 +129,7 @@ private:
     Playback m_playback;
     StepUnit m_unit = StepUnit::Step;
     bool m_isUnitChosen = false;
+    NextStop m_nextStop;
 };
 
 } // namespace pallascope::app

@@ -1,6 +1,7 @@
 // Answers the window's requests from synthetic traces, as fake_run_job.h describes.
 #include "tests/gui/fake_run_job.h"
 
+#include "app/run_job/break_search.h"
 #include "app/run_job/values_source.h"
 #include "core/trace_file/trace_file.h"
 #include "tests/support/run_view_fixture.h"
@@ -166,6 +167,14 @@ std::optional<FinishedRun> viewWithoutRun(const RunRequest& /*request*/, const E
 }
 
 Result<std::unique_ptr<ValuesSource>> openValues(const RunRequest&, const layout::RunView&, bool)
+{
+    return userError("A made-up trace has no values.");
+}
+
+Result<std::optional<std::vector<std::int64_t>>> searchStops(const RunRequest&,
+                                                             const layout::RunView&, bool,
+                                                             const trace::Breakpoint&,
+                                                             const Progress&)
 {
     return userError("A made-up trace has no values.");
 }

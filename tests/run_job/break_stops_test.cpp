@@ -5,6 +5,7 @@
 #include "core/trace/lookup.h"
 #include "core/trace/mark_time.h"
 #include "views/navigation/break_stops.h"
+#include "views/navigation/break_targets.h"
 #include "views/navigation/times_of_events.h"
 
 #include <gtest/gtest.h>
@@ -313,4 +314,45 @@ TEST(BreakStops, thatTheRunCannotHaveAreRefused)
               std::string::npos);
     EXPECT_NE(refusal(*trace, "line:matmul.cpp:1").find("Nothing that takes time runs at line 1"),
               std::string::npos);
+}
+
+TEST(BreakTargets, areTheBreakpointsOfThings)
+{
+    namespace target = layout::target;
+    const auto trace = traceOf(someKernels().front());
+    const auto textAt = [&](const layout::Target& thing, std::int64_t now = 0) {
+        const auto breakpoint = breakpointOf(*trace, thing, Picoseconds(now));
+        return breakpoint ? trace::textOf(*breakpoint) : "";
+    };
+    EXPECT_EQ(textAt(target::Steps{5, 5}), "grid:1,0,1");
+    EXPECT_EQ(textAt(target::Steps{5, 6}), ""); // two steps are none
+    EXPECT_EQ(textAt(target::Block{0, 3}), "block:x(1,1)");
+    EXPECT_EQ(textAt(target::Copy{0}), "block:x(0,0)");
+    EXPECT_EQ(textAt(target::Buffer{0}, trace->steps().bodyBegin[0]), "block:x(0,0)");
+    EXPECT_EQ(textAt(target::Buffer{0}), ""); // which holds nothing yet
+    const auto& listing = trace->info().listing;
+    for (std::size_t i = 0; i < listing.size(); ++i) {
+        if (listing[i].text.find("dot_general") != std::string::npos) {
+            EXPECT_EQ(textAt(target::ListingLine{static_cast<std::int64_t>(i)}),
+                      "line:matmul.cpp:24");
+            EXPECT_EQ(textAt(target::Operation{listing[i].operation, {}}), "line:matmul.cpp:24");
+        }
+    }
+    EXPECT_EQ(textAt(target::SourceLine{0, 1}), "");
+    EXPECT_EQ(textAt({}), "");
+}
+
+TEST(BreakTargets, areComeToNextOrElseWereLast)
+{
+    namespace target = layout::target;
+    const auto trace = traceOf(someKernels().front());
+    const BreakTimes uses = timesOf(*trace, "block:x(1,1)");
+    ASSERT_GT(uses.size(), 1U);
+    const layout::Target block = target::Block{0, 3};
+    EXPECT_EQ(timeToRunTo(*trace, block, Picoseconds(0)), Picoseconds(uses.front()));
+    EXPECT_EQ(timeToRunTo(*trace, block, Picoseconds(uses[0])), Picoseconds(uses[1]));
+    EXPECT_EQ(timeToRunTo(*trace, block, trace->end()), Picoseconds(uses.back()));
+    EXPECT_EQ(timeToRunTo(*trace, target::Copy{2}, trace->end()),
+              Picoseconds(trace->copies().start[2]));
+    EXPECT_EQ(timeToRunTo(*trace, {}, Picoseconds(0)), std::nullopt);
 }

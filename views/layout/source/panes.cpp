@@ -337,6 +337,18 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
     canvas.fill(area.x + gutter.width - 2, top, 1, y - top, Role::Line);
 }
 
+SourceGutter gutterOfShown(const RunView& run, const ViewState& state, const SourceMoment& moment)
+{
+    const auto& sources = run.trace->info().sources;
+    const auto file = static_cast<std::size_t>(shownFile(run, state, moment));
+    if (file >= sources.size()) {
+        return {};
+    }
+    const auto lines = static_cast<std::int64_t>(linesOf(sources[file].text).size());
+    const Gutter gutter = gutterOf(run, static_cast<std::int32_t>(file), lines);
+    return {gutter.timesWidth, gutter.width - gutter.marks - 2, gutter.width};
+}
+
 void paintListing(Canvas& canvas, const RunView& run, const SourceMoment& moment, Rect area)
 {
     const trace::Info& info = run.trace->info();

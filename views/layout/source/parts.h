@@ -5,6 +5,7 @@
 #include "core/trace/row.h"
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/canvas.h"
+#include "views/layout/source/source.h"
 
 #include <optional>
 #include <string>
@@ -23,6 +24,9 @@ struct SourceMoment
 
 void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state,
                       const SourceMoment& moment, Rect area);
+// What stands left of the lines that paintSourceLines paints.
+[[nodiscard]] SourceGutter gutterOfShown(const RunView& run, const ViewState& state,
+                                         const SourceMoment& moment);
 void paintListing(Canvas& canvas, const RunView& run, const SourceMoment& moment, Rect area);
 
 } // namespace pallascope::layout

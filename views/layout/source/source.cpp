@@ -120,6 +120,16 @@ std::string captionOf(Canvas& canvas, const RunView& run, const SourceMoment& mo
 
 } // namespace
 
+trace::SourceLine currentLine(const RunView& run, Picoseconds now)
+{
+    return momentOf(run, now).line;
+}
+
+SourceGutter sourceGutter(const RunView& run, const ViewState& state)
+{
+    return gutterOfShown(run, state, momentOf(run, state.now));
+}
+
 Scene layoutSource(const RunView& run, const ViewState& state, Size size, SourceTab tab)
 {
     const trace::Info& info = run.trace->info();

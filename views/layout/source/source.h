@@ -15,4 +15,17 @@ enum class SourceTab
 [[nodiscard]] Scene layoutSource(const RunView& run, const ViewState& state, Size size,
                                  SourceTab tab = SourceTab::Source);
 
+// The line that runs at a time, or that waits; line 0 where none is known.
+[[nodiscard]] trace::SourceLine currentLine(const RunView& run, Picoseconds now);
+
+// What stands left of the code, in px from the left edge of the view; all 0 without a source.
+struct SourceGutter
+{
+    double numbers = 0;    // where line numbers begin
+    double numbersEnd = 0; // where they end, and the marks of findings begin
+    double code = 0;       // where the code begins
+};
+
+[[nodiscard]] SourceGutter sourceGutter(const RunView& run, const ViewState& state);
+
 } // namespace pallascope::layout
