@@ -192,8 +192,13 @@ private Q_SLOTS:
         QTRY_VERIFY(window->strip().message().contains(QStringLiteral("re-running…")));
         QTRY_VERIFY(state().stale);
         QTRY_VERIFY(caption("grid").endsWith(QStringLiteral("of the previous run")));
-        auto* cancel = window->strip().findChild<app::HeadButton*>();
-        QVERIFY(cancel->isVisible());
+        const auto buttons = window->strip().findChildren<app::HeadButton*>();
+        const auto found =
+            std::find_if(buttons.begin(), buttons.end(), [](const app::HeadButton* button) {
+                return button->text() == QStringLiteral("Cancel");
+            });
+        QVERIFY(found != buttons.end() && (*found)->isVisible());
+        auto* cancel = *found;
         QTest::mouseClick(cancel, Qt::LeftButton);
         QVERIFY(!session().runs().job().running);
         QVERIFY(!state().stale);
