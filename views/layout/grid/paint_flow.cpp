@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 
 namespace pallascope::layout {
@@ -32,7 +33,8 @@ public:
         , m_output(picture.manual == nullptr && parts::writes(m_operand))
     {
         if (picture.manual == nullptr) {
-            m_blocks.emplace(moment.run, trace::OperandRow{picture.operand}, moment.now);
+            m_blocks = std::make_unique<ArrayCells>(moment.run, trace::OperandRow{picture.operand},
+                                                    moment.now);
         }
     }
 
@@ -229,7 +231,7 @@ private:
     const trace::Operand& m_operand;
     Role m_role;
     bool m_output;
-    std::optional<ArrayCells> m_blocks; // of the operand of a pipeline
+    std::unique_ptr<ArrayCells> m_blocks; // of the operand of a pipeline
 };
 
 // Whether a cell must be seen, however many share a pixel.
