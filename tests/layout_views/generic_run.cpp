@@ -350,7 +350,8 @@ layout::RunView viewOf(trace::TraceBuilder builder)
     run.lineTimes = {
         {body, run.report.split.compute, 1},
         {run.trace->info().pipelines.empty() ? body : run.trace->info().pipelines[0].source,
-         run.trace->end() - run.report.split.compute, -1}};
+         run.trace->end() - run.report.split.compute,
+         {}}};
     return run;
 }
 

@@ -77,7 +77,7 @@ TEST(Search, wordsOfAFindingFindIt)
 TEST(Search, wordsOfALineFindItAndLinesThatTakeTimeComeFirst)
 {
     layout::RunView view = run();
-    view.lineTimes = {{{0, 4}, Picoseconds(5), -1}};
+    view.lineTimes = {{{0, 4}, Picoseconds(5), {}}};
     const std::vector<Found> all = navigation::search(view, "dot", 100);
     ASSERT_EQ(all.size(), 2U);
     EXPECT_EQ(all[0], (Found{"line 4: fourth Dot(x)", target::SourceLine{0, 4}}));

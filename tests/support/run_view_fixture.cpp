@@ -238,7 +238,7 @@ std::vector<analysis::LineTime> lineTimesOf(const trace::Trace& trace)
 {
     const std::vector<Picoseconds> times = timeByTemplate(trace);
     const Picoseconds rest = trace.end() - times[0] - times[1];
-    return {{{0, kPipelineLine}, rest, -1},
+    return {{{0, kPipelineLine}, rest, {}},
             {{0, kZeroLine}, times[0], 5},
             {{0, kDotLine}, times[1], 0}};
 }

@@ -34,12 +34,16 @@ struct Strip
         return std::round(x + width * static_cast<double>(cell) / static_cast<double>(cells));
     }
 
-    [[nodiscard]] std::int64_t firstBlock(std::int64_t cell) const { return cell * blocks / cells; }
+    // The products may not fit 64 bits: a file may say that there are 2^62 blocks.
+    [[nodiscard]] std::int64_t firstBlock(std::int64_t cell) const
+    {
+        return static_cast<std::int64_t>(static_cast<__int128>(cell) * blocks / cells);
+    }
 
     [[nodiscard]] std::int64_t cellOf(std::int64_t block) const
     {
         // This is the inverse of firstBlock.
-        return ((block + 1) * cells - 1) / blocks;
+        return static_cast<std::int64_t>(((static_cast<__int128>(block) + 1) * cells - 1) / blocks);
     }
 };
 
