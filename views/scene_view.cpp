@@ -198,7 +198,8 @@ void SceneView::refresh()
     const QRegion framed = framedRegion();
     m_scene = std::move(next);
     m_things.reset();
-    if (m_run && isThing(framedBy(m_state))) {
+    // Those of a finding are the same at every moment of a run.
+    if (m_run && (isThing(m_state.hover) || m_partners.empty())) {
         m_partners = navigation::Partners(*m_run, m_state, framedBy(m_state));
     }
     update(framed + framedRegion());

@@ -57,7 +57,6 @@ void Breakpoints::show(const QString& kernel, const RunRequest& request,
         take(m_kept[kernel]);
     }
     m_run = std::move(run);
-    m_knowsValues = request.fullValues;
     m_jobs.open(request, m_run, isReopened);
     lookAll();
 }

@@ -80,7 +80,6 @@ private:
     std::map<QString, QStringList> m_kept;        // of other kernels
     QString m_kernel;
     std::shared_ptr<const layout::RunView> m_run;
-    bool m_knowsValues = false;
     BreakJobs m_jobs;
 };
 

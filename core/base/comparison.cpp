@@ -57,7 +57,7 @@ bool compared(double a, Comparator comparator, double b)
     PALLASCOPE_CHECK(false && "exhaustive");
 }
 
-std::optional<Comparison> parseComparison(const std::string& text)
+std::optional<ParsedComparison> parseComparison(const std::string& text)
 {
     const std::size_t at = text.find_first_of(kComparatorLetters);
     const auto found =
@@ -68,8 +68,8 @@ std::optional<Comparison> parseComparison(const std::string& text)
     if (found == kComparators.end()) {
         return std::nullopt;
     }
-    Comparison comparison{withoutSpaces(text.substr(0, at)), found->second,
-                          withoutSpaces(text.substr(at + found->first.size()))};
+    ParsedComparison comparison{withoutSpaces(text.substr(0, at)), found->second,
+                                withoutSpaces(text.substr(at + found->first.size()))};
     return comparison.left.empty() || comparison.right.empty()
                    || comparison.right.find_first_of(kComparatorLetters) != std::string::npos
                ? std::nullopt

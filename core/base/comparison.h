@@ -24,7 +24,8 @@ enum class Comparator : std::uint8_t
 
 [[nodiscard]] bool compared(double a, Comparator comparator, double b);
 
-struct Comparison
+// Both sides as they were written.
+struct ParsedComparison
 {
     std::string left;
     Comparator comparator = Comparator::Equal;
@@ -33,6 +34,6 @@ struct Comparison
 
 // LEFT OPERATOR RIGHT with one of > >= < <= = !=; spaces are allowed around both sides. Nullopt for
 // any other text.
-[[nodiscard]] std::optional<Comparison> parseComparison(const std::string& text);
+[[nodiscard]] std::optional<ParsedComparison> parseComparison(const std::string& text);
 
 } // namespace pallascope

@@ -87,6 +87,7 @@ struct NanBirth
 struct NanLoad
 {
     std::int64_t event = 0;
+    Picoseconds time;
     std::int32_t agent = -1;
     std::optional<trace::StepRow> step;
     std::int32_t operation = -1;

@@ -142,7 +142,7 @@ Result<Verdict> evaluateNumber(const Condition& condition, double actual, bool v
 
 Result<Condition> parseCondition(const std::string& text)
 {
-    if (auto comparison = parseComparison(text)) { // study::Comparison is something else
+    if (std::optional<ParsedComparison> comparison = parseComparison(text)) {
         return Condition{text, std::move(comparison->left), comparison->comparator,
                          std::move(comparison->right)};
     }

@@ -80,7 +80,7 @@ std::optional<Breakpoint> firstOf(const std::string& rest)
 
 std::optional<Breakpoint> whenOf(const std::string& rest)
 {
-    std::optional<Comparison> comparison = parseComparison(rest);
+    std::optional<ParsedComparison> comparison = parseComparison(rest);
     if (!comparison) {
         return std::nullopt;
     }

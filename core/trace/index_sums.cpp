@@ -124,8 +124,9 @@ Index::Sums::Sums(const Trace& trace)
     , segments(trace.info().units.size() + 1)
     , waits(1)
 {
-    for (std::int32_t device = 0; device < trace.info().deviceCount(); ++device) {
-        manual.emplace_back(trace, arrays, scratch, device);
+    for (std::vector<std::uint32_t>& rows : manualRows(trace)) {
+        const auto device = static_cast<std::int32_t>(manual.size());
+        manual.emplace_back(trace, arrays, scratch, device, std::move(rows));
     }
     addSegments(trace);
     for (std::size_t row = 0; row < trace.waits().size(); ++row) {

@@ -71,20 +71,6 @@ bool overlap(const std::vector<AxisRange>& a, const std::vector<AxisRange>& b)
     return overlaps;
 }
 
-// Whether manual DMA begins or ends in memory of a device. Where the trace does not say it, all
-// copies count as the first device's.
-bool touches(const Trace& trace, CopyRow copy, std::int32_t device)
-{
-    const std::optional<EndRow> source = sourceOf(trace, copy);
-    if (!source) {
-        return device == 0;
-    }
-    const auto isThere = [&](EndRow end) {
-        return trace.info().deviceOf(trace.copyEnds().agent[end.index()]) == device;
-    };
-    return isThere(*source) || isThere(otherEnd(*source));
-}
-
 // Fills in which copies go over which cells.
 void addParts(ManualArray& array, const std::vector<ManualEnd>& ends)
 {
@@ -147,15 +133,10 @@ AxisRange ManualArray::rangeOf(std::int64_t cell, std::size_t axis) const
 }
 
 ManualArrays::ManualArrays(const Trace& trace, const Arrays& arrays, const ScratchSlots& scratch,
-                           std::int32_t device)
+                           std::int32_t device, std::vector<std::uint32_t> rows)
+    : m_rows(std::move(rows))
 {
     const Copies& copies = trace.copies();
-    for (std::size_t row = 0; row < copies.size(); ++row) {
-        if (trace.info().operands[at(copies.operand[row])].pipeline == kNone
-            && touches(trace, CopyRow::at(row), device)) {
-            m_rows.push_back(static_cast<std::uint32_t>(row));
-        }
-    }
     if (m_rows.empty()) {
         return;
     }
@@ -350,6 +331,31 @@ void ManualArrays::collectStays(const Trace& trace, const ScratchSlots& scratch)
             }
         }
     }
+}
+
+std::vector<std::vector<std::uint32_t>> manualRows(const Trace& trace)
+{
+    const Info& info = trace.info();
+    std::vector<std::vector<std::uint32_t>> rows(at(info.deviceCount()));
+    for (std::size_t row = 0; row < trace.copies().size(); ++row) {
+        if (info.operands[at(trace.copies().operand[row])].pipeline != kNone) {
+            continue;
+        }
+        const auto number = static_cast<std::uint32_t>(row);
+        const std::optional<EndRow> source = sourceOf(trace, CopyRow::at(row));
+        if (!source) {
+            rows.front().push_back(number);
+            continue;
+        }
+        const std::vector<std::int32_t>& agents = trace.copyEnds().agent;
+        const std::int32_t from = info.deviceOf(agents[source->index()]);
+        const std::int32_t to = info.deviceOf(agents[otherEnd(*source).index()]);
+        rows[at(from)].push_back(number);
+        if (to != from) {
+            rows[at(to)].push_back(number);
+        }
+    }
+    return rows;
 }
 
 } // namespace pallascope::trace

@@ -51,10 +51,9 @@ class ManualArrays
 {
 public:
     ManualArrays() = default;
-    // Of one device; keeps none of the others. Traces that do not say where copies begin and end
-    // have the copies of all devices in the first one.
+    // Of one device, with its rows of manualRows(); keeps none of the others.
     ManualArrays(const Trace& trace, const Arrays& arrays, const ScratchSlots& scratch,
-                 std::int32_t device);
+                 std::int32_t device, std::vector<std::uint32_t> rows);
 
     // In the order in which operands bring them up.
     [[nodiscard]] const std::vector<ManualArray>& all() const { return m_arrays; }
@@ -116,5 +115,9 @@ private:
     std::vector<Stay> m_stays;            // for each of them
     std::vector<std::uint32_t> m_byBlock; // the same rows by (operand, block, row)
 };
+
+// For each device the manual DMA that begins or ends in its memory: rows of Copies, ascending. In
+// traces that do not say where copies begin and end, all of it counts as the first device's.
+[[nodiscard]] std::vector<std::vector<std::uint32_t>> manualRows(const Trace& trace);
 
 } // namespace pallascope::trace

@@ -128,8 +128,7 @@ std::int32_t receiverOf(const Trace& trace, const std::vector<MeshAxis>& mesh, C
 {
     if (const std::optional<EndRow> source = sourceOf(trace, copy)) {
         const std::size_t target = otherEnd(*source).index();
-        return static_cast<std::int32_t>(at(trace.copyEnds().agent[target])
-                                         / trace.info().agentsPerDevice());
+        return trace.info().deviceOf(trace.copyEnds().agent[target]);
     }
     return signalledDevice(trace, mesh, copy);
 }

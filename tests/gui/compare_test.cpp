@@ -6,9 +6,7 @@
 #include "views/layout/run/kept_run.h"
 #include "views/layout/run/view_parts.h"
 
-#include <QDropEvent>
 #include <QFileInfo>
-#include <QMimeData>
 #include <QTemporaryDir>
 
 namespace pallascope::test {
@@ -38,22 +36,6 @@ private:
         session().runs().saveTrace(path);
         [&] { QTRY_VERIFY(QFileInfo::exists(path)); }();
         return path;
-    }
-
-    void drop(const QStringList& files) const
-    {
-        QMimeData data;
-        QList<QUrl> urls;
-        for (const QString& file : files) {
-            urls.append(QUrl::fromLocalFile(file));
-        }
-        data.setUrls(urls);
-        const QPoint at(400, 400);
-        QDragEnterEvent enter(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-        QApplication::sendEvent(window.get(), &enter);
-        QVERIFY(enter.isAccepted());
-        QDropEvent event(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-        QApplication::sendEvent(window.get(), &event);
     }
 
 private Q_SLOTS:

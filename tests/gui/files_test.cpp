@@ -3,10 +3,8 @@
 #include "app/window/window_app.h"
 #include "tests/gui/window_fixture.h"
 
-#include <QDropEvent>
 #include <QFile>
 #include <QFileInfo>
-#include <QMimeData>
 #include <QTemporaryDir>
 
 namespace pallascope::test {
@@ -21,18 +19,6 @@ private:
     [[nodiscard]] QString path(const char* name) const
     {
         return m_dir.filePath(QString::fromLatin1(name));
-    }
-
-    void drop(const QString& file) const
-    {
-        QMimeData data;
-        data.setUrls({QUrl::fromLocalFile(file)});
-        const QPoint at(400, 400);
-        QDragEnterEvent enter(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-        QApplication::sendEvent(window.get(), &enter);
-        QVERIFY(enter.isAccepted());
-        QDropEvent event(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-        QApplication::sendEvent(window.get(), &event);
     }
 
 private Q_SLOTS:
@@ -62,7 +48,7 @@ private Q_SLOTS:
         QTRY_VERIFY(QFileInfo::exists(path("drop.trace.json")));
         session().runs().adopt(finishedRun(512));
         QSignalSpy runs(&session().viewpoint(), &app::Viewpoint::runChanged);
-        drop(path("drop.trace.json"));
+        drop({path("drop.trace.json")});
         QTRY_COMPARE(runs.count(), 1);
         QCOMPARE(trace().steps().size(), std::size_t(64));
     }
@@ -74,7 +60,7 @@ private Q_SLOTS:
         QVERIFY(file.open(QIODevice::WriteOnly));
         file.write("{\"traceEvents\": [");
         file.close();
-        drop(path("broken.trace.json"));
+        drop({path("broken.trace.json")});
         QTRY_VERIFY(window->strip().message().contains(QStringLiteral("broken.trace.json")));
         QCOMPARE(session().runs().shown()->view, before);
         QVERIFY(!session().runs().job().running);

@@ -84,6 +84,17 @@ private:
         QTRY_VERIFY_WITH_TIMEOUT(picture().sight() || caption().contains(u"no values"), 30000);
     }
 
+    // Its results, at the end of its run; the file is in the folder.
+    void showNan(const QTemporaryDir& folder)
+    {
+        const std::string path = folder.filePath(QStringLiteral("nan.pallascope")).toStdString();
+        saveWithNan(path);
+        open();
+        run({.kernel = path, .chip = "tpu_v5e", .check = false});
+        m_window->session().viewpoint().end();
+        showValues();
+    }
+
     [[nodiscard]] app::Runs& runs() const { return m_window->session().runs(); }
 
     [[nodiscard]] app::Dock& dock(const char* name) const
@@ -213,12 +224,7 @@ private Q_SLOTS:
     void nanIsShownAndFound()
     {
         const QTemporaryDir folder;
-        const std::string path = folder.filePath(QStringLiteral("nan.pallascope")).toStdString();
-        saveWithNan(path);
-        open();
-        run({.kernel = path, .chip = "tpu_v5e", .check = false});
-        m_window->session().viewpoint().end();
-        showValues();
+        showNan(folder);
         QVERIFY(shows("out", "HBM"));
         QTRY_COMPARE(picture().sight()->all.nan, std::int64_t{1});
         QCOMPARE(picture().sight()->all.inf, std::int64_t{255});
@@ -229,12 +235,7 @@ private Q_SLOTS:
     void aNanIsFollowedToTheOperationThatMadeIt()
     {
         const QTemporaryDir folder;
-        const std::string path = folder.filePath(QStringLiteral("nan.pallascope")).toStdString();
-        saveWithNan(path);
-        open();
-        run({.kernel = path, .chip = "tpu_v5e", .check = false});
-        m_window->session().viewpoint().end();
-        showValues();
+        showNan(folder);
         QTRY_COMPARE(picture().sight()->all.nan, std::int64_t{1});
         QTRY_VERIFY(panel().history()->nanButton()->isVisible());
         QTest::mouseClick(panel().history()->nanButton(), Qt::LeftButton);

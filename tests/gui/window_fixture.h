@@ -13,8 +13,11 @@
 #include "views/style.h"
 
 #include <QApplication>
+#include <QDropEvent>
+#include <QMimeData>
 #include <QSignalSpy>
 #include <QTest>
+#include <QUrl>
 #include <QWheelEvent>
 
 #include <functional>
@@ -75,6 +78,22 @@ public:
         QWheelEvent event(at, widget.mapToGlobal(at), pixels, angle, Qt::NoButton, modifiers,
                           Qt::NoScrollPhase, false);
         QApplication::sendEvent(&widget, &event);
+    }
+
+    void drop(const QStringList& files) const
+    {
+        QMimeData data;
+        QList<QUrl> urls;
+        for (const QString& file : files) {
+            urls.append(QUrl::fromLocalFile(file));
+        }
+        data.setUrls(urls);
+        const QPoint at(400, 400);
+        QDragEnterEvent enter(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(window.get(), &enter);
+        QVERIFY(enter.isAccepted());
+        QDropEvent event(at, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(window.get(), &event);
     }
 
     static void drag(QWidget& widget, QPoint from, QPoint to,

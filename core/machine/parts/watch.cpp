@@ -375,7 +375,12 @@ void Watch::noteBirth(const ir::Operation& operation, bool isOfInf)
 
 void Watch::noteLoad(const RefBinding& ref, const RuntimeValue& loaded)
 {
-    NanLoad found{m_by.event, m_by.agent, m_by.step, m_by.operation, {}, loaded.elements(), {}};
+    NanLoad found{.event = m_by.event,
+                  .time = m_by.time,
+                  .agent = m_by.agent,
+                  .step = m_by.step,
+                  .operation = m_by.operation,
+                  .of = loaded.elements()};
     const Shape& memory = shapeOfMemory(ref.buffer);
     for (std::int64_t i = 0; i < found.of && m_nansLeft > 0; ++i) {
         const double value =
