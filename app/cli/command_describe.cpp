@@ -103,7 +103,7 @@ std::string loopsText(const ir::Program& program)
         text += fmt::format("loop that copies or waits: {}, {} at {}{}\n",
                             trace::loopName(loops, static_cast<std::int32_t>(loop)),
                             ir::opName(facts[loop].operation->code),
-                            program.where(facts[loop].operation->location),
+                            program.where(facts[loop].location),
                             parent < 0 ? "" : ", in " + trace::loopName(loops, parent));
     }
     return text;
@@ -118,7 +118,7 @@ nlohmann::ordered_json loopsJson(const ir::Program& program)
         nlohmann::ordered_json row = {
             {"name", trace::loopName(loops, static_cast<std::int32_t>(loop))},
             {"operation", ir::opName(facts[loop].operation->code)},
-            {"source", program.where(facts[loop].operation->location)},
+            {"source", program.where(facts[loop].location)},
             {"parent", nullptr}};
         if (facts[loop].parent >= 0) {
             row["parent"] = trace::loopName(loops, facts[loop].parent);

@@ -43,11 +43,23 @@ std::string_view functionWithin(std::string_view around, std::string_view functi
     return function == "_" || function == "<lambda>" ? std::string_view() : function;
 }
 
+// The innermost place of a loop in the file of what it is in: a helper of another file is not where
+// its author looks for it.
+LocationId placeOf(const Program& program, const Operation& loop, const std::string& file)
+{
+    for (LocationId id = loop.location; id.index >= 0; id = locationOf(program, id)->caller) {
+        if (locationOf(program, id)->file == file) {
+            return id;
+        }
+    }
+    return loop.location;
+}
+
 // The name of the function that is a loop's body. JAX keeps no names of loops, but the operations
 // of the body know in which function they stand.
-std::string_view nameOfBody(const Program& program, const Operation& loop)
+std::string_view nameOfBody(const Program& program, const Operation& loop, LocationId where)
 {
-    const Location* const place = locationOf(program, loop.location);
+    const Location* const place = locationOf(program, where);
     if (place == nullptr || place->function.empty()) {
         return {};
     }
@@ -66,28 +78,36 @@ std::string_view nameOfBody(const Program& program, const Operation& loop)
     return {};
 }
 
-std::string nameOfLoop(const Program& program, const Operation& loop)
+std::string nameOfLoop(const Program& program, const Operation& loop, LocationId where)
 {
-    if (const std::string_view name = nameOfBody(program, loop); !name.empty()) {
+    if (const std::string_view name = nameOfBody(program, loop, where); !name.empty()) {
         return std::string(name);
     }
-    const Location* const place = locationOf(program, loop.location);
+    const Location* const place = locationOf(program, where);
     return place == nullptr || place->line <= 0 ? "loop"
                                                 : "loop at line " + std::to_string(place->line);
 }
 
-void collectLoops(const Program& program, const Region& region, int parent,
+// `file` is that of the kernel around the region; empty: of none.
+void collectLoops(const Program& program, const Region& region, int parent, const std::string& file,
                   std::vector<LoopFacts>& loops)
 {
     for (const Operation& operation : region.operations) {
         int around = parent;
+        const Location* const place = locationOf(program, operation.location);
+        const bool isKernel = operation.code == OpCode::Kernel || operation.code == OpCode::CoreMap
+                              || operation.code == OpCode::Pipeline
+                              || operation.code == OpCode::RunScoped;
+        const std::string& within =
+            isKernel && place != nullptr && file.empty() ? place->file : file;
         if (isLoop(operation)
             && std::any_of(operation.regions.begin(), operation.regions.end(), copiesOrWaits)) {
             around = static_cast<int>(loops.size());
-            loops.push_back({&operation, nameOfLoop(program, operation), parent});
+            const LocationId where = placeOf(program, operation, within);
+            loops.push_back({&operation, nameOfLoop(program, operation, where), where, parent});
         }
         for (const Region& inner : operation.regions) {
-            collectLoops(program, inner, around, loops);
+            collectLoops(program, inner, around, within, loops);
         }
     }
 }
@@ -97,7 +117,7 @@ void collectLoops(const Program& program, const Region& region, int parent,
 std::vector<LoopFacts> loopsThatCopy(const Program& program)
 {
     std::vector<LoopFacts> loops;
-    collectLoops(program, program.body, -1, loops);
+    collectLoops(program, program.body, -1, {}, loops);
     return loops;
 }
 

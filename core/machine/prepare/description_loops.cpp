@@ -11,7 +11,7 @@ void Description::describeLoops(const ir::Program& program)
     for (const ir::LoopFacts& loop : ir::loopsThatCopy(program)) {
         m_loops[static_cast<std::size_t>(loop.operation->id)] =
             static_cast<std::int32_t>(info.loops.size());
-        info.loops.push_back({loop.name, sourceLine(program, loop.operation->location),
+        info.loops.push_back({loop.name, sourceLine(program, loop.location),
                               info.operations.empty() ? trace::kNone : loop.operation->id,
                               loop.parent});
     }

@@ -115,6 +115,34 @@ TEST(Rounds, areNamedByTheirLineWhereTheAuthorGaveNoName)
     EXPECT_EQ(trace->info().operations[static_cast<std::size_t>(loop.operation)].name, "scan");
 }
 
+// A library may have a function that makes loops: its author looks for a loop where it is called.
+TEST(Rounds, areWhereTheKernelCallsAHelperOfAnotherFile)
+{
+    ir::Program program = nestedLoops();
+    const auto at = [&](ir::LocationId id) -> ir::Location& {
+        return program.locations[static_cast<std::size_t>(id.index)];
+    };
+    std::vector<ir::LocationId> loops;
+    std::string own;
+    ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (operation.code == ir::OpCode::Scan) {
+            loops.push_back(operation.location);
+        } else if (operation.code == ir::OpCode::RunScoped) {
+            own = at(operation.location).file;
+        }
+    });
+    ASSERT_EQ(loops.size(), 2U);
+    const auto call = static_cast<std::int32_t>(program.locations.size());
+    const std::int32_t line = at(loops[0]).line;
+    program.locations.push_back({own, line, "kernel", {}});
+    at(loops[0]) = {"library/loops.py", 9, "repeat", {call}};
+    const auto trace = tracedRounds(program);
+    const trace::Loop& loop = trace->info().loops[0];
+    EXPECT_EQ(loop.name, "loop at line " + std::to_string(line));
+    EXPECT_EQ(loop.source.line, line);
+    EXPECT_EQ(trace->info().sources[static_cast<std::size_t>(loop.source.file)].path, own);
+}
+
 // As Python names a function that is defined in another one.
 TEST(Rounds, areNamedByTheFunctionThatIsTheBody)
 {
