@@ -98,8 +98,10 @@ void TimelineView::mousePressEvent(QMouseEvent* event)
     }
     Q_EMIT pressed();
     m_pressed = event->position();
-    if (const Target target = targetAt(m_pressed); is<target::Print>(target)) {
-        Q_EMIT clicked(target); // the marks of prints lie on the ruler
+    const Target pressed = targetAt(m_pressed);
+    const auto* at = std::get_if<target::Time>(&pressed);
+    if (is<target::Print>(pressed) || (at != nullptr && at->time)) {
+        Q_EMIT clicked(pressed); // the marks of prints and the tags of breakpoints on the ruler
         return;
     }
     forgetPointer(); // a drag moves the picture along with it

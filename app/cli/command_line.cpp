@@ -33,6 +33,12 @@ void addPictureOptions(CLI::App* command, PictureRequest& picture)
                      "which device the views show of a run of several, from 0")
         ->needs(screenshot);
     command
+        ->add_option("--break", picture.breaks,
+                     "mark where a breakpoint stops that needs no values, such as line:FILE:LINE, "
+                     "grid:3,0,1 or block:x(2,0); as often as wanted")
+        ->allow_extra_args(false)
+        ->needs(screenshot);
+    command
         ->add_option("--callout", picture.callout,
                      "show this callout of the first start, 1 to 4, in a picture of the window")
         ->needs(screenshot)

@@ -4,6 +4,7 @@
 #include "views/layout/run/kept_run.h"
 #include "views/layout/scene/svg.h"
 #include "views/layout/views.h"
+#include "views/navigation/break_stops.h"
 #include "views/navigation/times.h"
 
 #include <fmt/format.h>
@@ -69,6 +70,40 @@ Status goToFinding(const layout::RunView& run, std::int32_t number, layout::View
     return Done{};
 }
 
+// A breakpoint whose stops the trace tells.
+Result<trace::Breakpoint> breakpointOfTrace(const std::string& text)
+{
+    Result<trace::Breakpoint> breakpoint = trace::parseBreakpoint(text);
+    if (breakpoint && trace::needsValues(*breakpoint)) {
+        return userError("A picture does not know where " + text
+                         + " stops; `pallascope state "
+                           "--break` does.");
+    }
+    return breakpoint;
+}
+
+// The stops of these breakpoints, for the views to mark.
+Status markBreaks(const trace::Trace& trace, const std::vector<std::string>& texts,
+                  layout::ViewState& state)
+{
+    std::vector<layout::BreakStops> breaks;
+    for (const std::string& text : texts) {
+        const Result<trace::Breakpoint> breakpoint = breakpointOfTrace(text);
+        if (!breakpoint) {
+            return breakpoint.error();
+        }
+        const Result<navigation::BreakTimes> times = navigation::breakTimes(trace, *breakpoint);
+        if (!times) {
+            return times.error();
+        }
+        breaks.push_back({trace::textOf(*breakpoint), *times, true});
+    }
+    if (!breaks.empty()) {
+        state.breaks = std::make_shared<const std::vector<layout::BreakStops>>(std::move(breaks));
+    }
+    return Done{};
+}
+
 } // namespace
 
 Status checkPicture(const PictureRequest& request)
@@ -87,6 +122,11 @@ Status checkPicture(const PictureRequest& request)
     if (request.callout > 0 && !window) {
         return userError("A callout is shown in a picture of the window, not of \"" + request.view
                          + "\".");
+    }
+    for (const std::string& text : request.breaks) {
+        if (const auto breakpoint = breakpointOfTrace(text); !breakpoint) {
+            return breakpoint.error();
+        }
     }
     const auto time = parseTime(request.at, Picoseconds(1));
     return time ? Status(Done{}) : time.error();
@@ -117,6 +157,9 @@ Status writePicture(const FinishedRun& run, const PictureRequest& request,
                                                 : layout::frameAround(trace, state.now);
     state.kept = kept == nullptr ? nullptr : layout::keptBeside(kept, *run.view);
     state.isKeptBySteps = bySteps;
+    if (Status marked = markBreaks(trace, request.breaks, state); !marked) {
+        return marked;
+    }
 #ifdef PALLASCOPE_GUI
     if (request.view == "window") {
         return saveWindowPicture(run, state, size, *parseTheme(request.theme), request.file,

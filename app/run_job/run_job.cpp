@@ -3,6 +3,7 @@
 #include "app/run_job/alternatives.h"
 #include "app/run_job/chips.h"
 #include "app/run_job/kernel_choice.h"
+#include "app/run_job/page_tables.h"
 #include "app/run_job/view_of_run.h"
 #include "core/base/format.h"
 #include "core/machine/run.h"
@@ -142,7 +143,10 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
         last = std::move(*run);
         finished.walls.push_back(time == 1 ? last.wall + ready->took : last.wall);
     }
-    Result<std::shared_ptr<const layout::RunView>> view = runViewOf(std::move(last.trace));
+    std::vector<layout::PageTable> tables =
+        pageTables(kernel.program, *inputs, job->chip, options, *last.trace);
+    Result<std::shared_ptr<const layout::RunView>> view =
+        runViewOf(std::move(last.trace), std::move(tables));
     if (!view) {
         return view.error();
     }

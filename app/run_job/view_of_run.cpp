@@ -63,13 +63,15 @@ Result<std::shared_ptr<layout::RunView>> viewOf(std::shared_ptr<const trace::Tra
     return view;
 }
 
-Result<std::shared_ptr<const layout::RunView>> runViewOf(std::shared_ptr<const trace::Trace> trace)
+Result<std::shared_ptr<const layout::RunView>> runViewOf(std::shared_ptr<const trace::Trace> trace,
+                                                         std::vector<layout::PageTable> tables)
 {
     Result<std::shared_ptr<layout::RunView>> view = viewOf(std::move(trace));
     if (!view) {
         return view.error();
     }
     const trace::Info& info = (*view)->trace->info();
+    (*view)->tables = std::move(tables);
     (*view)->alternatives = alternativesOf(info);
     (*view)->verdict = analysis::verdict((*view)->report, info, (*view)->alternatives);
     return std::shared_ptr<const layout::RunView>(std::move(*view));

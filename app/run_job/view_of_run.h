@@ -6,6 +6,7 @@
 #include "views/layout/run/run_view.h"
 
 #include <memory>
+#include <vector>
 
 namespace pallascope::app {
 
@@ -15,6 +16,6 @@ viewOf(std::shared_ptr<const trace::Trace> trace);
 
 // With both: the alternatives are tried here.
 [[nodiscard]] Result<std::shared_ptr<const layout::RunView>>
-runViewOf(std::shared_ptr<const trace::Trace> trace);
+runViewOf(std::shared_ptr<const trace::Trace> trace, std::vector<layout::PageTable> tables = {});
 
 } // namespace pallascope::app

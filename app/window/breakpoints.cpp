@@ -172,6 +172,19 @@ std::optional<navigation::BreakHit> Breakpoints::hit(Picoseconds from, int direc
                          : navigation::previousHit(m_active, from);
 }
 
+std::shared_ptr<const std::vector<layout::BreakStops>> Breakpoints::marks() const
+{
+    std::vector<layout::BreakStops> marks;
+    for (const Entry& entry : m_entries) {
+        if (!entry.stops.empty()) {
+            marks.push_back({entry.name().toStdString(), entry.stops, entry.isOn});
+        }
+    }
+    return marks.empty()
+               ? nullptr
+               : std::make_shared<const std::vector<layout::BreakStops>>(std::move(marks));
+}
+
 // Playing asks for the next stop in every frame, so nothing is gathered then.
 void Breakpoints::announce()
 {

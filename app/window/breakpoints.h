@@ -51,6 +51,8 @@ public:
 
     // The next or previous stop of those that are on.
     [[nodiscard]] std::optional<navigation::BreakHit> hit(Picoseconds from, int direction) const;
+    // The stops of all of them, as far as they are known; null if there are none.
+    [[nodiscard]] std::shared_ptr<const std::vector<layout::BreakStops>> marks() const;
     // Whether one that is on may stop the run at places that are not known yet.
     [[nodiscard]] bool isLooking() const;
 

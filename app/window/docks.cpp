@@ -93,8 +93,10 @@ void Docks::clickedBudget(const Target& target)
     const auto* choice = std::get_if<target::Alternative>(&target);
     if (m_session.runs().unfit() && choice != nullptr) {
         m_session.runs().applyFitting(static_cast<std::size_t>(choice->index));
+    } else if (isOfTheRun(m_budget) && layout::is<target::Round>(target)) {
+        m_session.viewpoint().goTo(target); // a row of a loop leads to its next round
     } else if (isOfTheRun(m_budget)) {
-        m_session.activate(target);
+        followLink(target);
     }
 }
 

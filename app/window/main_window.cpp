@@ -119,7 +119,8 @@ void MainWindow::connectSession()
     for (const auto signal :
          {&Viewpoint::nowChanged, &Viewpoint::rangeChanged, &Viewpoint::hoverChanged,
           &Viewpoint::selectionChanged, &Viewpoint::deviceChanged, &Viewpoint::playingChanged,
-          &Viewpoint::sourceScrolled, &Viewpoint::staleChanged, &Viewpoint::keptChanged}) {
+          &Viewpoint::sourceScrolled, &Viewpoint::staleChanged, &Viewpoint::keptChanged,
+          &Viewpoint::breaksChanged}) {
         connect(&m_session.viewpoint(), signal, this, &MainWindow::pushState);
     }
     connect(&m_session.viewpoint(), &Viewpoint::runChanged, this, &MainWindow::pushRun);

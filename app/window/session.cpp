@@ -29,6 +29,8 @@ Session::Session(QObject* parent)
         return hit ? std::optional(hit->time) : std::nullopt;
     });
     connect(&m_runs, &Runs::staleChanged, &m_viewpoint, &Viewpoint::setStale);
+    connect(&m_breakpoints, &Breakpoints::changed, &m_viewpoint,
+            [this] { m_viewpoint.setBreaks(m_breakpoints.marks()); });
 }
 
 void Session::keepRun()

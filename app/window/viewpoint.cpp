@@ -70,6 +70,7 @@ void Viewpoint::show(std::shared_ptr<const layout::RunView> run)
         next.kept = layout::keptBeside(next.kept->run, *m_run);
     }
     next.selection = next.hover = {};
+    next.breaks = nullptr; // they stop this run elsewhere
     next.firstSourceLine = 0;
     next.device = next.device < trace().info().deviceCount() ? next.device : 0;
     if (!m_run->notRun.empty()) {
@@ -130,7 +131,15 @@ void Viewpoint::look(ViewState state)
     state.device = std::clamp(state.device, 0, trace().info().deviceCount() - 1);
     state.playing = m_state.playing;
     state.stale = m_state.stale;
+    state.breaks = m_state.breaks;
     change(state);
+}
+
+void Viewpoint::setBreaks(std::shared_ptr<const std::vector<layout::BreakStops>> breaks)
+{
+    ViewState next = m_state;
+    next.breaks = std::move(breaks);
+    change(next);
 }
 
 void Viewpoint::setStale(bool stale)
@@ -262,6 +271,9 @@ void Viewpoint::change(const ViewState& next)
     }
     if (before.kept != next.kept || before.isKeptBySteps != next.isKeptBySteps) {
         Q_EMIT keptChanged();
+    }
+    if (before.breaks != next.breaks) {
+        Q_EMIT breaksChanged();
     }
     if (before.stale != next.stale) {
         Q_EMIT staleChanged();

@@ -62,6 +62,9 @@ public:
 
     void setStops(NextStop next) { m_nextStop = std::move(next); }
 
+    // What views mark of them; null: nothing.
+    void setBreaks(std::shared_ptr<const std::vector<layout::BreakStops>> breaks);
+
     void end();
 
     // The range of the time line.
@@ -103,6 +106,7 @@ Q_SIGNALS:
     void sourceScrolled();
     void staleChanged();
     void keptChanged(); // or how it is aligned
+    void breaksChanged();
     void unitChanged(); // or the units of the run, or the marked loop
 
 private:

@@ -105,6 +105,11 @@ Status saveWindowPicture(const FinishedRun& run, const layout::ViewState& state,
     window.session().setTheme(theme);
     window.show();
     window.session().runs().adopt(run);
+    for (std::size_t i = 0; state.breaks != nullptr && i < state.breaks->size(); ++i) {
+        if (Status added = window.session().breakpoints().add((*state.breaks)[i].name); !added) {
+            return added;
+        }
+    }
     window.session().viewpoint().look(state);
     QCoreApplication::sendPostedEvents();
     QCoreApplication::processEvents();

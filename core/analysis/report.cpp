@@ -1,6 +1,7 @@
 #include "core/analysis/report.h"
 
 #include "core/analysis/band.h"
+#include "core/analysis/ceilings.h"
 #include "core/analysis/losses.h"
 #include "core/analysis/owners.h"
 #include "core/chip/chip.h"
@@ -342,6 +343,7 @@ void Accounting::roofline(Report& report) const
     report.peakFlopsPerSecond = roofline.peak->flopsPerSecond;
     report.utilization = report.flopsPerSecond / report.peakFlopsPerSecond;
     roofline.ridge = report.peakFlopsPerSecond / roofline.memory.datasheet.value();
+    roofline.ceilings = ceilingsOf(report, m_info, m_sums, m_chip);
     Picoseconds longest;
     for (std::size_t unit = 0; unit < m_info.units.size(); ++unit) {
         longest = std::max(longest, unitBusy(unit));

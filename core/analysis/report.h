@@ -109,6 +109,15 @@ struct Slope // the slanted line of a bandwidth
     BytesPerSecond datasheet, achieved;
 };
 
+// The slanted line of another level than the roofline's own: of the memory whose registers load and
+// store units fill and empty, or of links between devices.
+struct Ceiling
+{
+    std::string name; // "VMEM loads", "ICI"
+    BytesPerSecond datasheet;
+    std::string of; // the unit, or the kind of links, that moves the bytes: a name of Report::busy
+};
+
 struct Roofline
 {
     std::optional<Roof> peak; // absent if the program has no FLOPs
@@ -117,6 +126,8 @@ struct Roofline
     // Useful FLOPs of one step / (time of its longest unit + step overhead): the limit that steps
     // alone set.
     std::optional<double> stepCeiling;
+    // Of what the run uses, where the chip file has the figures; empty if it has no FLOPs.
+    std::vector<Ceiling> ceilings;
 };
 
 struct UsedMemory

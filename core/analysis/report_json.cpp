@@ -119,6 +119,18 @@ Json flopsJson(const Report& report)
     return json;
 }
 
+Json ceilingsJson(const Report& report)
+{
+    Json json = Json::array();
+    for (const Ceiling& one : report.roofline.ceilings) {
+        json.push_back({{"name", one.name},
+                        {"of", one.of},
+                        {"bytes_per_s", one.datasheet.value()},
+                        {"ridge", number(report.peakFlopsPerSecond / one.datasheet.value())}});
+    }
+    return json;
+}
+
 Json busyJson(const Report& report)
 {
     Json json = Json::object();
@@ -174,6 +186,9 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["traffic"] = trafficJson(report);
     json["arithmetic_intensity"] = number(report.arithmeticIntensity);
     json["ridge"] = number(report.roofline.ridge);
+    if (!report.roofline.ceilings.empty()) {
+        json["ceilings"] = ceilingsJson(report);
+    }
     json["flops_per_s"] = number(report.flopsPerSecond);
     json["peak_flops_per_s"] = number(report.peakFlopsPerSecond);
     json["utilization"] = number(report.utilization);

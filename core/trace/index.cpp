@@ -111,6 +111,12 @@ std::span<const std::int32_t> Index::sharing(OperandRow operand) const
     return m_sums->sharing[at(m_sums->firstSharing[operand.index()])];
 }
 
+std::span<const std::int32_t> Index::alike(OperandRow operand) const
+{
+    PALLASCOPE_CHECK(operand.index() < m_sums->alike.size());
+    return m_sums->alike[operand.index()];
+}
+
 Picoseconds Index::unitBusy(UnitRow unit, Picoseconds time) const
 {
     PALLASCOPE_CHECK(unit.index() < m_trace->info().units.size());

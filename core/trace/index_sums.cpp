@@ -1,5 +1,6 @@
 #include "core/trace/index_sums.h"
 
+#include "core/trace/alike.h"
 #include "core/trace/columns.h"
 #include "core/trace/mark_time.h"
 
@@ -138,6 +139,7 @@ Index::Sums::Sums(const Trace& trace)
         lanes.push_back(makeLane(trace, static_cast<std::int32_t>(link)));
     }
     addSharing(trace);
+    alike = alikeOf(trace);
     addVisits(trace);
     addOwners(trace);
     collectManualCopies(trace);

@@ -96,6 +96,7 @@ struct Index::Sums
     std::vector<std::vector<std::int32_t>> sharing; // per operand that is the first of several
                                                     // which share an array: all of them
     std::vector<std::int32_t> firstSharing;         // per operand: that first one
+    std::vector<std::vector<std::int32_t>> alike;   // per operand
 
     struct BlockOwner
     {

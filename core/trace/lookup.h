@@ -191,6 +191,9 @@ public:
     // among them, and alone where no other agent runs it.
     [[nodiscard]] std::span<const std::int32_t> sharing(OperandRow operand) const;
 
+    // The operands of its pipeline with the same index map (alike.h), itself among them.
+    [[nodiscard]] std::span<const std::int32_t> alike(OperandRow operand) const;
+
     // The busy time in [0, t) of a unit or of a link in one direction, and the total of non-zero
     // waits.
     [[nodiscard]] Picoseconds unitBusy(UnitRow unit, Picoseconds t) const;

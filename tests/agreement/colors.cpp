@@ -46,6 +46,28 @@ std::vector<std::int32_t> arraysOf(const layout::RunView& run, const layout::Tar
     return {};
 }
 
+// Of a block in a picture that several arrays of one index map share: the arrays whose blocks lie
+// in the same place, one of which gives the picture its colour.
+std::vector<std::int32_t> arraysOfPicture(const layout::RunView& run, const layout::Scene& scene,
+                                          const layout::Hit& hit)
+{
+    std::vector<std::int32_t> arrays;
+    const auto* block = std::get_if<layout::target::Block>(&hit.target);
+    if (block == nullptr) {
+        return arrays;
+    }
+    const auto alike =
+        run.index->alike(trace::OperandRow::at(static_cast<std::size_t>(block->operand)));
+    for (std::size_t i = 0; i < scene.hits.size() && alike.size() > 1; ++i) {
+        const auto* its = std::get_if<layout::target::Block>(&scene.hits[i].target);
+        if (its != nullptr && its->block == block->block && scene.hits[i].rect == hit.rect
+            && std::ranges::binary_search(alike, static_cast<std::int32_t>(its->operand))) {
+            arrays.push_back(run.index->arrays().ofOperand[static_cast<std::size_t>(its->operand)]);
+        }
+    }
+    return arrays;
+}
+
 bool isOfOperand(Role role)
 {
     return role >= Role::Operand1 && role <= Role::Operand6;
@@ -65,9 +87,12 @@ std::vector<std::string> wrongColors(const layout::RunView& run, const layout::S
     constexpr double kLeast = 2; // px: thinner fills may be whiskers and neighbours
     std::vector<std::string> found;
     for (const layout::Hit& hit : scene.hits) {
-        const std::vector<std::int32_t> arrays = arraysOf(run, hit.target);
+        std::vector<std::int32_t> arrays = arraysOf(run, hit.target);
         if (arrays.empty()) {
             continue;
+        }
+        for (const std::int32_t sharing : arraysOfPicture(run, scene, hit)) {
+            arrays.push_back(sharing);
         }
         const auto isColor = [&](std::int32_t array, Role role) {
             return array >= 0 && role == layout::hueRole(array);

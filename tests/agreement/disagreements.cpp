@@ -57,6 +57,10 @@ std::string nameOf(FactKind kind)
         return "FLOP/s";
     case FactKind::Intensity:
         return "FLOP/B";
+    case FactKind::CeilingRate:
+        return "the rate of a ceiling";
+    case FactKind::CeilingIntensity:
+        return "FLOP/B of a ceiling";
     case FactKind::Kernel:
         return "the kernel";
     case FactKind::Kernels:

@@ -90,20 +90,15 @@ bool hasType(const Json& value, const std::string& type)
         return type.find("or null") != std::string::npos;
     }
     const std::string word = type.substr(0, type.find_first_of(", "));
-    const std::map<std::string, bool> fits = {{"string", value.is_string()},
-                                              {"object", value.is_object()},
-                                              {"array", value.is_array()},
-                                              {"boolean", value.is_boolean()},
-                                              {"count", value.is_number_integer()},
-                                              {"bytes", value.is_number_integer()},
-                                              {"cycles", value.is_number_integer()},
-                                              {"FLOP", value.is_number_integer()},
-                                              {"s", value.is_number_float()},
-                                              {"FLOP/s", value.is_number()},
-                                              {"FLOP/B", value.is_number()},
-                                              {"ratio", value.is_number()},
-                                              {"0…1", value.is_number()},
-                                              {"number", value.is_number()}};
+    const std::map<std::string, bool> fits = {
+        {"string", value.is_string()},         {"object", value.is_object()},
+        {"array", value.is_array()},           {"boolean", value.is_boolean()},
+        {"count", value.is_number_integer()},  {"bytes", value.is_number_integer()},
+        {"cycles", value.is_number_integer()}, {"FLOP", value.is_number_integer()},
+        {"s", value.is_number_float()},        {"FLOP/s", value.is_number()},
+        {"FLOP/B", value.is_number()},         {"B/s", value.is_number()},
+        {"ratio", value.is_number()},          {"0…1", value.is_number()},
+        {"number", value.is_number()}};
     const auto found = fits.find(word);
     EXPECT_NE(found, fits.end()) << "no such type: " << type;
     return found != fits.end() && found->second;

@@ -396,4 +396,44 @@ TEST(Report, averagesAUnitOverTheAgentsThatOwnIt)
     EXPECT_EQ(busyOf(builder, "MXU"), Picoseconds(0));
 }
 
+namespace {
+
+// "VMEM loads 18432, VMEM stores 6144": in GB/s.
+std::string ceilingsText(const Report& report)
+{
+    std::string text;
+    for (const analysis::Ceiling& one : report.roofline.ceilings) {
+        text += (text.empty() ? "" : ", ") + one.name + " "
+                + std::to_string(std::llround(one.datasheet.value() * 1e-9));
+    }
+    return text;
+}
+
+} // namespace
+
+TEST(Report, hasTheCeilingsOfTheLevelsThatTheRunUses)
+{
+    const auto on = [](const char* chip) {
+        return ceilingsText(analysis::report(*runOf("add_vectors", {}, chip)).value());
+    };
+    EXPECT_EQ(on("tpu_v5e"), "VMEM loads 18432, VMEM stores 6144");  // 3 and 1 slots at 1.5 GHz
+    EXPECT_EQ(on("tpu_v5p"), "VMEM loads 43008, VMEM stores 14336"); // of two cores at 1.75 GHz
+    const Report counted = analysis::report(*counting()).value();
+    EXPECT_EQ(ceilingsText(counted), ""); // it loads nothing from VMEM
+}
+
+TEST(Report, leavesOutACeilingWhoseFigureNobodyHasPublished)
+{
+    const auto trace = runOf("add_vectors", {}, "tpu_v5e");
+    std::string text = chip::chipText("tpu_v5e");
+    const std::string known = "\"count\": {\"value\": 3, \"source\": \"openxla/xprof";
+    const std::size_t at = text.find(known);
+    ASSERT_NE(at, std::string::npos);
+    text.replace(at, known.size(),
+                 "\"count\": {\"value\": null, \"stand_in\": 3, \"source\": \"openxla/xprof");
+    const chip::Chip chip = chip::parse(text, "edited").value();
+    const Report report = analysis::report(trace->info(), trace::summaryOf(*trace), chip).value();
+    EXPECT_EQ(ceilingsText(report), "VMEM stores 6144");
+}
+
 } // namespace pallascope::analysis_test

@@ -60,6 +60,17 @@ class Breakpoints(Case):
         start = self.stop("--break", "first:finding", "--back", code=FINDINGS)
         self.assertEqual(start["event"], 0)
 
+    def test_their_stops_are_marked_in_pictures(self):
+        run = ("run", *KERNEL, "--screenshot", "a.svg", "--view", "timeline")
+        pictures = []
+        for stops in ((), ("--break", "grid:0,0,1"), ("--break", "grid:0,0,1", "--break", "block:x(0,1)")):
+            self.output(*run, *stops)
+            pictures.append((self.folder / "a.svg").read_text(encoding="utf-8").count("<polygon"))
+        self.assertEqual(pictures[1], pictures[0] + 1)
+        self.assertGreater(pictures[2], pictures[1])
+        self.refused(*run, "--break", "first:nan", says=["first:nan", "state --break"])
+        self.refused(*run, "--break", "grid:9,0,0", says=["There is no grid step (9,0,0)"])
+
     def test_what_is_wrong_is_refused(self):
         for text, says in (("matmul.cpp:24", "expected line:kernel.py:42"), ("line:0", "a line from 1"),
                            ("line:other.py:3", 'No file "other.py" has lines that run'),

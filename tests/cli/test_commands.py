@@ -25,7 +25,7 @@ class Commands(Case):
             self.assertIn("Usage: pallascope " + command, self.output(command, "--help"))
         for option in ("--parameter", "--chip", "--values", "--set", "--no-check", "--trace", "--json"):
             self.assertIn(option, self.output("run", "--help"))
-        for option in ("--screenshot", "--view", "--at", "--size", "--theme", "--device", "--finding"):
+        for option in ("--screenshot", "--view", "--at", "--size", "--theme", "--device", "--finding", "--break"):
             self.assertIn(option, self.output("run", "--help"))
             self.assertIn(option, self.output("report", "--help"))
 

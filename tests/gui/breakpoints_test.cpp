@@ -104,6 +104,28 @@ private Q_SLOTS:
         QVERIFY(breakpoints().entries().empty());
     }
 
+    // A click on its tag goes to the very moment, not to where the pointer is.
+    void itIsMarkedOnTheStripAndOnTheRuler()
+    {
+        open();
+        session().toggleBreakpoint(target::SourceLine{0, 14});
+        views::TimelineView& timeline = *m_window->docks().timeline();
+        const std::int64_t stop = stopsOf(0)[1];
+        session().viewpoint().setVisible(
+            {Picoseconds(stop - stop / 100), Picoseconds(stop + stop / 100)});
+        QCoreApplication::processEvents();
+        const target::Time tag{Picoseconds(stop)};
+        QCOMPARE(framesOf(timeline.scene(), tag).size(), std::size_t(1));
+        const Rect place = framesOf(timeline.scene(), tag).front();
+        QTest::mouseClick(&timeline, Qt::LeftButton, Qt::NoModifier,
+                          QPoint(static_cast<int>(place.x + place.w - 2),
+                                 static_cast<int>(place.y + place.h / 2)));
+        QCOMPARE(now(), stop);
+        session().toggleBreakpoint(target::SourceLine{0, 14});
+        QCoreApplication::processEvents();
+        QVERIFY(framesOf(timeline.scene(), tag).empty());
+    }
+
     void itIsGoneThroughInBothDirections()
     {
         open();

@@ -1,5 +1,6 @@
 // A kernel that copies in a loop instead of having a grid is gone through by the rounds of that
 // loop. The machine behind this window is the real one.
+#include "app/window/docks.h"
 #include "app/window/fields.h"
 #include "app/window/main_window.h"
 #include "app/window/transport_bar.h"
@@ -90,6 +91,21 @@ private Q_SLOTS:
         QCOMPARE(now(), rounds.end.back());
         key(Qt::Key_Left);
         QCOMPARE(now(), rounds.begin.back());
+    }
+
+    void aLoopOfTheKernelViewLeadsToItsNextRound()
+    {
+        const trace::Rounds& rounds = trace().rounds();
+        views::SceneView& budget = *m_window->docks().budget();
+        viewpoint().jumpTo(Picoseconds(rounds.begin[2]));
+        QCoreApplication::processEvents();
+        const auto places = layout::framesOf(budget.scene(), layout::target::Round{3});
+        QCOMPARE(places.size(), std::size_t(1));
+        const QPoint at(static_cast<int>(places[0].x) + 20,
+                        static_cast<int>(places[0].y + places[0].h / 2));
+        QVERIFY(budget.rect().contains(at));
+        QTest::mouseClick(&budget, Qt::LeftButton, Qt::NoModifier, at);
+        QCOMPARE(now(), rounds.begin[3]);
     }
 
     void theUnitOfTheTransportIsThatOfTheArrows()

@@ -261,3 +261,79 @@ TEST(Roofline, theRunsLabelDoesNotCrossTheRidge)
         }
     }
 }
+
+namespace {
+
+std::vector<Rect> placesOf(const Scene& scene, std::int64_t ceiling)
+{
+    std::vector<Rect> places;
+    for (const Hit& hit : scene.hits) {
+        if (hit.target == Target(target::Ceiling{ceiling})) {
+            places.push_back(hit.rect);
+        }
+    }
+    return places;
+}
+
+// The main job with the ceilings of three other levels: one far above what is in sight, and two
+// with nearly the bandwidth of HBM, of which the trace knows the bytes of the second.
+RunView withCeilings()
+{
+    RunView run = test::sharedMainJob();
+    run.report.roofline.ceilings = {{"VMEM loads", BytesPerSecond(18.4e12), "load"},
+                                    {"VMEM stores", BytesPerSecond(1.6e12), "store"},
+                                    {"ICI", BytesPerSecond(360e9), "HBM"}};
+    return run;
+}
+
+} // namespace
+
+TEST(Roofline, ceilingsOfOtherLevelsAreThinLinesBelowThePeak)
+{
+    const RunView run = withCeilings();
+    for (const Size size : {Size{365, 216}, Size{669, 318}, Size{1000, 614}}) {
+        const Scene scene = roofline(run, 0.6, size);
+        EXPECT_TRUE(placesOf(scene, 0).empty()) << "it lies above the picture";
+        EXPECT_FALSE(placesOf(scene, 1).empty());
+        EXPECT_FALSE(placesOf(scene, 2).empty());
+        const auto thin = std::ranges::count_if(scene.items, [](const Item& item) {
+            const auto* line = std::get_if<PolylineItem>(&item);
+            return line != nullptr && line->width == 1 && line->dash.empty()
+                   && line->points.size() == 2;
+        });
+        EXPECT_EQ(thin, 2);
+        std::set<double> rates;
+        for (const Fact& fact : scene.facts) {
+            if (fact.kind == FactKind::CeilingRate) {
+                rates.insert(fact.value);
+            }
+        }
+        EXPECT_EQ(rates, (std::set<double>{1.6e12, 360e9}));
+    }
+}
+
+// Where the trace knows its bytes, a level has a point, as high as that of the run.
+TEST(Roofline, aLevelHasAPointWhereItsBytesAreKnown)
+{
+    const RunView run = withCeilings();
+    const Scene scene = roofline(run, 0.6, {1000, 614});
+    const auto intensity = [&](FactKind kind) {
+        const auto fact =
+            std::ranges::find_if(scene.facts, [&](const Fact& one) { return one.kind == kind; });
+        return fact == scene.facts.end() ? 0 : fact->value;
+    };
+    EXPECT_GT(intensity(FactKind::Intensity), 0);
+    EXPECT_DOUBLE_EQ(intensity(FactKind::CeilingIntensity), intensity(FactKind::Intensity));
+    const std::vector<DiscItem> with = discsOf(scene);
+    const std::vector<DiscItem> without =
+        discsOf(roofline(test::sharedMainJob(), 0.6, {1000, 614}));
+    EXPECT_EQ(with.size(), without.size() + 1);
+}
+
+TEST(Roofline, isTheSameWithoutCeilingsInSight)
+{
+    RunView run = withCeilings();
+    run.report.roofline.ceilings.resize(1);
+    EXPECT_EQ(roofline(run, 0.6).caption, roofline(test::sharedMainJob(), 0.6).caption);
+    EXPECT_EQ(roofline(run, 0.6).items.size(), roofline(test::sharedMainJob(), 0.6).items.size());
+}

@@ -1,6 +1,7 @@
 // Rounds of loops in the time line and in what is said of the position.
 #include "tests/layout_views/generic_run.h"
 #include "tests/layout_views/scene_probe.h"
+#include "views/layout/kernel/kernel.h"
 #include "views/layout/overview/overview.h"
 #include "views/layout/run/position.h"
 #include "views/layout/timeline/round_bands.h"
@@ -152,6 +153,53 @@ TEST(Rounds, areStatedByTheTransportAndTheTimeLineAlike)
                                        [](const Fact& one) { return one.kind == FactKind::Round; });
         ASSERT_NE(fact, scene.facts.end());
         EXPECT_EQ(fact->value, 7);
+    }
+}
+
+TEST(Rounds, areListedInTheKernelViewWithTheOneThatRuns)
+{
+    const RunView run = nested();
+    const Scene scene = layoutBudget(run, inRound7(run), {304, 400});
+    const TextItem outer = test::textWith(scene, "sequence"),
+                   inner = test::textWith(scene, "kv_block");
+    EXPECT_LT(outer.rect.x, inner.rect.x); // it lies in it
+    EXPECT_EQ(test::textsAt(scene, outer.rect.y + outer.rect.h / 2),
+              (std::vector<std::string>{"sequence ", "2", " of 0–3", "line 1", "4"}));
+    EXPECT_EQ(test::textsAt(scene, inner.rect.y + inner.rect.h / 2),
+              (std::vector<std::string>{"kv_block ", "1", " of 0–2", "line 4", "12"}));
+    // → goes by the rounds of the outer one.
+    const FillItem* band = test::fillAt(scene, 100, outer.rect.y + outer.rect.h / 2);
+    ASSERT_NE(band, nullptr);
+    EXPECT_EQ(band->color, Color(Role::SelectBackground));
+}
+
+TEST(Rounds, areGoneToFromTheKernelView)
+{
+    const RunView run = nested();
+    const auto begins = [&](const ViewState& state) {
+        std::vector<std::int64_t> rounds;
+        for (const Hit& hit : layoutBudget(run, state, {304, 400}).hits) {
+            if (const auto* round = std::get_if<target::Round>(&hit.target)) {
+                rounds.push_back(run.trace->rounds().begin[static_cast<std::size_t>(round->row)]);
+            }
+        }
+        return rounds;
+    };
+    const std::int64_t part = run.trace->end().value() / 12;
+    EXPECT_EQ(begins(inRound7(run)), (std::vector<std::int64_t>{9 * part, 8 * part}));
+    ViewState last = inRound7(run);
+    last.now = run.trace->end();
+    EXPECT_EQ(begins(last), (std::vector<std::int64_t>{0, 0})); // no next one: the first
+}
+
+TEST(Rounds, giveWayInTheKernelViewAsFarAsTheirRoomGoes)
+{
+    const RunView run = nested();
+    for (double height = 60; height < 400; height += 17) {
+        for (const double width : {200.0, 232.0, 304.0}) {
+            const Scene scene = layoutBudget(run, inRound7(run), {width, height});
+            EXPECT_TRUE(test::textsOutside(scene).empty()) << width << " " << height;
+        }
     }
 }
 

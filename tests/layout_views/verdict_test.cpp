@@ -237,6 +237,25 @@ TEST(Verdict, aFindingIsOneRowWithItsCountAndLinks)
     EXPECT_TRUE(hasText(scene, "differs from the reference"));
 }
 
+// A step may be related to itself: once is enough.
+TEST(Verdict, aFindingHasOneLinkToAStepThatIsBoth)
+{
+    trace::TraceBuilder builder = mainJobBuilder();
+    builder.info.findings = {{"race",
+                              trace::FindingClass::Structural,
+                              "Two accesses of one step.",
+                              "out",
+                              8,
+                              8,
+                              {0, 7},
+                              1}};
+    const RunView run = runViewOf(std::move(builder).finish().value());
+    const Scene scene = layoutVerdict(run, at(run, 0.5), kVerdictSize);
+    const auto texts = textsOf(scene);
+    EXPECT_EQ(std::ranges::count_if(texts, [](const auto& text) { return text.text == "step 8"; }),
+              1);
+}
+
 TEST(Verdict, findingsComeFirstWhereThereIsNoRoomForAll)
 {
     const RunView run = withFindings();

@@ -265,6 +265,8 @@ struct Partners::Gather
 
     void operator()(const target::Device& device) const { add(device); }
 
+    void operator()(const target::Ceiling& ceiling) const { add(ceiling); }
+
     // Adds what the agents in a lane of waits wait for.
     void operator()(const target::Moment& moment) const
     {

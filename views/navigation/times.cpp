@@ -231,6 +231,8 @@ struct TimeOf
     Time operator()(const target::Lane&) const { return std::nullopt; }
 
     Time operator()(const target::Device&) const { return std::nullopt; }
+
+    Time operator()(const target::Ceiling&) const { return std::nullopt; }
 };
 
 } // namespace

@@ -85,10 +85,12 @@ std::vector<double> headingWidths(const std::vector<ArrayPicture>& pictures, boo
 {
     std::vector<double> widths;
     for (const ArrayPicture& of : pictures) {
-        const double name = 12 + textWidth(of.name, 12, Weight::SemiBold);
+        const double name = of.marks() + textWidth(of.name, 12, Weight::SemiBold);
         const double axes = textWidth(of.axes, 10) + 2;
-        widths.push_back(std::ceil(whole ? std::max(name + 8 + textWidth(of.shape), axes)
-                                         : std::min(name, 140.0)));
+        const double note = of.table == nullptr ? 0 : 12 + textWidth(of.note, 10);
+        const double least = of.sharing.empty() ? std::min(name, 140.0) : name;
+        widths.push_back(
+            std::ceil(whole ? std::max(name + 8 + textWidth(of.shape) + note, axes) : least));
     }
     return widths;
 }

@@ -4,6 +4,7 @@
 
 #include "core/base/format.h"
 #include "views/layout/grid/flow.h"
+#include "views/layout/grid/tables.h"
 #include "views/layout/run/kept_run.h"
 #include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr double kMargin = 10;
 constexpr double kLegend = 40;
+constexpr double kReadable = 10; // px of a cell whose state can be seen
 
 GridMoment momentOf(const RunView& run, const ViewState& state)
 {
@@ -93,7 +95,6 @@ struct Shares
 // Where cells would be too small to be told apart, the legend goes first, then the list of copies.
 Shares sharesOf(const std::vector<ArrayPicture>& pictures, Rect area, double legend)
 {
-    constexpr double kReadable = 10; // px of a cell
     const bool isManual = std::any_of(pictures.begin(), pictures.end(),
                                       [](const auto& one) { return one.manual != nullptr; });
     const double least = isManual ? kCopiesHead + kCopyLine + 8 : 0;
@@ -113,14 +114,47 @@ Shares sharesOf(const std::vector<ArrayPicture>& pictures, Rect area, double leg
     return best;
 }
 
+struct ChosenPictures
+{
+    std::vector<ArrayPicture> pictures;
+    Shares shares;
+};
+
+// Where there is too little room, arrays of one index map share a picture, then tables go.
+ChosenPictures chosen(const GridMoment& moment, const std::vector<ArrayPicture>& all, Rect room,
+                      double legend)
+{
+    // How much larger the cells must be for arrays to share a picture, and for tables to go.
+    constexpr double kToShare = 1.1, kToGo = 1.25;
+    const std::vector<ArrayPicture> tables = withTables(moment, all);
+    ChosenPictures best;
+    bool isWhole = false;
+    for (const auto& [from, isShared] : {std::pair(&tables, false), std::pair(&tables, true),
+                                         std::pair(&all, false), std::pair(&all, true)}) {
+        ChosenPictures next{isShared ? sharedPictures(moment.run, *from, room.w) : *from, {}};
+        next.shares = sharesOf(next.pictures, room, legend);
+        const bool isAll = next.shares.flow.panels.size() == next.pictures.size();
+        const double larger = from == &tables ? kToShare : kToGo;
+        const bool isLarger = next.shares.flow.cell > larger * best.shares.flow.cell;
+        if (best.pictures.empty() || (isAll && !isWhole) || (isAll == isWhole && isLarger)) {
+            best = std::move(next);
+            isWhole = isAll;
+        }
+        if (isWhole && best.shares.flow.cell >= kReadable) {
+            break;
+        }
+    }
+    return best;
+}
+
 // Odometer, arrays from left to right and from top to bottom, what copies are under way, and the
 // legend. Returns how many arrays have no room.
 std::int64_t paintInLines(Canvas& canvas, const GridMoment& moment, Rect area, double legend,
-                          const std::vector<ArrayPicture>& pictures)
+                          const std::vector<ArrayPicture>& all)
 {
     const double y = paintAxes(canvas, moment, area);
     const Rect room{area.x, y, area.w, area.bottom() - y};
-    const Shares shares = sharesOf(pictures, room, legend);
+    const auto [pictures, shares] = chosen(moment, all, room, legend);
     paintFlow(canvas, moment, pictures, shares.flow);
     const double bottom = area.bottom() - shares.legend;
     if (shares.list > 0) {
@@ -159,7 +193,7 @@ bool paintAligned(Canvas& canvas, const GridMoment& moment, Rect area,
         return one.manual == nullptr
                && !hasOuterBlocks(info.operands[static_cast<std::size_t>(one.operand)]);
     });
-    if (!isSuited || !moment.hasPipeline) {
+    if (!isSuited || !moment.hasPipeline || withTables(moment, pictures).size() > pictures.size()) {
         return false;
     }
     const GridArrangement arrangement =

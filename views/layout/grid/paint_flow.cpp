@@ -3,6 +3,7 @@
 #include "views/layout/grid/block_cells.h"
 #include "views/layout/grid/cells.h"
 #include "views/layout/grid/flow.h"
+#include "views/layout/grid/tables.h"
 #include "views/layout/run/operand_color.h"
 #include "views/layout/run/view_parts.h"
 
@@ -42,9 +43,20 @@ public:
     {
         const double top = m_panel.y - m_panel.head - 1;
         const double x = m_panel.x;
-        parts::swatch(m_canvas, m_moment.run, x, top + 5, trace::OperandRow{m_picture.operand});
-        const double name = 12 + textWidth(m_picture.name, 12, Weight::SemiBold) + 8;
-        m_canvas.text(x + 12, top, m_panel.room - 12, 17, m_picture.name,
+        const double marks = m_picture.marks();
+        if (m_picture.table != nullptr) {
+            m_canvas.fill(x, top + 5, 8, 8, Role::Smem);
+        }
+        for (std::size_t i = 0;
+             m_picture.table == nullptr && i < std::max<std::size_t>(m_picture.sharing.size(), 1);
+             ++i) {
+            const std::int32_t operand =
+                m_picture.sharing.empty() ? m_picture.operand : m_picture.sharing[i];
+            parts::swatch(m_canvas, m_moment.run, x + 10 * static_cast<double>(i), top + 5,
+                          trace::OperandRow{operand});
+        }
+        const double name = marks + textWidth(m_picture.name, 12, Weight::SemiBold) + 8;
+        m_canvas.text(x + marks, top, m_panel.room - marks, 17, m_picture.name,
                       {12, Role::Text, Weight::SemiBold, Align::Left});
         const double shape = textWidth(m_picture.shape);
         const double room = m_panel.room - name;
@@ -52,9 +64,13 @@ public:
             m_canvas.text(x + name, top, room, 17, m_picture.shape,
                           {11, Role::Text2, Weight::Regular, Align::Left});
         }
-        if (shape + 12 + textWidth(m_picture.note, 10) <= room) {
-            m_canvas.text(x + name, top, room, 17, m_picture.note,
-                          {10, Role::Text3, Weight::Regular, Align::Right});
+        for (const std::string& note :
+             {m_picture.note, m_picture.note.substr(0, m_picture.note.find(" · "))}) {
+            if (shape + 12 + textWidth(note, 10) <= room) {
+                m_canvas.text(x + name, top, room, 17, note,
+                              {10, Role::Text3, Weight::Regular, Align::Right});
+                break;
+            }
         }
         if (!m_picture.axes.empty()) {
             m_canvas.text(x, m_panel.y - 15, m_panel.room, 13, m_picture.axes,
@@ -86,6 +102,7 @@ private:
         std::int64_t number = 0;           // in the array
         std::optional<std::int64_t> block; // of the operand of a pipeline; none if none comes there
         trace::BlockState state;
+        std::vector<std::int64_t> leadsTo; // of an entry of a table: cells or blocks
     };
 
     [[nodiscard]] Cell cellAt(std::int64_t tile, std::int64_t row, std::int64_t column) const
@@ -94,6 +111,11 @@ private:
         Cell cell;
         cell.number =
             m_picture.firstCell + (tile * m_picture.rows + row) * m_picture.columns + column;
+        if (m_picture.table != nullptr) {
+            cell.leadsTo = cellsOfEntry(m_moment, m_picture, cell.number);
+            cell.state = stateOfEntry(m_moment, m_picture, cell.leadsTo);
+            return cell;
+        }
         if (m_picture.manual != nullptr) {
             cell.state =
                 index.manualArrays(m_moment.device)
@@ -103,7 +125,10 @@ private:
         cell.block = m_blocks->blockAt(cell.number);
         if (cell.block) {
             cell.state =
-                index.blockStateAt(trace::OperandRow{m_picture.operand}, *cell.block, m_moment.now);
+                m_picture.sharing.empty()
+                    ? index.blockStateAt(trace::OperandRow{m_picture.operand}, *cell.block,
+                                         m_moment.now)
+                    : stateOfAll(m_moment.run, m_picture.sharing, *cell.block, m_moment.now);
         }
         return cell;
     }
@@ -132,6 +157,25 @@ private:
                != m_picture.manual->array;
     }
 
+    // An entry of a table is the partner of all blocks to which it leads, at most of a few.
+    void hitEntry(Rect rect, const Cell& entry) const
+    {
+        constexpr std::size_t kMostHits = 8;
+        const trace::Index& index = *m_moment.run.index;
+        for (std::size_t i = 0; i < std::min(entry.leadsTo.size(), kMostHits); ++i) {
+            std::vector<std::pair<std::int32_t, std::int64_t>> blocks{
+                {m_picture.operand, entry.leadsTo[i]}};
+            if (m_picture.manual != nullptr) {
+                blocks = index.manualArrays(m_moment.device)
+                             .blocksOver(*m_moment.run.trace, index.arrays(), *m_picture.manual,
+                                         entry.leadsTo[i], {});
+            }
+            for (const auto& [operand, block] : blocks) {
+                m_canvas.hit(rect.x, rect.y, rect.w, rect.h, target::Block{operand, block});
+            }
+        }
+    }
+
     // All copies of manual DMA that go over the cell, so that it is the partner of each of them;
     // the one that decides its state lies on top.
     void hit(Rect rect, const Cell& cell) const
@@ -139,8 +183,15 @@ private:
         const auto add = [&](std::int64_t operand, std::int64_t block) {
             m_canvas.hit(rect.x, rect.y, rect.w, rect.h, target::Block{operand, block});
         };
+        if (m_picture.table != nullptr) {
+            hitEntry(rect, cell);
+            return;
+        }
         if (m_picture.manual == nullptr) {
-            if (cell.block) {
+            for (std::size_t i = m_picture.sharing.size(); cell.block && i > 1; --i) {
+                add(m_picture.sharing[i - 1], *cell.block);
+            }
+            if (cell.block) { // the first one lies on top
                 add(m_picture.operand, *cell.block);
             }
             return;
@@ -175,15 +226,29 @@ private:
         }
     }
 
+    // The number of a column, or what an entry of a table says; empty for none.
+    [[nodiscard]] std::string labelOf(const Cell& cell) const
+    {
+        if (m_picture.table != nullptr) {
+            const std::vector<std::int64_t>& entries = m_picture.table->entries;
+            const auto number = static_cast<std::size_t>(cell.number);
+            return number >= entries.size()      ? ""
+                   : entries[number] == kNoEntry ? "–"
+                                                 : std::to_string(entries[number]);
+        }
+        const auto column = static_cast<std::size_t>(cell.number % m_picture.columns);
+        return column < m_picture.labels.size() ? m_picture.labels[column] : "";
+    }
+
     void label(Rect rect, const Cell& cell) const
     {
-        const auto column = static_cast<std::size_t>(cell.number % m_picture.columns);
-        if (column >= m_picture.labels.size()) {
+        const std::string text = labelOf(cell);
+        if (text.empty()) {
             return;
         }
-        const std::string& text = m_picture.labels[column];
         const double width = textWidth(text, 10);
-        if (width + 4 > rect.w || rect.h < 13) {
+        const double around = m_picture.table == nullptr ? 4 : 1; // a table is there to be read
+        if (width + around > rect.w || rect.h < 13) {
             return;
         }
         const bool isFilled = cell.state.phase == trace::BlockPhase::Ready

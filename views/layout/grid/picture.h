@@ -6,6 +6,7 @@
 #include "core/trace/manual_arrays.h"
 #include "views/layout/grid/parts.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,8 +19,13 @@ namespace pallascope::layout {
 // has a tile of its own.
 struct ArrayPicture
 {
-    std::int32_t operand = 0;                   // that gives name and colour
+    std::int32_t operand = 0; // that gives name and colour
+    // All operands whose arrays share the picture, the one above first; empty: it is alone.
+    std::vector<std::int32_t> sharing;
     const trace::ManualArray* manual = nullptr; // null: the operand of a pipeline
+    // A table in SMEM: its cells are its entries, in the state of what they lead to, which lies in
+    // the operand's array (`manual`, or the blocks of a pipeline).
+    const PageTable* table = nullptr;
     std::string name, shape, axes, note;
     std::int64_t tiles = 1, rows = 1, columns = 1;
     // The number of the first cell. It is not 0 where there are too many tiles: then only those at
@@ -33,6 +39,12 @@ struct ArrayPicture
 
     // Whether it is one row, which may be broken into lines.
     [[nodiscard]] bool isRow() const { return rows == 1; }
+
+    // Px of the marks before the name: one for each array.
+    [[nodiscard]] double marks() const
+    {
+        return 12 + 10 * static_cast<double>(std::max<std::size_t>(sharing.size(), 1) - 1);
+    }
 };
 
 // The arrays of the pipeline under the playhead, then those that manual DMA copies meanwhile.
@@ -40,6 +52,18 @@ struct ArrayPicture
 
 // The same, without those of pipelines.
 [[nodiscard]] std::vector<ArrayPicture> manualPictures(const GridMoment& moment);
+
+// The same with one picture for all arrays of one index map (Index::alike), in the place of the
+// first: "l, m, di"; as many as have room for their names in this width.
+[[nodiscard]] std::vector<ArrayPicture>
+sharedPictures(const RunView& run, const std::vector<ArrayPicture>& pictures, double width);
+
+// What the blocks of this number of several arrays of one index map do together. They come one
+// after the other over a link, so for a moment some may be there and others not: then bytes that
+// have arrived, or left, are a share of the bytes of all.
+[[nodiscard]] trace::BlockState stateOfAll(const RunView& run,
+                                           const std::vector<std::int32_t>& operands,
+                                           std::int64_t block, Picoseconds now);
 
 // Whether rows and columns alone do not show all blocks of an operand.
 [[nodiscard]] bool hasOuterBlocks(const trace::Operand& operand);

@@ -3,6 +3,7 @@
 #include "views/layout/kernel/kernel.h"
 
 #include "core/base/format.h"
+#include "views/layout/kernel/budget.h"
 #include "views/layout/kernel/parts.h"
 #include "views/layout/run/kept_run.h"
 #include "views/layout/run/operand_color.h"
@@ -120,77 +121,6 @@ double paintForm(Canvas& canvas, const RunView& run, double y)
 
 // ------------------------------------------------------------------ budget
 
-struct BudgetRow
-{
-    std::string name, block, buffers;
-    Bytes bytes;
-    Color color;
-    std::int32_t operand = -1;
-    std::int32_t firstBuffer = -1;
-};
-
-// What is there while the pipeline under the playhead runs.
-struct Budget
-{
-    Position position;
-    Taken taken;
-    Bytes temporaries; // the estimate
-    std::vector<BudgetRow> rows;
-
-    [[nodiscard]] bool isOver() const { return taken.used > taken.limit; }
-
-    [[nodiscard]] bool isUnfit() const { return taken.used > taken.capacity; }
-};
-
-BudgetRow rowOf(const RunView& run, std::int32_t number)
-{
-    const trace::Info& info = run.trace->info();
-    const trace::Buffer& buffer = info.buffers[static_cast<std::size_t>(number)];
-    BudgetRow row;
-    row.color = bufferRole(run, trace::BufferRow{number});
-    row.firstBuffer = number;
-    row.operand = buffer.operand;
-    if (buffer.operand < 0) {
-        row.name = buffer.name;
-        row.block = parts::arrayText(buffer.shape, buffer.dtype);
-        row.buffers = "scratch";
-        return row;
-    }
-    const trace::Operand& operand = info.operands[static_cast<std::size_t>(buffer.operand)];
-    row.name = operand.name;
-    row.block = parts::arrayText(operand.block, operand.dtype);
-    row.buffers = std::to_string(operand.slots) + " × " + bytesText(operand.slotBytes);
-    return row;
-}
-
-Budget budgetOf(const RunView& run, Picoseconds now)
-{
-    const trace::Info& info = run.trace->info();
-    Budget budget{positionAt(run, now), {}, {}, {}};
-    budget.taken = takenAt(run, budget.position);
-    if (info.links.empty() || budget.taken.memory == info.links.front().to) {
-        budget.temporaries = run.report.vmemTemporariesEstimate;
-    }
-    for (const std::int32_t number : budget.taken.buffers) {
-        const trace::Buffer& buffer = info.buffers[static_cast<std::size_t>(number)];
-        if (buffer.operand < 0 || budget.rows.empty()
-            || budget.rows.back().operand != buffer.operand) {
-            budget.rows.push_back(rowOf(run, number));
-        }
-        budget.rows.back().bytes += buffer.bytes;
-    }
-    return budget;
-}
-
-// What a budget is written in: fits, over the limit, over the memory.
-Role inkOf(const Budget& budget)
-{
-    if (budget.isUnfit()) {
-        return Role::Error;
-    }
-    return budget.isOver() ? Role::Warning : Role::Text;
-}
-
 double paintBar(Canvas& canvas, const Budget& budget, double y)
 {
     const double x = kPadding;
@@ -245,68 +175,8 @@ double paintBar(Canvas& canvas, const Budget& budget, double y)
     return y + 33;
 }
 
-double paintTable(Canvas& canvas, const RunView& run, const Budget& budget, double y)
-{
-    const std::vector<BudgetRow>& rows = budget.rows;
-    const double x = kPadding;
-    const double w = canvas.width() - 2 * x;
-    double nameWidth = 22;
-    double bytesWidth = 44;
-    double buffersWidth = 0;
-    for (const BudgetRow& row : rows) {
-        nameWidth = std::max(nameWidth, textWidth(row.name, 11, Weight::Medium));
-        bytesWidth = std::max(bytesWidth, textWidth(bytesText(row.bytes), 11) + 8);
-        buffersWidth = std::max(buffersWidth, textWidth(row.buffers, 10));
-    }
-    nameWidth = std::min(nameWidth, w / 4);
-    const double blockX = x + 14 + nameWidth + 8;
-    const double blockWidth = x + w - bytesWidth - buffersWidth - 8 - blockX;
-    const bool wholeBlocks = std::all_of(rows.begin(), rows.end(), [&](const BudgetRow& row) {
-        return textWidth(row.block, 10) <= blockWidth;
-    });
-    for (const BudgetRow& row : rows) {
-        canvas.fill(x, y + 5, 8, 8, row.color);
-        if (row.operand >= 0 && isRepeatedColor(run, trace::OperandRow{row.operand})) {
-            canvas.fill(x, y + 5, 2, 8, Role::Text);
-        }
-        canvas.text(x + 14, y, nameWidth + 2, kRow, row.name,
-                    {11, Role::Text, Weight::Medium, Align::Left});
-        const std::string block =
-            wholeBlocks ? row.block : row.block.substr(row.block.rfind(' ') + 1);
-        if (textWidth(block, 10) <= blockWidth) {
-            canvas.text(blockX, y, blockWidth, kRow, block, smallText(Role::Text2));
-        }
-        if (blockX + buffersWidth < x + w - bytesWidth) {
-            canvas.text(x, y, w - bytesWidth, kRow, row.buffers,
-                        smallText(Role::Text2, Align::Right));
-        }
-        canvas.text(x, y, w, kRow, bytesText(row.bytes),
-                    {11, Role::Text, Weight::Regular, Align::Right});
-        if (row.firstBuffer >= 0) {
-            canvas.hit(x, y, w, kRow, target::Buffer{row.firstBuffer});
-        }
-        y += kRow;
-    }
-    const bool scratch =
-        std::any_of(rows.begin(), rows.end(), [](const BudgetRow& row) { return row.operand < 0; });
-    canvas.fill(x + w - bytesWidth, y + 1, bytesWidth, 1, Role::Edge);
-    canvas.text(x + 14, y + 2, w - 14, kRow, scratch ? "operands and scratch" : "all operands",
-                smallText(Role::Text2));
-    canvas.text(x, y + 2, w, kRow, bytesText(budget.taken.used),
-                {11, inkOf(budget), Weight::SemiBold, Align::Right});
-    y += kRow + 3;
-    if (budget.temporaries.value() > 0) {
-        canvas.hatch(x, y + 5, 8, 8, Role::Text3, Role::Grid, Hatch::Estimate);
-        canvas.text(x + 14, y, w - 14 - bytesWidth, kRow, "temporaries (estimate)",
-                    smallText(Role::Text2));
-        canvas.text(x, y, w, kRow, bytesText(budget.temporaries),
-                    {11, Role::Text2, Weight::Regular, Align::Right});
-        y += kRow;
-    }
-    return y + 4;
-}
-
-double paintBudget(Canvas& canvas, const RunView& run, const Budget& budget, double y)
+double paintBudget(Canvas& canvas, const RunView& run, const ViewState& state, const Budget& budget,
+                   double y)
 {
     const double x = kPadding;
     const double w = canvas.width() - 2 * x;
@@ -327,9 +197,14 @@ double paintBudget(Canvas& canvas, const RunView& run, const Budget& budget, dou
     if (!run.notRun.empty()) { // what fits is more urgent than what each operand takes
         y = paintChoices(canvas, run, y + 4) + 8;
         canvas.fill(0, y - 4, canvas.width(), 1, Role::Line);
-        return paintTable(canvas, run, budget, y);
+        return paintTable(canvas, run, budget, y, canvas.height());
     }
-    return paintChoices(canvas, run, paintTable(canvas, run, budget, y));
+    // Other choices go first where there is too little room, then columns of the table, then loops.
+    const double inTwoColumns = kRow * static_cast<double>((budget.rows.size() + 1) / 2 + 3);
+    const double loops = loopsHeight(run, state);
+    const bool haveLoops = y + inTwoColumns + loops <= canvas.height();
+    y = paintTable(canvas, run, budget, y, canvas.height() - (haveLoops ? loops : 0));
+    return paintChoices(canvas, run, paintLoops(canvas, run, state, y));
 }
 
 std::string captionOf(Canvas& canvas, const RunView& run, const Budget& budget, double width)
@@ -369,7 +244,7 @@ Scene layoutKernel(const RunView& run, const ViewState& state, Size size)
 {
     Canvas canvas(size.width, size.height);
     const Budget budget = budgetOf(run, state.now);
-    paintBudget(canvas, run, budget, paintForm(canvas, run, 1));
+    paintBudget(canvas, run, state, budget, paintForm(canvas, run, 1));
     std::string caption = captionOf(canvas, run, budget, size.width);
     if (run.notRun.empty()) { // what did not run may be shown beside another run
         caption = withKept(canvas, state, "vmem_peak_bytes", std::move(caption));
@@ -384,14 +259,15 @@ double budgetHeight(const RunView& run, double width)
         return kWithoutChoices;
     }
     Canvas scratch(width, kUnlimited);
-    return std::max(kWithoutChoices, paintBudget(scratch, run, budgetOf(run, Picoseconds(0)), 0));
+    return std::max(kWithoutChoices,
+                    paintBudget(scratch, run, {}, budgetOf(run, Picoseconds(0)), 0));
 }
 
 Scene layoutBudget(const RunView& run, const ViewState& state, Size size)
 {
     Canvas canvas(size.width, size.height);
     const Budget budget = budgetOf(run, state.now);
-    paintBudget(canvas, run, budget, 0);
+    paintBudget(canvas, run, state, budget, 0);
     std::string caption = captionOf(canvas, run, budget, size.width);
     if (run.notRun.empty()) { // what did not run may be shown beside another run
         caption = withKept(canvas, state, "vmem_peak_bytes", std::move(caption));

@@ -16,4 +16,9 @@ namespace pallascope::layout {
 // the y below it.
 double paintChoices(Canvas& canvas, const RunView& run, double y);
 
+// The loops of the kernel under the playhead from y down, as many as have room; each row leads to
+// the loop's next round. Returns the y below them. Then what they would like to have.
+double paintLoops(Canvas& canvas, const RunView& run, const ViewState& state, double y);
+[[nodiscard]] double loopsHeight(const RunView& run, const ViewState& state);
+
 } // namespace pallascope::layout

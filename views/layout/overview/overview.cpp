@@ -3,6 +3,7 @@
 
 #include "core/analysis/band.h"
 #include "core/base/format.h"
+#include "views/layout/run/break_marks.h"
 #include "views/layout/run/finding_marks.h"
 #include "views/layout/run/kept_run.h"
 #include "views/layout/run/position.h"
@@ -269,6 +270,14 @@ Scene layoutOverview(const RunView& run, const ViewState& state, Size size)
         return std::clamp(x(t), kFindingMark / 2, std::max(kFindingMark / 2, w - kFindingMark / 2));
     };
     paintFindingMarks(canvas, run, findingMarks(run, middle), std::max(0.0, y - kFindingMark - 1));
+
+    if (y + h + kBreakHigh <= size.height) {
+        const auto inside = [&](Picoseconds t) {
+            return std::clamp(x(t), kBreakWide / 2, std::max(kBreakWide / 2, w - kBreakWide / 2));
+        };
+        paintBreakMarks(canvas, breakMarks(state, {Picoseconds(0), run.trace->end()}, inside),
+                        y + h, true);
+    }
 
     const double from = std::clamp(x(state.visible.begin), 0.0, std::max(0.0, w - 3));
     const double to = std::clamp(x(state.visible.end), from + 3, std::max(from + 3, w));

@@ -1,5 +1,5 @@
-// The painter of the roofline. Its methods are in roofline.cpp (axes, roofs, trail) and in
-// marks.cpp (points and texts).
+// The painter of the roofline. Its methods are in roofline.cpp (axes, roofs, trail), marks.cpp
+// (points and texts) and, as they say, in other files.
 #pragma once
 
 #include "views/layout/run/run_view.h"
@@ -52,6 +52,7 @@ private:
     [[nodiscard]] std::string_view unitName() const;
 
     void axes();
+    void axisTitle(); // once it is known which ceilings are there
 
     // The roofs of the bandwidths: the datasheet's is solid, the achieved one is dashed.
     void slopes();
@@ -66,6 +67,17 @@ private:
 
     // The names of roofs lie on them.
     void names();
+
+    // In ceilings.cpp: the thin lines of other levels of memory and of links, as far as they lie
+    // in the picture and below the peak and there is room for their names; and what the run so far
+    // has computed for each byte over the links of one.
+    void ceilings();
+    // Writes a text on a line if there is room for it; returns whether there was.
+    bool nameAlong(const std::pair<layout::Point, layout::Point>& part, const std::string& text);
+    void ceilingPoints(const Point& point);
+    // The ends of its part in the picture; empty where that is too short to be read.
+    [[nodiscard]] std::optional<std::pair<layout::Point, layout::Point>>
+    partOf(const analysis::Ceiling& ceiling) const;
 
     // Writes a text along the roof of a bandwidth, `offset` px below it, in the left part of the
     // roof.
@@ -134,6 +146,7 @@ private:
     int m_small = 10;
     std::vector<Rect> m_taken; // the places of texts and points
     std::vector<Rect> m_trail;
+    std::vector<std::size_t> m_ceilings;                           // those that are in the picture
     std::vector<std::pair<layout::Point, std::int64_t>> m_kernels; // places and numbers
 };
 

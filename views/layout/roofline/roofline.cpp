@@ -17,6 +17,9 @@ constexpr double kLeft = 40, kRight = 14, kTop = 6, kBottom = 34; // px around t
 constexpr double kWide = 700;  // px; from here on ceilings and other runs are shown
 constexpr double kOctaves = 4; // a factor: two octaves beyond the points and the ridge
 constexpr int kTrailPoints = 160;
+// px above the roof for its name: below the roof it would lie on the slopes where many decades are
+// in sight.
+constexpr double kAboveRoof = 8;
 
 std::string strong(const std::string& text)
 {
@@ -76,9 +79,14 @@ Painter::Painter(const RunView& run, const ViewState& state, Size size)
     , m_wide(size.width >= kWide)
     , m_canvas(size.width, size.height)
 {
-    const Range range = rangeOf(run, state, m_wide);
+    Range range = rangeOf(run, state, m_wide);
     m_plot = {kLeft, kTop, std::max(1.0, size.width - kLeft - kRight),
               std::max(1.0, size.height - kTop - kBottom)};
+    if (const auto& peak = run.report.roofline.peak; peak && m_plot.h > 2 * kAboveRoof) {
+        const double below = std::log(std::max(1.0, peak->flopsPerSecond / range.y0));
+        range.y1 = std::max(range.y1, peak->flopsPerSecond
+                                          * std::exp(kAboveRoof * below / (m_plot.h - kAboveRoof)));
+    }
     m_x = {range.x0, range.x1, m_plot.x, m_plot.right()};
     m_y = {range.y0, range.y1, m_plot.bottom(), m_plot.y};
     const bool noFlops = run.report.flops.value() == 0;
@@ -107,6 +115,7 @@ Scene Painter::paint() &&
         m_canvas.pushClip(m_plot.x, m_plot.y, m_plot.w, m_plot.h);
         slopes();
         m_canvas.popClip();
+        axisTitle();
         return parts::finished(std::move(m_canvas), "Roofline",
                                m_run.notRun.empty() ? "the chip has no peak for its FLOPs"
                                                     : "not run",
@@ -122,6 +131,8 @@ Scene Painter::paint() &&
     }
     m_canvas.popClip();
     names();
+    ceilings();
+    axisTitle();
     if (m_wide) {
         others();
     }
@@ -129,6 +140,7 @@ Scene Painter::paint() &&
     kept();
     if (point && inSight(*point)) {
         points(*point);
+        ceilingPoints(*point);
     } else if (m_run.notRun.empty()) {
         expected();
     }
@@ -195,10 +207,16 @@ void Painter::axes()
                       {10, Role::Text2, Weight::Regular, Align::Right});
     }
     m_canvas.fill(m_plot.x, m_plot.bottom(), m_plot.w, 1, Role::Edge);
-    m_canvas.text(m_plot.x, m_plot.bottom() + 17, m_plot.w, 14,
-                  "arithmetic intensity, FLOP per HBM byte",
-                  {10, Role::Text2, Weight::Regular, Align::Center});
     m_canvas.text(m_plot.x + 6, m_plot.y + 2, 90, 14, unitName(), {10, Role::Text2});
+    m_taken.push_back({m_plot.x + 6, m_plot.y + 2, textWidth(unitName(), 10), 14});
+}
+
+void Painter::axisTitle()
+{
+    m_canvas.text(m_plot.x, m_plot.bottom() + 17, m_plot.w, 14,
+                  m_ceilings.empty() ? "arithmetic intensity, FLOP per HBM byte"
+                                     : "arithmetic intensity, FLOP per byte of each level",
+                  {10, Role::Text2, Weight::Regular, Align::Center});
 }
 
 void Painter::slopes()

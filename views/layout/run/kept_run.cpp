@@ -165,6 +165,7 @@ ViewState keptState(const ViewState& state)
     ViewState its = state;
     its.kept = nullptr;
     its.selection = its.hover = {};
+    its.breaks = nullptr;
     its.loop = trace::kNone;
     its.device = std::clamp(state.device, 0, run.trace->info().deviceCount() - 1);
     if (isBySteps(state)) {

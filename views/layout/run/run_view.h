@@ -6,6 +6,8 @@
 #include "core/trace/lookup.h"
 #include "views/layout/scene/scene.h"
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +30,24 @@ struct FindingPlace
     bool operator==(const FindingPlace&) const = default;
 };
 
+// A table in SMEM whose entries choose which parts of an array are copied, such as the table with
+// the pages of each sequence.
+struct PageTable
+{
+    std::string name;
+    DType dtype = DType::Int32;
+    Shape shape;
+    std::vector<std::int64_t> entries; // row-major; empty: not known, and `why` says why
+    std::string why;
+    std::int32_t operand = -1; // row of Info::operands: a copy of parts that it chooses
+    std::int32_t axis = 0;     // of that operand's array
+    Extent unit = 1; // entry e leads to the elements from e * unit to (e + 1) * unit on that axis
+    bool operator==(const PageTable&) const = default;
+};
+
+// Stands for an entry that is undefined.
+inline constexpr std::int64_t kNoEntry = std::numeric_limits<std::int64_t>::min();
+
 // Immutable. app/run_job makes it once per run (makeRunView), and all views share it.
 struct RunView
 {
@@ -38,6 +58,7 @@ struct RunView
     std::string verdict; // the parts between bars are |strong|
     std::vector<analysis::LineTime> lineTimes;
     std::vector<FindingPlace> findingPlaces; // see navigation::placesOfFindings
+    std::vector<PageTable> tables;           // none for a trace from a file, which has no program
     std::vector<Field> fields;
     std::int64_t period = 1; // steps; see analysis::periodSteps
     Picoseconds periodTime;
@@ -53,6 +74,15 @@ struct TimeRange
 };
 
 struct KeptRun;
+
+// Where a breakpoint stops the run.
+struct BreakStops
+{
+    std::string name;                // as people write it
+    std::vector<std::int64_t> times; // ps, ascending
+    bool isOn = true;
+    bool operator==(const BreakStops&) const = default;
+};
 
 // The one state of looking at the run. The session changes it, and all views read it.
 struct ViewState
@@ -71,6 +101,8 @@ struct ViewState
     // both are aligned by steps where that is possible, or else by time.
     std::shared_ptr<const KeptRun> kept;
     bool isKeptBySteps = false;
+    // The breakpoints, as far as it is known where they stop; null: none.
+    std::shared_ptr<const std::vector<BreakStops>> breaks;
     bool operator==(const ViewState&) const = default;
 };
 

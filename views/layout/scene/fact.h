@@ -23,19 +23,21 @@ enum class FactKind : std::uint8_t
     BytesAllowed, // of that memory: the limit that applies
     FlopRate,     // so far, per second
     Intensity,    // so far, FLOP per byte of HBM
-    Kernel,       // the number of the kernel under the playhead, from 1; 0: between kernels
-    Kernels,      // how many kernels the chosen device runs
-    Device,       // the chosen one
-    LinksMoving,  // how many links between devices carry something now
-    Waited,       // for other devices so far, in ps, of a device
-    Compared,     // a number that a kept run has too; of: its row in KeptRun::figures
-    Swatch        // the colour (Role) of an operand in a key
+    CeilingRate,  // bytes per second of a ceiling of the roofline
+    CeilingIntensity, // so far, FLOP per byte that its links have moved
+    Kernel,           // the number of the kernel under the playhead, from 1; 0: between kernels
+    Kernels,          // how many kernels the chosen device runs
+    Device,           // the chosen one
+    LinksMoving,      // how many links between devices carry something now
+    Waited,           // for other devices so far, in ps, of a device
+    Compared,         // a number that a kept run has too; of: its row in KeptRun::figures
+    Swatch            // the colour (Role) of an operand in a key
 };
 
 struct Fact
 {
     FactKind kind = FactKind::Step;
-    std::int32_t of = -1; // operand, or memory; -1: of the run
+    std::int32_t of = -1; // operand, memory, or row of a list; -1: of the run
     double value = 0;
     std::string text; // as the view writes it; empty: it is not a text
     bool operator==(const Fact&) const = default;

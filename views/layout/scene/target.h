@@ -191,13 +191,20 @@ struct Device
     bool operator==(const Device&) const = default;
 };
 
+struct Ceiling // of the roofline: a row of analysis::Roofline::ceilings
+{
+    std::int64_t row = 0;
+    bool operator==(const Ceiling&) const = default;
+};
+
 } // namespace target
 
 using Target =
     std::variant<std::monostate, target::Copy, target::Steps, target::Round, target::Segment,
                  target::Operation, target::Block, target::Buffer, target::Wait, target::SourceLine,
                  target::ListingLine, target::Alternative, target::Finding, target::Print,
-                 target::Lane, target::Moment, target::Time, target::Piece, target::Device>;
+                 target::Lane, target::Moment, target::Time, target::Piece, target::Device,
+                 target::Ceiling>;
 
 template<class Kind>
 [[nodiscard]] constexpr bool is(const Target& target)

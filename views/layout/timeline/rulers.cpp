@@ -1,5 +1,6 @@
 // Paints the ruler of time, and the band with the names of the steps.
 #include "core/base/format.h"
+#include "views/layout/run/break_marks.h"
 #include "views/layout/run/finding_marks.h"
 #include "views/layout/run/position.h"
 #include "views/layout/scene/axis.h"
@@ -38,6 +39,15 @@ void FramePainter::timeRuler()
         return px >= m_axis.left && px <= right() ? std::optional(px) : std::nullopt;
     };
     const std::vector<FindingMark> marks = findingMarks(m_run, middle);
+    std::vector<BreakMark> breaks =
+        breakMarks(m_state, m_axis.range, [this](Picoseconds t) { return m_axis.toX(t); });
+    for (BreakMark& tag : breaks) { // beside the mark of a finding, not below it
+        for (const FindingMark& mark : marks) {
+            const bool covers =
+                tag.left < mark.left + kFindingMark && mark.left < tag.left + kBreakWide;
+            tag.left = covers ? mark.left + kFindingMark + 1 : tag.left;
+        }
+    }
     const TimeTicks ticks = timeTicks(m_axis.range.begin, m_axis.range.end, m_axis.width);
     bool first = true;
     for (const Picoseconds t : ticks.at) {
@@ -50,14 +60,19 @@ void FramePainter::timeRuler()
         };
         const bool covered =
             touches(flagged.x, flagged.right())
-            || std::any_of(marks.begin(), marks.end(), [&](const FindingMark& mark) {
-                   return touches(mark.left, mark.left + kFindingMark);
+            || std::any_of(marks.begin(), marks.end(),
+                           [&](const FindingMark& mark) {
+                               return touches(mark.left, mark.left + kFindingMark);
+                           })
+            || std::any_of(breaks.begin(), breaks.end(), [&](const BreakMark& tag) {
+                   return touches(tag.left, tag.left + kBreakWide);
                });
         if (labelEnd <= right() && !covered) {
             m_canvas.text(px + 4, 0, labelEnd - px, kRuler - 1, label, {10, Role::Text2});
             first = false;
         }
     }
+    paintBreakMarks(m_canvas, breaks, kRuler - 1 - kBreakHigh, false);
     paintFindingMarks(m_canvas, m_run, marks, (kRuler - 1 - kFindingMark) / 2);
 }
 

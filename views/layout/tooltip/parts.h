@@ -1,5 +1,6 @@
 // The parts of tooltip(): things that happen at a time (events.cpp), several agents at once
-// (agents.cpp), what devices run (pieces.cpp), and things that last (tooltip.cpp).
+// (agents.cpp), what devices run (pieces.cpp), ceilings of the roofline (roofs.cpp), and things
+// that last (tooltip.cpp).
 #pragma once
 
 #include "views/layout/run/run_view.h"
@@ -39,6 +40,10 @@ using Lines = std::vector<std::string>;
 [[nodiscard]] std::string byAgent(const RunView& run, trace::AgentRow agent);
 // Which agents of a lane are busy or wait at a moment, and what they wait for.
 [[nodiscard]] Lines momentLines(const RunView& run, const target::Moment& moment);
+
+// What moves the bytes of a ceiling of the roofline, and how much so far; in roofs.cpp.
+[[nodiscard]] Lines ceilingLines(const RunView& run, const analysis::Ceiling& ceiling,
+                                 Picoseconds now);
 
 // The functions below are in pieces.cpp.
 [[nodiscard]] Lines pieceLines(const RunView& run, std::int32_t device, std::size_t piece);

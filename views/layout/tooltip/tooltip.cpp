@@ -7,6 +7,7 @@
 #include "core/trace/manual_arrays.h"
 #include "core/trace/pieces.h"
 #include "views/layout/memory/scratch_words.h"
+#include "views/layout/run/break_marks.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/timeline/timeline.h"
 #include "views/layout/tooltip/parts.h"
@@ -93,6 +94,25 @@ std::string stayText(const RunView& run, const ViewState& state,
                                               : " · in its slot, not waited for so far";
 }
 
+// "one index map with m(0,3), di(0,3) of 8 192 bytes": blocks that come and go with it. The bytes
+// are said where they are others.
+std::string alikeText(const RunView& run, const target::Block& target)
+{
+    const auto& operands = run.trace->info().operands;
+    const auto own = operands[row(target.operand)].blockBytes;
+    std::string text;
+    for (const std::int32_t other : run.index->alike(trace::OperandRow::at(row(target.operand)))) {
+        if (other != target.operand) {
+            const trace::Operand& of = operands[row(other)];
+            text +=
+                (text.empty() ? "one index map with " : ", ") + trace::blockName(of, target.block);
+            text +=
+                of.blockBytes == own ? "" : " of " + countText(of.blockBytes.value()) + " bytes";
+        }
+    }
+    return text;
+}
+
 Lines blockLines(const RunView& run, const ViewState& state, const target::Block& target)
 {
     const auto id = trace::OperandRow::at(row(target.operand));
@@ -111,10 +131,15 @@ Lines blockLines(const RunView& run, const ViewState& state, const target::Block
             phaseText(now, operand) + " · " + copies + (isHere ? stayText(run, state, rows) : ""),
             whenOfManual(run, state.now, rows), countText(operand.blockBytes.value()) + " bytes"};
     }
-    return {trace::blockName(operand, target.block), elementRange(operand, target.block),
-            phaseText(now, operand) + " · " + copies,
-            "block " + countText(target.block) + " of " + countText(parts::blockTotal(operand))
-                + ", " + countText(operand.blockBytes.value()) + " bytes"};
+    Lines lines = {trace::blockName(operand, target.block), elementRange(operand, target.block),
+                   phaseText(now, operand) + " · " + copies};
+    if (std::string alike = alikeText(run, target); !alike.empty()) {
+        lines.push_back(std::move(alike));
+    }
+    lines.push_back("block " + countText(target.block) + " of "
+                    + countText(parts::blockTotal(operand)) + ", "
+                    + countText(operand.blockBytes.value()) + " bytes");
+    return lines;
 }
 
 std::string phaseText(const trace::SlotState& state)
@@ -396,7 +421,16 @@ struct LinesOf
 
     Lines operator()(const target::Time& at) const
     {
-        return at.time ? timeLines(run, std::min(*at.time, trace.end())) : Lines{};
+        if (!at.time) {
+            return {};
+        }
+        Lines lines;
+        for (const std::string& name : breaksAt(state, *at.time)) {
+            lines.push_back("breakpoint " + name);
+        }
+        const Lines about = timeLines(run, std::min(*at.time, trace.end()));
+        lines.insert(lines.end(), about.begin(), about.end());
+        return lines;
     }
 
     Lines operator()(const target::Piece& piece) const
@@ -410,6 +444,13 @@ struct LinesOf
     {
         return of.device >= 0 && of.device < info.deviceCount() ? deviceLines(run, state, of.device)
                                                                 : Lines{};
+    }
+
+    Lines operator()(const target::Ceiling& of) const
+    {
+        return isRow(of.row, run.report.roofline.ceilings.size())
+                   ? ceilingLines(run, run.report.roofline.ceilings[row(of.row)], state.now)
+                   : Lines{};
     }
 };
 

@@ -45,7 +45,7 @@ void paintLinks(Canvas& canvas, const RunView& run, const trace::Finding& findin
             link("step " + countText(step), target::Steps{row->number, row->number});
         }
     };
-    if (finding.relatedStep) {
+    if (finding.relatedStep && *finding.relatedStep != finding.step) {
         stepLink(*finding.relatedStep);
     }
     stepLink(finding.step);
