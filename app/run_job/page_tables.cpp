@@ -59,6 +59,27 @@ std::vector<std::int64_t> entriesOf(Replay& replay, ir::ValueId table)
     return {};
 }
 
+// A replay that computes only what decides the run; null if it cannot.
+std::unique_ptr<Replay> replayOf(const ir::Program& program, const std::vector<Array>& inputs,
+                                 const chip::Chip& chip, const machine::Settings& settings)
+{
+    machine::Options needed;
+    needed.values = machine::ValueMode::Needed;
+    needed.settings = settings;
+    Result<std::unique_ptr<Replay>> started = Replay::start(program, inputs, chip, needed);
+    return started ? std::move(*started) : nullptr;
+}
+
+// At this moment of the run; empty if they are not known.
+std::vector<std::int64_t> entriesAt(Replay& replay, ir::ValueId table, Picoseconds time)
+{
+    if (!replay.computes(table)) {
+        return {};
+    }
+    const Result<bool> moved = replay.seekTime(time);
+    return moved && *moved ? entriesOf(replay, table) : std::vector<std::int64_t>();
+}
+
 } // namespace
 
 std::vector<layout::PageTable> pageTables(const ir::Program& program,
@@ -83,19 +104,18 @@ std::vector<layout::PageTable> pageTables(const ir::Program& program,
                                 static_cast<std::int32_t>(*operand),
                                 static_cast<std::int32_t>(facts.axis),
                                 facts.unit};
-        if (!replay) {
-            machine::Options needed;
-            needed.values = machine::ValueMode::Needed;
-            needed.settings = options.settings;
-            Result<std::unique_ptr<Replay>> started = Replay::start(program, inputs, chip, needed);
-            replay = started ? std::move(*started) : nullptr;
-        }
         if (facts.isWritten) {
             table.why = "the kernel stores into this table";
-        } else if (replay && replay->computes(facts.table)) {
-            const Result<bool> moved = replay->seekTime(*first);
+            tables.push_back(std::move(table));
+            continue;
+        }
+        try { // the run itself has fitted into the memory that it may take
+            replay = replay ? std::move(replay) : replayOf(program, inputs, chip, options.settings);
             table.entries =
-                moved && *moved ? entriesOf(*replay, facts.table) : std::vector<std::int64_t>();
+                replay ? entriesAt(*replay, facts.table, *first) : std::vector<std::int64_t>();
+        } catch (const MemoryLimitReached&) {
+            replay = nullptr;
+            table.why = "there is no memory left for it";
         }
         tables.push_back(std::move(table));
     }

@@ -11,7 +11,7 @@ namespace {
 
 using trace::BlockPhase;
 
-constexpr std::int64_t kMostEntriesDrawn = 4096;
+constexpr std::int64_t kMostEntriesDrawn = 2048; // each is looked up in every frame
 
 // How much is going on, for the liveliest of several states.
 int livelinessOf(BlockPhase phase)
@@ -111,7 +111,7 @@ std::vector<std::int64_t> cellsOfEntry(const GridMoment& moment, const ArrayPict
     for (std::size_t i = 0; i < counts.size(); ++i) {
         (i < axis ? outer : inner) *= i == axis ? 1 : counts[i];
     }
-    constexpr std::int64_t kMostCells = 64; // of one entry, that are looked at
+    constexpr std::int64_t kMostCells = 16; // of one entry, that are looked at
     std::vector<std::int64_t> cells;
     for (std::int64_t o = 0; o < outer && std::ssize(cells) < kMostCells; ++o) {
         for (std::int64_t i = 0; i < inner && std::ssize(cells) < kMostCells; ++i) {
