@@ -69,7 +69,7 @@ Status writeHeat(Replay& replay, const FoundRef& ref, const RefChoice& choice,
     if (one == refs.end()) {
         return userError("The ref \"" + choice.name + "\" has no elements to draw.");
     }
-    layout::ValuesView view = viewOfRef(replay, *one, ref.agent, ref.id, replay.time());
+    layout::ValuesView view = viewOfHeld(replay.held(ref.agent, ref.id, replay.time()), *one);
     if (!replay.computes(ref.id)) {
         view.unknown = notComputed(choice.name);
     }

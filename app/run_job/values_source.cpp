@@ -48,25 +48,19 @@ public:
                                                                   const Progress& proceed) override
     {
         const bool isKnown = m_refs[ask.ref].isKnown && (!ask.minus || m_refs[*ask.minus].isKnown);
-        if (isKnown && (!m_at || *m_at != ask.time)) {
-            m_at.reset();
-            m_counts.reset();
-            m_last.reset();
-            const Result<bool> moved = m_replay->seekTime(ask.time, proceed);
-            if (!moved) {
-                return moved.error();
-            }
-            if (!*moved) {
-                return std::optional<layout::ValuesSight>();
-            }
-            m_at = ask.time;
+        if (const Result<bool> moved = isKnown ? moveTo(ask.time, proceed) : Result<bool>(true);
+            !moved || !*moved) {
+            return moved ? Result(std::optional<layout::ValuesSight>())
+                         : Result<std::optional<layout::ValuesSight>>(moved.error());
         }
-        const layout::ValuesView view = viewOf(ask);
         if (!m_last || m_last->ref != ask.ref || m_last->minus != ask.minus
             || m_last->agent != ask.agent) {
             m_counts.reset();
         }
-        layout::ValuesSight sight = layout::sightOf(view, ask.choice, ask.size, m_counts);
+        layout::ValuesSight sight;
+        withView(ask, [&](const layout::ValuesView& view) {
+            sight = layout::sightOf(view, ask.choice, ask.size, m_counts);
+        });
         m_counts = sight.all;
         m_last = ask;
         m_plane = sight.plane;
@@ -92,26 +86,73 @@ public:
                              element);
     }
 
+    [[nodiscard]] std::optional<layout::values::Counts>
+    countsWhere(const layout::ValuesSight& other, const std::string& agent, Picoseconds time,
+                const Progress& proceed) override
+    {
+        const auto ref = std::find_if(m_refs.begin(), m_refs.end(), [&](const ValuesRef& one) {
+            return one.name == other.name && one.memory == other.memory && one.dtype == other.dtype
+                   && one.shape == other.shape;
+        });
+        std::optional<layout::values::Counts> counts;
+        if (ref == m_refs.end() || !ref->isKnown) {
+            return counts;
+        }
+        if (const Result<bool> moved = moveTo(time, proceed); !moved || !*moved) {
+            return counts;
+        }
+        withView(*ref, agent, [&](const layout::ValuesView& view) {
+            if (view.unknown.empty()) {
+                counts =
+                    layout::values::scan(view, other.plane, other.frame.region, other.frame.side)
+                        .counts;
+            }
+        });
+        return counts;
+    }
+
     [[nodiscard]] std::string numpyText() override
     {
         constexpr std::int64_t kMostText = 4096; // elements
-        const layout::ValuesView view = m_last ? viewOf(*m_last) : layout::ValuesView{};
-        if (!m_last || !view.unknown.empty()) {
-            return {};
+        std::string text;
+        if (m_last) {
+            withView(*m_last, [&](const layout::ValuesView& view) {
+                text = view.unknown.empty() ? app::numpyText(
+                           view, m_plane, m_map.rows * m_map.columns <= kMostText ? m_map : m_table)
+                                            : std::string();
+            });
         }
-        return app::numpyText(view, m_plane,
-                              m_map.rows * m_map.columns <= kMostText ? m_map : m_table);
+        return text;
     }
 
     [[nodiscard]] Result<std::string> npy() override
     {
-        const layout::ValuesView view = m_last ? viewOf(*m_last) : layout::ValuesView{};
-        return !m_last                ? userError("No ref is shown.")
-               : view.unknown.empty() ? npyBytes(view)
-                                      : userError(view.unknown);
+        Result<std::string> bytes = userError("No ref is shown.");
+        if (m_last) {
+            withView(*m_last, [&](const layout::ValuesView& view) {
+                bytes = view.unknown.empty() ? npyBytes(view) : userError(view.unknown);
+            });
+        }
+        return bytes;
     }
 
 private:
+    // Returns false if it was cancelled.
+    [[nodiscard]] Result<bool> moveTo(Picoseconds time, const Progress& proceed)
+    {
+        if (m_at == time) {
+            return true;
+        }
+        m_at.reset();
+        m_counts.reset();
+        m_last.reset();
+        Result<bool> moved = m_replay->seekTime(time, proceed);
+        if (moved && *moved) {
+            m_at = time;
+        }
+        return moved;
+    }
+
     // In words, if it was found.
     template<class Found, class Table>
     [[nodiscard]] Result<std::optional<HistoryTable>> tableOf(const Found& found, Table table,
@@ -133,25 +174,38 @@ private:
         ir::ValueId id;
     };
 
-    // What is asked for, where the replay is now. It is looked up each time: keeping it would make
-    // the replay copy the memory when it goes on.
-    [[nodiscard]] layout::ValuesView viewOf(const ValuesAsk& ask)
+    using See = std::function<void(const layout::ValuesView&)>;
+
+    // Shows what is asked for, where the replay is now. It is looked up each time: keeping it would
+    // make the replay copy the memory when it goes on.
+    void withView(const ValuesAsk& ask, const See& see)
     {
-        layout::ValuesView view = viewOf(m_refs[ask.ref], ask.agent);
-        return ask.minus ? layout::values::differenceOf(view, viewOf(m_refs[*ask.minus], ask.agent))
-                         : view;
+        withView(m_refs[ask.ref], ask.agent, [&](const layout::ValuesView& view) {
+            if (!ask.minus) {
+                see(view);
+                return;
+            }
+            withView(m_refs[*ask.minus], ask.agent, [&](const layout::ValuesView& subtracted) {
+                see(layout::values::differenceOf(view, subtracted));
+            });
+        });
     }
 
-    [[nodiscard]] layout::ValuesView viewOf(const ValuesRef& ref, const std::string& agent)
+    void withView(const ValuesRef& ref, const std::string& agent, const See& see)
     {
         if (!ref.isKnown) {
-            return unknown(ref, notComputed(ref.name));
+            see(unknown(ref, notComputed(ref.name)));
+            return;
         }
         const std::optional<Place> place = find(ref, agent);
-        return place ? viewOfRef(*m_replay, ref, place->agent, place->id, *m_at)
-                     : unknown(ref, ref.name + " does not exist at this moment"
-                                        + (agent.empty() ? "" : " on " + agent)
-                                        + ": what it belongs to has not begun, or has ended.");
+        if (!place) {
+            see(unknown(ref, ref.name + " does not exist at this moment"
+                                 + (agent.empty() ? "" : " on " + agent)
+                                 + ": what it belongs to has not begun, or has ended."));
+            return;
+        }
+        m_replay->look(place->agent, place->id, m_at.value_or(m_replay->time()),
+                       [&](const Replay::Held& held) { see(viewOfHeld(held, ref)); });
     }
 
     [[nodiscard]] std::optional<Place> find(const ValuesRef& ref, const std::string& agent) const
@@ -205,15 +259,13 @@ Result<std::unique_ptr<ValuesSource>> openValues(const RunRequest& request,
         new ReplayedValues(std::move(*replay), request, run, isReopened));
 }
 
-layout::ValuesView viewOfRef(Replay& replay, const ValuesRef& ref, std::size_t agent,
-                             ir::ValueId id, Picoseconds time)
+layout::ValuesView viewOfHeld(const Replay::Held& held, const ValuesRef& ref)
 {
-    Replay::Held held = replay.held(agent, id, time);
     return {.name = ref.name,
             .memory = ref.memory,
-            .elements = std::move(held.elements),
-            .defined = std::move(held.defined),
-            .arriving = std::move(held.arriving),
+            .elements = held.elements,
+            .defined = held.defined,
+            .arriving = held.arriving,
             .color = ref.color,
             .block = ref.block};
 }

@@ -58,6 +58,12 @@ public:
     // can be told. After it the next look comes first.
     [[nodiscard]] virtual Result<std::optional<HistoryTable>> history(const HistoryAsk& ask,
                                                                       const Progress& proceed) = 0;
+    // What this run has at `time` in the part of a ref that the map of another run's picture shows:
+    // in the ref of the same name, memory, dtype and shape. Nothing if it has none, if nothing is
+    // known of it at that moment, or if it was cancelled.
+    [[nodiscard]] virtual std::optional<layout::values::Counts>
+    countsWhere(const layout::ValuesSight& other, const std::string& agent, Picoseconds time,
+                const Progress& proceed) = 0;
     // What the last look showed, for Python: the elements of the map if they are few enough to
     // read, else those of the table.
     [[nodiscard]] virtual std::string numpyText() = 0;
@@ -70,8 +76,8 @@ public:
 [[nodiscard]] Result<std::unique_ptr<ValuesSource>>
 openValues(const RunRequest& request, const layout::RunView& run, bool isReopened);
 
-// What a ref of a replay holds. `agent` is an index into its places.
-[[nodiscard]] layout::ValuesView viewOfRef(machine::Replay& replay, const ValuesRef& ref,
-                                           std::size_t agent, ir::ValueId id, Picoseconds time);
+// What a ref of a replay holds, as a view.
+[[nodiscard]] layout::ValuesView viewOfHeld(const machine::Replay::Held& held,
+                                            const ValuesRef& ref);
 
 } // namespace pallascope::app

@@ -23,11 +23,13 @@ class Replay
 public:
     // Checkpoints are `between` apart, measured in the time that it takes to run from one to the
     // next. The distance doubles whenever they would take more than `memory`, not counting the
-    // arrays at the start.
+    // arrays at the start. The times of that many first moments are kept, in 8 bytes each, so that
+    // a moment is found by its time at once; others are searched for.
     struct Spacing
     {
         Seconds between{0.025};
         Bytes memory{std::int64_t{512} << 20};
+        std::size_t times = std::size_t{1} << 23;
     };
 
     // Starts at sequence number 0. `options.values` decides which values can be looked at, not
@@ -118,8 +120,7 @@ public:
     // with the copies that have ended by then.
     [[nodiscard]] Contents contents(std::size_t agent, ir::ValueId ref, Picoseconds time = {});
 
-    // The same without a copy where the memory is dense. Whoever keeps it while the replay moves on
-    // makes the next write to that memory copy it.
+    // The same without a copy where the memory is dense.
     struct Held
     {
         Array elements;       // undefined elements are anything; without data none is defined
@@ -127,8 +128,11 @@ public:
         SharedBytes arriving; // 1: a copy that was issued and has not landed writes it; null: none
     };
 
-    // At `time`, which lies from the last event to the next one: the copies that end by then have
-    // landed.
+    // Calls see(held) with what a ref holds at `time`, which lies from the last event to the next
+    // one: the copies that end by then have landed. Whoever keeps it makes the next write to that
+    // memory copy all of it.
+    void look(std::size_t agent, ir::ValueId ref, Picoseconds time,
+              const std::function<void(const Held&)>& see);
     [[nodiscard]] Held held(std::size_t agent, ir::ValueId ref, Picoseconds time);
 
     // Whether the run computes what a ref holds: with values `needed`, only what decides its time.

@@ -80,17 +80,22 @@ public:
     [[nodiscard]] Picoseconds now() const;
 
     // Calls look(state) with a state in which the copies that have ended by `time` have landed, or
-    // by now if that is later. The run itself does not change.
+    // by now if that is later. The run itself does not change. Where copies land, what they write
+    // over is put back page by page, so `look` should not keep memory of the state.
     template<class F>
-    auto look(Picoseconds time, F look)
+    void look(Picoseconds time, F look)
     {
-        const std::size_t agent = turnOf();
-        const State before = m_state;
-        m_copies.land(std::max(now(), time));
-        auto seen = look(std::as_const(m_state));
-        m_state = before;
-        m_turn.give(m_state.agents[agent]);
-        return seen;
+        const Picoseconds until = std::max(now(), time);
+        if (!m_copies.endBy(until)) {
+            look(std::as_const(m_state));
+            return;
+        }
+        const Checkpoint before = save();
+        const std::optional<Picoseconds> end = m_end;
+        m_copies.land(until);
+        look(std::as_const(m_state));
+        restore(before);
+        m_end = end;
     }
 
 private:

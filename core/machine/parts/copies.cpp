@@ -63,6 +63,15 @@ void Copies::land(Picoseconds until)
     }
 }
 
+bool Copies::endBy(Picoseconds until) const
+{
+    return std::any_of(
+        m_state.flights.begin(), m_state.flights.end(), [&](const Queue<Flight>& link) {
+            return std::any_of(link.begin(), link.end(),
+                               [&](const Flight& flight) { return flight.end <= until; });
+        });
+}
+
 void Copies::read(Flight& flight)
 {
     flight.started = true;

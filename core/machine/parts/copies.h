@@ -48,6 +48,8 @@ public:
 
     // Applies to memory what the copies under way have done by this time.
     void land(Picoseconds until);
+    // Whether some copy under way ends by this time, so that it would change memory.
+    [[nodiscard]] bool endBy(Picoseconds until) const;
 
     // With on_wait: makes the copy of a pipeline for which somebody waits or, in the second form,
     // as many copies as a wait of the program itself covers.

@@ -88,6 +88,7 @@ Result<std::unique_ptr<Replay>> Replay::start(ir::Program program, const std::ve
         return status.error();
     }
     impl->keepCheckpoint();
+    impl->latest.push_back(impl->engine.now());
     return std::unique_ptr<Replay>(new Replay(std::move(impl)));
 }
 
@@ -139,8 +140,8 @@ Result<bool> Replay::Impl::forward(Until until, const Proceed& proceed)
     const std::int64_t from = sequence();
     while (!engine.hasEnded() && sequence() < until.events) {
         const auto begin = std::chrono::steady_clock::now();
-        const std::int64_t to = std::min(until.events, sequence() + slice);
-        if (Status status = engine.execute({to, until.time}); !status) {
+        const std::int64_t to = endOfSlice(until.events);
+        if (Status status = advance({to, until.time}); !status) {
             return status.error();
         }
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
@@ -157,7 +158,7 @@ Result<bool> Replay::Impl::forward(Until until, const Proceed& proceed)
         if (engine.hasEnded()) {
             end = sequence();
         }
-        if (sequence() < to) { // `until` was a time, or the run has ended
+        if (sequence() < to || engine.now() > until.time || engine.hasEnded()) {
             break;
         }
         const double all = static_cast<double>(std::max<std::int64_t>(until.events - from, 1));
@@ -185,27 +186,6 @@ std::size_t Replay::Impl::countUpTo(std::int64_t number) const
         checkpoints.begin(), checkpoints.end(),
         [&](const Engine::Checkpoint& one) { return one.position.events <= number; });
     return static_cast<std::size_t>(later - checkpoints.begin());
-}
-
-Result<bool> Replay::seekTime(Picoseconds time, const Proceed& proceed)
-{
-    const auto& all = m_impl->checkpoints;
-    const auto later = std::partition_point(
-        all.begin(), all.end(), [&](const auto& checkpoint) { return checkpoint.time <= time; });
-    m_impl->approach(static_cast<std::size_t>(later - all.begin()), this->time() > time);
-    Result<bool> moved = m_impl->forward({.time = time}, proceed);
-    if (!moved || !*moved || (isAtEnd() && this->time() <= time)) {
-        return moved;
-    }
-    // A search by time may run past the last moment that it looks for: to where the next event
-    // would begin, or past a wait that ends later.
-    const std::int64_t number = sequence();
-    m_impl->approach(m_impl->countUpTo(number), true);
-    moved = m_impl->forward({.events = number}, proceed);
-    while (moved && *moved && this->time() > time) {
-        moved = step(Unit::Operation, false, proceed);
-    }
-    return moved;
 }
 
 Result<std::optional<Touches>> Replay::watch(Watched watched, const Proceed& proceed)

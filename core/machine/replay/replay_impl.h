@@ -17,6 +17,15 @@ struct Replay::Impl
 
     // Advances to `until` in slices of some milliseconds. Returns false if cancelled.
     [[nodiscard]] Result<bool> forward(Until until, const Proceed& proceed);
+    // Where the next slice ends: not beyond what is known, from where on times are to be learned.
+    [[nodiscard]] std::int64_t endOfSlice(std::int64_t most) const;
+    [[nodiscard]] Status advance(Until until);
+    [[nodiscard]] bool learns() const;
+    // Goes on until the times of all moments up to `time` are known, or as many as are kept.
+    // Returns false if cancelled.
+    [[nodiscard]] Result<bool> explore(Picoseconds time, const Proceed& proceed);
+    [[nodiscard]] bool knowsAllUpTo(Picoseconds time) const;
+    [[nodiscard]] Result<bool> searchTime(Picoseconds time, const Proceed& proceed);
     // Advances to a mark, or to the end of the run. More marks are found on the way.
     [[nodiscard]] Result<bool>
     toMark(const std::function<const std::vector<std::int64_t>&()>& marks, std::size_t index,
@@ -48,6 +57,9 @@ struct Replay::Impl
     Bytes held;                                  // by the checkpoints, approximately
     double cost = 0;                             // seconds of replay since the last checkpoint
     std::int64_t slice = 16;                     // events in one slice
+    // By sequence number, as far as the run has been: the time of the latest event up to there. So
+    // a moment is found by its time without a search in the run itself.
+    std::vector<Picoseconds> latest;
     // The sequence number of the end, once a run has come there: `watch` tells by it how far it is.
     std::optional<std::int64_t> end;
 };

@@ -183,10 +183,11 @@ std::vector<Replay::AgentPlace> Replay::places() const
 
 Replay::Contents Replay::contents(std::size_t agent, ir::ValueId ref, Picoseconds time)
 {
-    return m_impl->engine.look(time, [&](const State& state) {
+    Contents contents;
+    m_impl->engine.look(time, [&](const State& state) {
         const RefBinding& binding = state.agents[agent].refs[m_impl->prepared->slots.of(ref)];
         const RuntimeValue value = loadThrough(binding, state.memory[binding.buffer].contents);
-        Contents contents{makeArray(value.dtype, value.shape), {}};
+        contents.elements = makeArray(value.dtype, value.shape);
         const std::int64_t count = value.elements();
         for (std::int64_t i = 0; i < count; ++i) {
             writeElement(value.dtype, contents.elements.data.get(), i,
@@ -196,18 +197,26 @@ Replay::Contents Replay::contents(std::size_t agent, ir::ValueId ref, Picosecond
         const SharedBytes defined = value.shadow.expanded(count);
         const auto* bytes = reinterpret_cast<const std::uint8_t*>(defined.get());
         contents.defined.assign(bytes, bytes + count);
-        return contents;
+    });
+    return contents;
+}
+
+void Replay::look(std::size_t agent, ir::ValueId ref, Picoseconds time,
+                  const std::function<void(const Held&)>& see)
+{
+    m_impl->engine.look(time, [&](const State& state) {
+        const RefBinding& binding = state.agents[agent].refs[m_impl->prepared->slots.of(ref)];
+        Held held = heldBy(binding, state.memory[binding.buffer].contents);
+        held.arriving = arrivingIn(state, binding);
+        see(held);
     });
 }
 
 Replay::Held Replay::held(std::size_t agent, ir::ValueId ref, Picoseconds time)
 {
-    return m_impl->engine.look(time, [&](const State& state) {
-        const RefBinding& binding = state.agents[agent].refs[m_impl->prepared->slots.of(ref)];
-        Held held = heldBy(binding, state.memory[binding.buffer].contents);
-        held.arriving = arrivingIn(state, binding);
-        return held;
-    });
+    Held held;
+    look(agent, ref, time, [&](const Held& now) { held = now; });
+    return held;
 }
 
 bool Replay::computes(ir::ValueId ref) const

@@ -18,7 +18,7 @@ namespace {
 
 using machine::Replay;
 using Refs = std::vector<pl::Ref>;
-constexpr Replay::Spacing kNever{Seconds(1e9), Bytes(std::int64_t{1} << 40)};
+constexpr Replay::Spacing kNever{Seconds(1e9), Bytes(std::int64_t{1} << 40), 0}; // nor pauses
 constexpr Replay::Spacing kOften{Seconds(0), Bytes(std::int64_t{1} << 40)};
 
 std::unique_ptr<Replay> mustStart(const ReplayCase& one, Replay::Spacing spacing = kOften)
@@ -264,6 +264,41 @@ TEST(Replay, findsTheLastMomentBeforeATime)
         }
         ASSERT_TRUE(replay->seekTime(end));
         EXPECT_TRUE(replay->isAtEnd());
+    }
+}
+
+// The first event that is later than a time counts, also where another core is behind: against a
+// walk over all moments, and whether many, few or no times of moments are kept.
+TEST(Replay, findsTheMomentBeforeTheFirstEventThatIsLater)
+{
+    for (const char* name : {"matmul", "turns", "manual_dma", "ring", "nested"}) {
+        const ReplayCase one = replayCase(name);
+        const std::unique_ptr<Replay> walked = mustStart(one);
+        std::vector<std::pair<Picoseconds, Moment>> moments{
+            {walked->time(), {walked->sequence(), walked->hash()}}};
+        while (!walked->isAtEnd()) {
+            ASSERT_TRUE(walked->step(Replay::Unit::Operation, true));
+            moments.push_back({walked->time(), {walked->sequence(), walked->hash()}});
+        }
+        for (const std::size_t times : {std::size_t{1} << 20, std::size_t{40}, std::size_t{0}}) {
+            const std::unique_ptr<Replay> replay =
+                mustStart(one, {kOften.between, kOften.memory, times});
+            std::mt19937_64 random(3);
+            for (int i = 0; i < 30; ++i) {
+                const Picoseconds time(static_cast<std::int64_t>(
+                    random() % static_cast<std::uint64_t>(walked->time().value() + 1)));
+                const auto later =
+                    std::find_if(moments.begin(), moments.end(),
+                                 [&](const auto& moment) { return moment.first > time; });
+                ASSERT_TRUE(replay->seekTime(time));
+                const Moment& expected = (later - 1)->second;
+                if (times > moments.size()) {
+                    EXPECT_EQ(replay->sequence(), expected.sequence) << name << time.value();
+                    EXPECT_EQ(replay->hash(), expected.hash) << name << " " << time.value();
+                }
+                EXPECT_LE(replay->time(), time) << name << " " << times;
+            }
+        }
     }
 }
 

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <type_traits>
 
 namespace pallascope::layout::values {
 
@@ -13,11 +16,49 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
+constexpr std::int64_t kRun = 256; // elements; so that few of them share their run with a NaN
+constexpr std::size_t kLanes = 4;
+constexpr float kInfiniteFloat = std::numeric_limits<float>::infinity();
+
+// What finite elements come to, in lanes: the compiler makes one vector of each array.
+struct Lanes
+{
+    std::array<float, kLanes> least{kInfiniteFloat, kInfiniteFloat, kInfiniteFloat, kInfiniteFloat};
+    std::array<float, kLanes> leastMagnitude = least;
+    std::array<float, kLanes> largest{-kInfiniteFloat, -kInfiniteFloat, -kInfiniteFloat,
+                                      -kInfiniteFloat};
+    std::array<double, kLanes> sum{};
+
+    void add(const std::array<float, kLanes>& numbers)
+    {
+        for (std::size_t i = 0; i < kLanes; ++i) {
+            const float number = numbers[i], magnitude = std::fabs(number);
+            const float counted = magnitude > 0 ? magnitude : kInfiniteFloat;
+            least[i] = number < least[i] ? number : least[i];
+            largest[i] = number > largest[i] ? number : largest[i];
+            leastMagnitude[i] = counted < leastMagnitude[i] ? counted : leastMagnitude[i];
+            sum[i] += static_cast<double>(number);
+        }
+    }
+};
+
 struct Tally
 {
     std::int64_t values = 0, arriving = 0, undefined = 0, inf = 0, nan = 0;
     double least = kInfinite, largest = -kInfinite, sum = 0, leastMagnitude = kInfinite;
     bool isPositive = false; // the first Inf
+    Lanes lanes;             // to be folded into the figures
+
+    void fold()
+    {
+        for (std::size_t i = 0; i < kLanes; ++i) {
+            least = std::min<double>(least, lanes.least[i]);
+            largest = std::max<double>(largest, lanes.largest[i]);
+            leastMagnitude = std::min<double>(leastMagnitude, lanes.leastMagnitude[i]);
+            sum += lanes.sum[i];
+        }
+        lanes = {};
+    }
 
     void add(double value)
     {
@@ -76,19 +117,62 @@ const std::uint8_t* bytesOf(const SharedBytes& bytes)
     return reinterpret_cast<const std::uint8_t*>(bytes.get());
 }
 
+bool has(const std::uint8_t* flags, std::uint8_t flag, std::int64_t first, std::int64_t count)
+{
+    return std::memchr(flags + first, flag, static_cast<std::size_t>(count)) != nullptr;
+}
+
+// Adds elements of which all are defined and of a dtype that floats hold, if all are finite.
+// Otherwise returns false.
+template<class Read>
+bool addFinite(std::int64_t first, std::int64_t count, Tally& tally, Read read)
+{
+    constexpr std::uint32_t kExponent = 0x7f800000;
+    std::uint32_t special = 0;
+    for (std::int64_t i = first; i < first + count; ++i) {
+        const bool isSpecial = (std::bit_cast<std::uint32_t>(read(i)) & kExponent) == kExponent;
+        special |= isSpecial ? 1U : 0U;
+    }
+    if (special != 0) {
+        return false;
+    }
+    constexpr auto kStep = static_cast<std::int64_t>(kLanes);
+    const std::int64_t last = first + count / kStep * kStep;
+    for (std::int64_t i = first; i < last; i += kStep) {
+        tally.lanes.add({read(i), read(i + 1), read(i + 2), read(i + 3)});
+    }
+    tally.values += last - first;
+    for (std::int64_t i = last; i < first + count; ++i) {
+        tally.add(static_cast<double>(read(i)));
+    }
+    return true;
+}
+
 // Adds elements one after the other. `read` gives the number of one.
 template<class Read>
 void addRun(const ValuesView& view, std::int64_t first, std::int64_t count, Tally& tally, Read read)
 {
     const std::uint8_t* defined = bytesOf(view.defined);
     const std::uint8_t* arriving = bytesOf(view.arriving);
+    if (arriving == nullptr || !has(arriving, 1, first, count)) {
+        if (defined != nullptr && !has(defined, 1, first, count)) {
+            tally.undefined += count;
+            return;
+        }
+        if constexpr (std::is_same_v<decltype(read(first)), float>) {
+            if ((defined == nullptr || !has(defined, 0, first, count))
+                && addFinite(first, count, tally, read)) {
+                return;
+            }
+        }
+    }
     for (std::int64_t i = first; i < first + count; ++i) {
         if (arriving != nullptr && arriving[i] != 0) {
             ++tally.arriving;
         } else if (defined != nullptr && defined[i] == 0) {
             ++tally.undefined;
         } else {
-            tally.add(read(i));
+            tally.add(static_cast<double>(read(i)));
         }
     }
 }
@@ -101,11 +185,10 @@ void withReader(const Array& array, Visit visit)
     const std::byte* data = array.data.get();
     switch (array.dtype) {
     case DType::F32:
-        return visit([at = array.as<float>()](std::int64_t i) -> double { return at[i]; });
+        return visit([at = array.as<float>()](std::int64_t i) { return at[i]; });
     case DType::BF16:
-        return visit([at = array.as<std::uint16_t>()](std::int64_t i) -> double {
-            return bf16ToFloat(at[i]);
-        });
+        return visit(
+            [at = array.as<std::uint16_t>()](std::int64_t i) { return bf16ToFloat(at[i]); });
     case DType::Int32:
         return visit([at = array.as<std::int32_t>()](std::int64_t i) -> double { return at[i]; });
     case DType::F16:
@@ -187,7 +270,13 @@ double valueOf(const ValuesView& view, std::int64_t element)
 Counts countsOf(const ValuesView& view)
 {
     Tally tally;
-    withAdder(view, [&](auto add) { add(0, view.elements.shape.elements(), tally); });
+    const std::int64_t all = view.elements.shape.elements();
+    withAdder(view, [&](auto add) {
+        for (std::int64_t first = 0; first < all; first += kRun) {
+            add(first, std::min(kRun, all - first), tally);
+        }
+    });
+    tally.fold();
     return tally.counts();
 }
 
@@ -213,7 +302,8 @@ Scanned scan(const ValuesView& view, const Plane& plane, const Region& region, s
                     }
                 }
             }
-            for (const Tally& tally : inRow) {
+            for (Tally& tally : inRow) {
+                tally.fold();
                 all.add(tally);
                 cells.cells.push_back(tally.cell());
             }
@@ -225,20 +315,26 @@ Scanned scan(const ValuesView& view, const Plane& plane, const Region& region, s
 
 std::int64_t notableElement(const ValuesView& view)
 {
-    std::int64_t inf = -1;
     if (!view.elements.data || !isFloat(view.elements.dtype)) {
         return 0;
     }
-    for (std::int64_t i = 0; i < view.elements.shape.elements(); ++i) {
-        const Kind kind = kindOf(view, i);
-        if (kind == Kind::Nan) {
-            return i;
+    std::int64_t nan = -1, inf = -1;
+    const auto find = [&](Kind kind, std::int64_t from) {
+        while (kindOf(view, from) != kind) {
+            ++from;
         }
-        if (kind == Kind::Inf && inf < 0) {
-            inf = i;
+        return from;
+    };
+    const std::int64_t all = view.elements.shape.elements();
+    withAdder(view, [&](auto add) {
+        for (std::int64_t first = 0; first < all && nan < 0; first += kRun) {
+            Tally tally;
+            add(first, std::min(kRun, all - first), tally);
+            inf = inf < 0 && tally.inf > 0 ? find(Kind::Inf, first) : inf;
+            nan = tally.nan > 0 ? find(Kind::Nan, first) : nan;
         }
-    }
-    return std::max<std::int64_t>(inf, 0);
+    });
+    return nan >= 0 ? nan : std::max<std::int64_t>(inf, 0);
 }
 
 } // namespace pallascope::layout::values
