@@ -2,8 +2,6 @@
 
 #include "views/fonts.h"
 
-#include <QtConcurrentRun>
-
 #include <exception>
 
 namespace pallascope::app {
@@ -16,19 +14,9 @@ constexpr int kBreakPollMs = 100;
 
 BreakJobs::BreakJobs(QObject* parent)
     : QObject(parent)
+    , m_work(1, kBreakPollMs, nullptr)
 {
-    m_thread.setMaxThreadCount(1);
-    m_poll.setInterval(kBreakPollMs);
-    connect(&m_poll, &QTimer::timeout, this, &BreakJobs::progressed);
-}
-
-BreakJobs::~BreakJobs()
-{
-    m_waiting.clear();
-    if (m_control) {
-        m_control->isCancelled = true;
-    }
-    m_thread.waitForDone();
+    connect(&m_work, &Work::progressed, this, &BreakJobs::progressed);
 }
 
 void BreakJobs::open(const RunRequest& request, std::shared_ptr<const layout::RunView> run,
@@ -45,9 +33,7 @@ void BreakJobs::close()
     ++m_run;
     m_view = nullptr;
     m_waiting.clear();
-    if (m_control) {
-        m_control->isCancelled = true;
-    }
+    m_work.cancel();
 }
 
 void BreakJobs::search(const trace::Breakpoint& breakpoint)
@@ -59,9 +45,7 @@ void BreakJobs::search(const trace::Breakpoint& breakpoint)
 void BreakJobs::cancel()
 {
     const std::deque<trace::Breakpoint> waiting = std::exchange(m_waiting, {});
-    if (m_control) {
-        m_control->isCancelled = true;
-    }
+    m_work.cancel();
     for (const trace::Breakpoint& breakpoint : waiting) {
         Q_EMIT failed(breakpoint, tr("The search was cancelled."));
     }
@@ -69,43 +53,35 @@ void BreakJobs::cancel()
 
 std::optional<double> BreakJobs::share() const
 {
-    return m_control ? std::optional(m_control->share.load()) : std::nullopt;
+    return m_work.isRunning() ? std::optional(m_work.share()) : std::nullopt;
 }
 
 void BreakJobs::next()
 {
-    if (m_control || m_waiting.empty() || !m_view) {
+    if (m_work.isRunning() || m_waiting.empty() || !m_view) {
         return;
     }
-    m_control = std::make_shared<Control>();
-    m_poll.start();
     const trace::Breakpoint breakpoint = m_waiting.front();
     m_waiting.pop_front();
-    (void)QtConcurrent::run(&m_thread, [this, breakpoint, run = m_run, control = m_control,
-                                        request = m_request, view = m_view,
-                                        isReopened = m_isReopened] {
-        const Progress proceed = [&](double share) {
-            control->share = share;
-            return !control->isCancelled;
-        };
-        Stops stops = std::optional<std::vector<std::int64_t>>();
-        try {
-            stops = searchStops(request, *view, isReopened, breakpoint, proceed);
-        } catch (const std::exception& error) {
-            stops = userError(std::string("Internal error: ") + error.what());
-        }
-        // The destructor waits for this thread, so `this` still exists here.
-        QMetaObject::invokeMethod(
-            this, [this, run, breakpoint, stops] { finish(run, breakpoint, stops); },
-            Qt::QueuedConnection);
-    });
+    auto control = std::make_shared<Work::Control>();
+    m_work.start(control,
+                 [this, breakpoint, run = m_run, control, request = m_request, view = m_view,
+                  isReopened = m_isReopened]() -> Work::Back {
+                     const Progress proceed = [&](double share) { return control->goesOn(share); };
+                     Stops stops = std::optional<std::vector<std::int64_t>>();
+                     try {
+                         stops = searchStops(request, *view, isReopened, breakpoint, proceed);
+                     } catch (const std::exception& error) {
+                         stops = userError(std::string("Internal error: ") + error.what());
+                     }
+                     return [this, run, breakpoint, stops] { finish(run, breakpoint, stops); };
+                 });
     Q_EMIT progressed();
 }
 
 void BreakJobs::finish(int run, const trace::Breakpoint& breakpoint, const Stops& stops)
 {
-    m_control.reset();
-    m_poll.stop();
+    m_work.end();
     if (run == m_run) {
         if (!stops) {
             Q_EMIT failed(breakpoint, views::text(stops.error().message));

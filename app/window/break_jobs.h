@@ -3,13 +3,10 @@
 #pragma once
 
 #include "app/run_job/break_search.h"
+#include "app/window/work.h"
 
-#include <QObject>
 #include <QString>
-#include <QThreadPool>
-#include <QTimer>
 
-#include <atomic>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -22,7 +19,6 @@ class BreakJobs : public QObject
 
 public:
     explicit BreakJobs(QObject* parent = nullptr);
-    ~BreakJobs() override; // cancels and waits, so no thread outlives the object
 
     // From now on, searches are in this run. Those in another run are dropped.
     void open(const RunRequest& request, std::shared_ptr<const layout::RunView> run,
@@ -41,25 +37,17 @@ Q_SIGNALS:
     void progressed(); // also when a search begins and ends
 
 private:
-    struct Control // shared with the working thread
-    {
-        std::atomic<bool> isCancelled = false;
-        std::atomic<double> share = 0;
-    };
-
     using Stops = Result<std::optional<std::vector<std::int64_t>>>;
 
     void next();
     void finish(int run, const trace::Breakpoint& breakpoint, const Stops& stops);
 
-    QThreadPool m_thread; // one thread; destroyed before what it uses
     RunRequest m_request;
     std::shared_ptr<const layout::RunView> m_view; // null: there is no run
     bool m_isReopened = false;
     std::deque<trace::Breakpoint> m_waiting;
-    std::shared_ptr<Control> m_control; // of the current search; null if there is none
-    QTimer m_poll;
     int m_run = 0; // counts runs, so that answers about an earlier one are dropped
+    Work m_work;   // one search after the other
 };
 
 } // namespace pallascope::app

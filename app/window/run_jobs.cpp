@@ -1,7 +1,5 @@
 #include "app/window/run_jobs.h"
 
-#include <QtConcurrentRun>
-
 #include <exception>
 
 namespace pallascope::app {
@@ -24,58 +22,35 @@ JobResult guarded(const JobBody& body, const Progress& progress)
 
 RunJobs::RunJobs(QObject* parent)
     : QObject(parent)
+    , m_work(kThreads, kPollMs, nullptr)
 {
-    m_threads.setMaxThreadCount(kThreads);
-    m_poll.setInterval(kPollMs);
-    connect(&m_poll, &QTimer::timeout, this, &RunJobs::progressed);
-}
-
-RunJobs::~RunJobs()
-{
-    cancel();
-    m_threads.waitForDone();
+    connect(&m_work, &Work::progressed, this, &RunJobs::progressed);
 }
 
 void RunJobs::start(JobBody body)
 {
     cancel();
     const int id = ++m_id;
-    auto control = std::make_shared<Control>();
-    m_control = control;
-    m_poll.start();
-    (void)QtConcurrent::run(&m_threads, [this, id, control, body = std::move(body)] {
-        const JobResult result = guarded(body, [&control](double share) {
-            control->share = share;
-            return !control->cancelled;
-        });
-        // The destructor waits for this thread, so `this` still exists here. Qt drops what is
-        // queued for a deleted object.
-        QMetaObject::invokeMethod(
-            this, [this, id, result] { deliver(id, result); }, Qt::QueuedConnection);
+    auto control = std::make_shared<Work::Control>();
+    m_work.start(control, [this, id, control, body = std::move(body)]() -> Work::Back {
+        JobResult result =
+            guarded(body, [&control](double share) { return control->goesOn(share); });
+        return [this, id, result = std::move(result)] { deliver(id, result); };
     });
 }
 
 void RunJobs::cancel()
 {
-    if (m_control) {
-        m_control->cancelled = true;
-        m_control.reset();
-        m_poll.stop();
-    }
-}
-
-double RunJobs::share() const
-{
-    return m_control ? m_control->share.load() : 0;
+    m_work.cancel();
+    m_work.end();
 }
 
 void RunJobs::deliver(int id, const JobResult& result)
 {
-    if (id != m_id || !m_control) {
+    if (id != m_id || !m_work.isRunning()) {
         return; // the job was cancelled, or a newer one replaced it
     }
-    m_control.reset();
-    m_poll.stop();
+    m_work.end();
     Q_EMIT finished(result);
 }
 

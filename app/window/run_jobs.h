@@ -4,14 +4,9 @@
 #pragma once
 
 #include "app/run_job/run_job.h"
+#include "app/window/work.h"
 
-#include <QObject>
-#include <QThreadPool>
-#include <QTimer>
-
-#include <atomic>
 #include <functional>
-#include <memory>
 #include <optional>
 
 namespace pallascope::app {
@@ -32,32 +27,23 @@ class RunJobs : public QObject
 
 public:
     explicit RunJobs(QObject* parent = nullptr);
-    ~RunJobs() override; // cancels and waits, so no thread outlives the object
 
     void start(JobBody body);
     void cancel();
 
-    [[nodiscard]] bool isRunning() const { return m_control != nullptr; }
+    [[nodiscard]] bool isRunning() const { return m_work.isRunning(); }
 
-    [[nodiscard]] double share() const;
+    [[nodiscard]] double share() const { return m_work.share(); }
 
 Q_SIGNALS:
     void progressed(); // at most 20 times a second
     void finished(const pallascope::app::JobResult& result);
 
 private:
-    struct Control // shared with the working thread
-    {
-        std::atomic<bool> cancelled = false;
-        std::atomic<double> share = 0;
-    };
-
     void deliver(int id, const JobResult& result);
 
-    QThreadPool m_threads;              // destroyed before the members that its threads use
-    std::shared_ptr<Control> m_control; // of the current job; null if there is none
-    QTimer m_poll;
     int m_id = 0;
+    Work m_work;
 };
 
 } // namespace pallascope::app
