@@ -3,8 +3,6 @@
 #include "core/base/whole_file.h"
 #include "views/fonts.h"
 
-#include <QtConcurrentRun>
-
 #include <exception>
 
 namespace pallascope::app {
@@ -17,58 +15,60 @@ constexpr std::chrono::milliseconds kGivesWay(300);
 
 } // namespace
 
-bool ValuesJobs::Control::goesOn(double done)
+bool ValuesJobs::Control::goesOnLooking(double done)
 {
-    share = done;
-    return !abandoned && !(isOld && std::chrono::steady_clock::now() - begin > kGivesWay);
+    return goesOn(done) && !(isOld && std::chrono::steady_clock::now() - begin > kGivesWay);
 }
 
 ValuesJobs::ValuesJobs(QObject* parent)
     : QObject(parent)
+    , m_work(1, kPollMs, nullptr)
 {
-    m_thread.setMaxThreadCount(1);
-    m_poll.setInterval(kPollMs);
-    connect(&m_poll, &QTimer::timeout, this, &ValuesJobs::progressed);
+    connect(&m_work, &Work::progressed, this, &ValuesJobs::progressed);
 }
 
-ValuesJobs::~ValuesJobs()
+void ValuesJobs::Source::keep(const Run& theKept)
 {
-    if (m_control) {
-        m_control->abandoned = true;
+    if (values && theKept && run == theKept) {
+        ofKept = std::move(values);
+        kept = run;
+    } else if (kept != theKept) {
+        ofKept.reset();
+        kept.reset();
     }
-    m_thread.waitForDone();
+    values.reset(); // before the next one takes as much memory
+    run.reset();
 }
 
-void ValuesJobs::open(const RunRequest& request, std::shared_ptr<const layout::RunView> run,
-                      bool isReopened)
+void ValuesJobs::open(const RunRequest& request, const Run& run, bool isReopened, const Run& kept)
 {
-    close();
-    m_open = [this, request, run = std::move(run), isReopened](Source& source, Control&) {
-        source.values.reset(); // before the next one takes as much memory
+    close(kept);
+    m_open = [this, request, run, isReopened, kept](Source& source, Control&) {
+        source.keep(kept);
         Result<std::unique_ptr<ValuesSource>> values = openValues(request, *run, isReopened);
         if (!values) {
-            return std::function<void()>(
-                [this, why = values.error().message] { Q_EMIT failed(why); });
+            return Work::Back([this, why = values.error().message] { Q_EMIT failed(why); });
         }
         source.values = std::move(*values);
-        return std::function<void()>([this, refs = source.values->refs(),
-                                      note = source.values->note()] { Q_EMIT opened(refs, note); });
+        source.run = run;
+        return Work::Back([this, refs = source.values->refs(), note = source.values->note()] {
+            Q_EMIT opened(refs, note);
+        });
     };
     next();
 }
 
-void ValuesJobs::close()
+void ValuesJobs::close(const Run& kept)
 {
     ++m_run;
     m_ask.reset();
     m_tell.reset();
     m_other.reset();
-    if (m_control) {
-        m_control->abandoned = true;
-    }
-    m_open = [](Source& source, Control&) {
-        source.values.reset();
-        return std::function<void()>();
+    m_compare.reset();
+    m_work.cancel();
+    m_open = [kept](Source& source, Control&) {
+        source.keep(kept);
+        return Work::Back();
     };
 }
 
@@ -76,18 +76,17 @@ ValuesJobs::Job ValuesJobs::look(const ValuesAsk& ask)
 {
     return [this, ask](Source& source, Control& control) {
         if (!source.values || ask.ref >= source.values->refs().size()) {
-            return std::function<void()>();
+            return Work::Back();
         }
         Result<std::optional<layout::ValuesSight>> sight =
-            source.values->look(ask, [&](double done) { return control.goesOn(done); });
+            source.values->look(ask, [&](double done) { return control.goesOnLooking(done); });
         if (!sight) {
-            return std::function<void()>(
-                [this, why = sight.error().message] { Q_EMIT failed(why); });
+            return Work::Back([this, why = sight.error().message] { Q_EMIT failed(why); });
         }
         if (!*sight) { // cancelled
-            return std::function<void()>();
+            return Work::Back();
         }
-        return std::function<void()>(
+        return Work::Back(
             [this, ask, shown = std::make_shared<const layout::ValuesSight>(std::move(**sight))] {
                 Q_EMIT answered(ask, shown);
             });
@@ -98,21 +97,17 @@ ValuesJobs::Job ValuesJobs::history(const HistoryAsk& ask)
 {
     return [this, ask](Source& source, Control& control) {
         if (!source.values || ask.ref >= source.values->refs().size()) {
-            return std::function<void()>();
+            return Work::Back();
         }
-        Result<std::optional<HistoryTable>> found = source.values->history(ask, [&](double done) {
-            control.share = done;
-            return !control.abandoned;
-        });
+        Result<std::optional<HistoryTable>> found =
+            source.values->history(ask, [&](double done) { return control.goesOn(done); });
         if (!found) {
-            return std::function<void()>(
-                [this, why = found.error().message] { Q_EMIT notTold(why); });
+            return Work::Back([this, why = found.error().message] { Q_EMIT notTold(why); });
         }
         if (!*found) { // cancelled
-            return std::function<void()>();
+            return Work::Back();
         }
-        return std::function<void()>(
-            [this, ask, table = std::move(**found)] { Q_EMIT told(ask, table); });
+        return Work::Back([this, ask, table = std::move(**found)] { Q_EMIT told(ask, table); });
     };
 }
 
@@ -127,16 +122,31 @@ void ValuesJobs::stopTelling()
 {
     m_tell.reset();
     if (m_control && m_control->isTelling) {
-        m_control->abandoned = true;
+        m_work.cancel();
     }
 }
 
 void ValuesJobs::ask(const ValuesAsk& ask)
 {
     m_ask = ask;
+    m_compare.reset();
     if (m_control) {
         m_control->isOld = true;
     }
+    next();
+}
+
+void ValuesJobs::compare(const ValuesAsk& ask, std::shared_ptr<const layout::ValuesSight> sight,
+                         Picoseconds time)
+{
+    m_compare = [this, agent = ask.agent, sight = std::move(sight), time](Source& source,
+                                                                          Control& control) {
+        const auto goesOn = [&](double done) { return control.goesOn(done) && !control.isOld; };
+        const std::optional<layout::values::Counts> counts =
+            source.ofKept ? source.ofKept->countsWhere(*sight, agent, time, goesOn) : std::nullopt;
+        return counts ? Work::Back([this, sight, all = *counts] { Q_EMIT compared(sight, all); })
+                      : Work::Back();
+    };
     next();
 }
 
@@ -144,7 +154,7 @@ void ValuesJobs::copy()
 {
     m_other = [this](Source& source, Control&) {
         const QString text = views::text(source.values ? source.values->numpyText() : "");
-        return std::function<void()>([this, text] { Q_EMIT copied(text); });
+        return Work::Back([this, text] { Q_EMIT copied(text); });
     };
     next();
 }
@@ -157,7 +167,7 @@ void ValuesJobs::save(const QString& path)
         const Status written =
             bytes ? writeFile(path.toStdString(), *bytes) : Status(bytes.error());
         const QString error = written ? QString() : views::text(written.error().message);
-        return std::function<void()>([this, path, error] { Q_EMIT saved(path, error); });
+        return Work::Back([this, path, error] { Q_EMIT saved(path, error); });
     };
     next();
 }
@@ -173,6 +183,9 @@ void ValuesJobs::next()
         start(*std::exchange(m_other, std::nullopt));
     } else if (m_ask) {
         start(look(*std::exchange(m_ask, std::nullopt)));
+    } else if (m_compare) {
+        start(*std::exchange(m_compare, std::nullopt));
+        m_control->isComparing = true;
     } else if (m_tell) { // takes longest
         start(history(*std::exchange(m_tell, std::nullopt)));
         m_control->isTelling = true;
@@ -182,28 +195,26 @@ void ValuesJobs::next()
 void ValuesJobs::start(Job job)
 {
     m_control = std::make_shared<Control>();
-    m_poll.start();
-    (void)QtConcurrent::run(&m_thread, [this, run = m_run, source = m_source, control = m_control,
-                                        job = std::move(job)] {
-        std::function<void()> done;
-        try {
-            done = job(*source, *control);
-        } catch (const std::exception& error) {
-            source->values.reset();
-            done = [this, why = std::string("internal error: ") + error.what()] {
-                Q_EMIT failed(why);
-            };
-        }
-        // The destructor waits for this thread, so `this` still exists here.
-        QMetaObject::invokeMethod(
-            this, [this, run, done] { finish(run, done); }, Qt::QueuedConnection);
-    });
+    m_work.start(m_control,
+                 [this, run = m_run, source = m_source, control = m_control,
+                  job = std::move(job)]() -> Work::Back {
+                     Work::Back done;
+                     try {
+                         done = job(*source, *control);
+                     } catch (const std::exception& error) {
+                         source->values.reset();
+                         done = [this, why = std::string("internal error: ") + error.what()] {
+                             Q_EMIT failed(why);
+                         };
+                     }
+                     return [this, run, done] { finish(run, done); };
+                 });
 }
 
-void ValuesJobs::finish(int run, const std::function<void()>& done)
+void ValuesJobs::finish(int run, const Work::Back& done)
 {
     m_control.reset();
-    m_poll.stop();
+    m_work.end();
     if (run == m_run && done) {
         done();
     }

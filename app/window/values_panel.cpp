@@ -155,6 +155,7 @@ void ValuesPanel::connectJobs()
 {
     connect(&m_jobs, &ValuesJobs::opened, this, &ValuesPanel::takeRefs);
     connect(&m_jobs, &ValuesJobs::answered, this, &ValuesPanel::take);
+    connect(&m_jobs, &ValuesJobs::compared, this, &ValuesPanel::takeKept);
     connect(&m_jobs, &ValuesJobs::failed, this, &ValuesPanel::fail);
     connect(&m_jobs, &ValuesJobs::progressed, this, &ValuesPanel::showAwaited);
     connect(&m_jobs, &ValuesJobs::copied, this,

@@ -75,6 +75,7 @@ private:
     void connectHistory();
     void followRun();
     void openIfSeen();
+    [[nodiscard]] ValuesJobs::Run keptRun() const;
     void takeRefs(std::vector<ValuesRef> refs, const std::string& note);
     void followSelection();
     void chooseRef(int index);
@@ -85,6 +86,10 @@ private:
     void chooseAxis(std::size_t axis, std::int64_t number);
     void ask();
     void take(const ValuesAsk& ask, const std::shared_ptr<const layout::ValuesSight>& sight);
+    void takeKept(const std::shared_ptr<const layout::ValuesSight>& sight,
+                  const layout::values::Counts& kept);
+    [[nodiscard]] std::vector<layout::values::Resident>
+    residents(const ValuesAsk& ask, const layout::values::Plane& plane) const;
     void fail(const std::string& why);
     void redraw();
     void showNote();

@@ -1,6 +1,7 @@
 // What the Values dock shows of a ref: it asks for pictures, takes them, and moves over them.
 #include "app/window/values_panel.h"
 #include "views/fonts.h"
+#include "views/layout/run/kept_run.h"
 
 #include <QFileDialog>
 
@@ -61,9 +62,44 @@ void ValuesPanel::take(const ValuesAsk& ask, const std::shared_ptr<const ValuesS
     if (isPart(*sight) && !m_choice.corner && ask.choice.side == m_choice.side) {
         m_choice.corner = {sight->frame.region.row, sight->frame.region.column};
     }
+    auto seen = std::make_shared<ValuesSight>(*sight);
+    seen->resident = residents(ask, sight->plane);
     m_held = m_isLocked ? rangeOf(*sight, m_held) : std::nullopt;
-    m_picture->show(sight, m_choice.scale, m_held);
+    m_picture->show(seen, m_choice.scale, m_held);
     followElement();
+    if (keptRun() != nullptr && !ask.minus && sight->unknown.empty()) {
+        ViewState then = m_session.viewpoint().state();
+        then.now = ask.time;
+        m_jobs.compare(ask, seen, keptState(then).now);
+    }
+}
+
+void ValuesPanel::takeKept(const std::shared_ptr<const ValuesSight>& sight,
+                           const values::Counts& kept)
+{
+    if (sight == m_picture->sight()) {
+        auto seen = std::make_shared<ValuesSight>(*sight);
+        seen->kept = kept;
+        m_picture->show(seen, m_choice.scale, m_held);
+    }
+}
+
+// Of an array, what is in VMEM at the moment that is shown.
+std::vector<values::Resident> ValuesPanel::residents(const ValuesAsk& ask,
+                                                     const values::Plane& plane) const
+{
+    const ValuesRef& shown = m_refs[ask.ref];
+    const trace::Info& info = m_opened->trace->info();
+    if (shown.operand < 0 || shown.isBlock || ask.minus
+        || info.operands[static_cast<std::size_t>(shown.operand)].array != shown.shape) {
+        return {};
+    }
+    const auto agent = std::find(info.agents.begin(), info.agents.end(), ask.agent);
+    const auto device = agent == info.agents.end()
+                            ? 0
+                            : info.deviceOf(static_cast<std::int32_t>(agent - info.agents.begin()));
+    return values::residentsOf(*m_opened, ask.time, trace::OperandRow{shown.operand}, device,
+                               plane);
 }
 
 void ValuesPanel::redraw()

@@ -22,9 +22,16 @@ void ValuesPanel::followRun()
     m_known.clear();
     m_held.reset();
     stopHistory();
-    m_jobs.close();
+    m_jobs.close(keptRun());
     m_picture->show(nullptr, m_choice.scale, {});
     openIfSeen();
+}
+
+// With which the values of the present one can be compared; null: none.
+ValuesJobs::Run ValuesPanel::keptRun() const
+{
+    const auto& kept = m_session.viewpoint().state().kept;
+    return kept != nullptr && kept->notComparable.empty() ? kept->run : nullptr;
 }
 
 // A replay takes time and memory, so nothing is replayed before somebody looks.
@@ -40,7 +47,7 @@ void ValuesPanel::openIfSeen()
         fail("Nothing ran, so there are no values.");
         return;
     }
-    m_jobs.open(shown->request, run, shown->walls.empty());
+    m_jobs.open(shown->request, run, shown->walls.empty(), keptRun());
     m_awaitedDelay.start();
 }
 

@@ -16,6 +16,7 @@
 #include <QTest>
 #include <QWheelEvent>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 
@@ -173,6 +174,33 @@ private Q_SLOTS:
             }
         }
         QFAIL("the replay has no x in VMEM");
+    }
+
+    // Blocks that are in VMEM are framed; the caption compares with a run that was looked at before
+    // it was kept, and says nothing of one that was not.
+    void blocksInVmemAreFramedAndTheKeptRunIsInTheCaption()
+    {
+        open();
+        run(request(true));
+        showValues();
+        QVERIFY(panel().choose("x", "HBM"));
+        const Picoseconds now(trace().steps().bodyBegin[3]);
+        m_window->session().viewpoint().setNow(now);
+        QTRY_VERIFY_WITH_TIMEOUT(shows("x", "HBM") && !picture().sight()->resident.empty(), 30000);
+        const auto inUse = std::count_if(
+            picture().sight()->resident.begin(), picture().sight()->resident.end(),
+            [](const auto& one) { return one.how == layout::values::Residence::InUse; });
+        QCOMPARE(inUse, 1);
+        m_window->session().keepRun();
+        app::RunRequest next = request(true);
+        next.parameters["bk"] = "256";
+        run(next);
+        QTRY_VERIFY_WITH_TIMEOUT(shows("x", "HBM") && picture().sight()->kept.has_value(), 30000);
+        QVERIFY2(caption().contains(QStringLiteral("mean and NaN count of the kept run")),
+                 qPrintable(caption()));
+        m_window->session().letGo();
+        m_window->session().viewpoint().setNow(Picoseconds(0));
+        QTRY_VERIFY_WITH_TIMEOUT(!caption().contains(QStringLiteral("kept")), 30000);
     }
 
     void theArrowsMoveTheChosenElementAndTheClipboardGetsNumbersForPython()

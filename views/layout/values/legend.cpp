@@ -38,6 +38,10 @@ void Painter::whole(double x, double& y)
     y += kLine;
     const double w = px(plane.columns), h = px(plane.rows);
     m_canvas.fill(x, y, w, h, mix(m_sight.color.role, 0.3));
+    residents({{x, y, w, h},
+               {0, 0, plane.rows, plane.columns},
+               h / static_cast<double>(plane.rows),
+               w / static_cast<double>(plane.columns)});
     const Region& region = m_frame.region;
     const auto inside = [&](std::int64_t at, std::int64_t all, double size) {
         return std::round(static_cast<double>(at) * size / static_cast<double>(all));
@@ -88,6 +92,53 @@ void Painter::scaleBar(double x, double& y)
     y += kBarHigh;
 }
 
+// A copy under way has a thin frame, one that waits a dashed one, as in the grid.
+void Painter::residents(const Picture& picture)
+{
+    constexpr double kLeast = 3, kHalo = 8; // px
+    for (const Resident& one : m_sight.resident) {
+        const auto along = [](std::int64_t from, std::int64_t count, double at, double end,
+                              double per, std::int64_t first) {
+            const double a = std::round(at + static_cast<double>(from - first) * per);
+            const double b = std::round(at + static_cast<double>(from + count - first) * per);
+            const double low = std::max(a, at);
+            return std::pair(low, std::min(std::max(b, low + kLeast), end) - low);
+        };
+        const Region& of = one.region;
+        const auto [x, w] = along(of.column, of.columns, picture.rect.x, picture.rect.right(),
+                                  picture.perColumn, picture.region.column);
+        const auto [y, h] = along(of.row, of.rows, picture.rect.y, picture.rect.bottom(),
+                                  picture.perRow, picture.region.row);
+        const bool isInSight = of.row < picture.region.row + picture.region.rows
+                               && of.row + of.rows > picture.region.row
+                               && of.column < picture.region.column + picture.region.columns
+                               && of.column + of.columns > picture.region.column;
+        if (!isInSight || w <= 0 || h <= 0) {
+            continue;
+        }
+        const Color ink = one.how == Residence::InUse ? Color(Role::Text) : m_sight.color;
+        const double thickness = one.how == Residence::Here || one.how == Residence::InUse ? 2 : 1;
+        if (w >= kHalo && h >= kHalo) { // so that it stands out of cells of its own colour
+            m_canvas.frame(x + thickness, y + thickness, w - 2 * thickness, h - 2 * thickness,
+                           Role::View);
+        }
+        if (one.how == Residence::Queued) {
+            m_canvas.dashedFrame(x, y, w, h, ink);
+        } else {
+            m_canvas.frame(x, y, w, h, ink, thickness);
+        }
+    }
+}
+
+void Painter::labelled(double x, double y, const char* what, std::int64_t number)
+{
+    const std::string text = countText(number);
+    const double left = kSwatch + kSwatchText, width = m_frame.legendWidth - kRightEdge;
+    m_canvas.text(x + left, y, width - left - textWidth(text, 11, Weight::Medium) - 4, kLine, what);
+    m_canvas.text(x, y, width, kLine, text,
+                  {11, number > 0 ? Role::Text : Role::Text3, Weight::Medium, Align::Right});
+}
+
 void Painter::count(double x, double& y, Kind kind, const char* what, std::int64_t number)
 {
     const Rect swatch{x, y + 3, kSwatch, kSwatch};
@@ -101,11 +152,7 @@ void Painter::count(double x, double& y, Kind kind, const char* what, std::int64
                       kind == Kind::Nan ? Role::Error : Role::Warning);
         glyph(swatch, {kind, 1});
     }
-    const std::string text = countText(number);
-    const double left = kSwatch + kSwatchText, width = m_frame.legendWidth - kRightEdge;
-    m_canvas.text(x + left, y, width - left - textWidth(text, 11, Weight::Medium) - 4, kLine, what);
-    m_canvas.text(x, y, width, kLine, text,
-                  {11, number > 0 ? Role::Text : Role::Text3, Weight::Medium, Align::Right});
+    labelled(x, y, what, number);
     y += kLine;
 }
 
@@ -123,6 +170,11 @@ void Painter::legend()
         room -= fits ? px : 0;
         return fits;
     };
+    const auto here =
+        std::count_if(m_sight.resident.begin(), m_sight.resident.end(), [](const Resident& one) {
+            return one.how == Residence::Here || one.how == Residence::InUse;
+        });
+    const bool withResident = takes(kLine, here > 0);
     const bool withFigures = takes(3 * kLine + 6, true);
     const bool withScale = takes(kBarHigh, m_hasRange);
     const bool withWords = takes(kWords, m_frame.side > 1);
@@ -141,6 +193,11 @@ void Painter::legend()
     count(x, y, Kind::Inf, "Inf", m_sight.inSight.inf);
     count(x, y, Kind::Arriving, "on its way", m_sight.inSight.arriving);
     count(x, y, Kind::Undefined, "undefined", m_sight.inSight.undefined);
+    if (withResident) {
+        m_canvas.frame(x, y + 3, kSwatch, kSwatch, m_sight.color, 2);
+        labelled(x, y, "in VMEM", here);
+        y += kLine;
+    }
     if (withWords) {
         m_canvas.paragraph(x, y + 6, m_frame.legendWidth - kRightEdge,
                            fmt::format("A cell stands for {0} × {0} elements. It shows the worst "

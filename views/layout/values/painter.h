@@ -27,6 +27,16 @@ private:
     void blocks();
     void blockName(std::int64_t row, std::int64_t column);
     void cursor();
+
+    // Frames round what is in VMEM, in a picture of a region.
+    struct Picture
+    {
+        Rect rect;
+        Region region;
+        double perRow = 1, perColumn = 1; // px of an element
+    };
+
+    void residents(const Picture& picture);
     void axes();
 
     void legend();
@@ -34,6 +44,7 @@ private:
     void figures(double x, double& y);
     void scaleBar(double x, double& y);
     void count(double x, double& y, Kind kind, const char* what, std::int64_t number);
+    void labelled(double x, double y, const char* what, std::int64_t number);
 
     void numbers();
     void number(double x, double y, const ValuesNumber& number, bool isChosen);

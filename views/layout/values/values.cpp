@@ -18,6 +18,21 @@ constexpr double kGlyphCell = 7;  // px from which a cell shows a shape
 constexpr int kLevels = 32;       // of one colour
 constexpr double kBlockLines = 8; // px that lines of blocks are apart at least
 
+// What the kept run has where the legend says what this one has.
+std::string keptText(const Counts& now, const Counts& kept)
+{
+    if (now.values == kept.values && now.least == kept.least && now.largest == kept.largest
+        && now.mean == kept.mean && now.nan == kept.nan) {
+        return " · in sight the min, max, mean and NaN count of the kept run";
+    }
+    const auto number = [](double value) { return minus(fmt::format("{:.4g}", value)); };
+    return (kept.values == 0
+                ? " · kept, in sight: no numbers"
+                : fmt::format(" · kept, in sight: |{} to {}|, mean |{}|", number(kept.least),
+                              number(kept.largest), number(kept.mean)))
+           + fmt::format(", |{}| NaN", countText(kept.nan));
+}
+
 } // namespace
 
 Painter::Painter(const ValuesSight& sight, ValuesScale scale,
@@ -86,6 +101,8 @@ Scene Painter::paint() &&
     map();
     marks();
     blocks();
+    const double perElement = m_frame.px / static_cast<double>(m_frame.side);
+    residents({m_frame.map, m_frame.region, perElement, perElement});
     cursor();
     axes();
     legend();
@@ -312,7 +329,7 @@ std::string Painter::caption() const
         text += fmt::format(" · {} to {}", minus(fmt::format("{:.4g}", all.least)),
                             minus(fmt::format("{:.4g}", all.largest)));
     }
-    return text;
+    return m_sight.kept ? text + keptText(m_sight.inSight, *m_sight.kept) : text;
 }
 
 } // namespace values

@@ -8,6 +8,7 @@
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/scene.h"
 #include "views/layout/values/plane.h"
+#include "views/layout/values/resident.h"
 #include "views/layout/values/scan.h"
 
 #include <cstdint>
@@ -69,6 +70,10 @@ struct ValuesSight
     values::Counts inSight; // of the heat map
     values::Cells cells;
     std::vector<ValuesNumber> numbers; // row-major
+    // What follows is known only where there is a trace, and of it the parts that are in VMEM.
+    std::vector<values::Resident> resident;
+    // Of the same region of the same ref at the same place of the run that is kept to compare with.
+    std::optional<values::Counts> kept;
 };
 
 // Looks through the elements. `all`: the counts of the whole ref if they are known already.
