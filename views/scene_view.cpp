@@ -29,7 +29,10 @@ constexpr int kFrame = 2;
 
 bool isThing(const Target& target)
 {
-    return !isNothing(target) && !is<target::Lane>(target) && !is<target::Time>(target);
+    const auto* kept = std::get_if<target::Kept>(&target);
+    return kept != nullptr
+               ? isThing(ofKept(*kept))
+               : !isNothing(target) && !is<target::Lane>(target) && !is<target::Time>(target);
 }
 
 // What has its partners framed: what is pointed at or else a finding that was gone to, because its

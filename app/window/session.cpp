@@ -138,7 +138,9 @@ void Session::activate(const Target& target)
         m_viewpoint.setDevice(device->device);
     } else if (layout::is<target::Finding>(target) || layout::is<target::Print>(target)) {
         m_viewpoint.selectAndGoTo(target);
-    } else if (layout::is<target::Lane>(target) || target == m_viewpoint.state().selection) {
+    } else if (const auto* kept = std::get_if<target::Kept>(&target);
+               layout::is<target::Lane>(kept != nullptr ? layout::ofKept(*kept) : target)
+               || target == m_viewpoint.state().selection) {
         m_viewpoint.select({});
     } else {
         m_viewpoint.select(target);

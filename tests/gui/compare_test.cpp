@@ -9,6 +9,8 @@
 #include <QFileInfo>
 #include <QTemporaryDir>
 
+#include <algorithm>
+
 namespace pallascope::test {
 
 class CompareTest : public QObject, private WindowFixture
@@ -111,6 +113,33 @@ private Q_SLOTS:
         QCOMPARE(state().visible.end, longer);
         key(Qt::Key_K, Qt::ShiftModifier);
         QCOMPARE(state().visible.end, trace().end());
+    }
+
+    // They are pointed at and chosen as those of the present run, and named as the kept run's.
+    void theLanesOfTheKeptRunArePointedAtAndChosen()
+    {
+        session().runs().adopt(finishedRun(512));
+        key(Qt::Key_K);
+        session().runs().adopt(finishedRun(1024));
+        const auto& hits = timeline().scene().hits;
+        const auto copy = std::find_if(hits.begin(), hits.end(), [](const layout::Hit& hit) {
+            const auto* kept = std::get_if<layout::target::Kept>(&hit.target);
+            return kept != nullptr && layout::is<layout::target::Copy>(layout::ofKept(*kept))
+                   && hit.rect.w >= 6;
+        });
+        QVERIFY(copy != hits.end());
+        const layout::Target target = copy->target;
+        const QPoint place = placeOf(timeline(), target);
+        QVERIFY(place.y() > timeline().height() / 2);
+        QTest::mouseMove(&timeline(), place);
+        QTRY_COMPARE(state().hover, target);
+        const QStringList lines = timeline().linesOf(target);
+        QVERIFY(!lines.isEmpty());
+        QVERIFY2(lines.first().contains(QStringLiteral("kept run (")), qPrintable(lines[0]));
+        QTest::mouseClick(&timeline(), Qt::LeftButton, {}, place);
+        QCOMPARE(state().selection, target);
+        QTest::mouseClick(&timeline(), Qt::LeftButton, {}, place);
+        QCOMPARE(state().selection, layout::Target{});
     }
 
     void twoDroppedFilesAreCompared()

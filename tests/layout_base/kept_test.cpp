@@ -6,6 +6,7 @@
 #include "views/layout/run/kept_run.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/timeline/painter.h"
+#include "views/layout/tooltip/tooltip.h"
 #include "views/layout/views.h"
 
 #include <gtest/gtest.h>
@@ -149,15 +150,12 @@ TEST(KeptRun, aBarGoesOnBehindAGapAndIsNotStretched)
     EXPECT_GT(crossing, 0) << "copies for the next step run on into it";
 }
 
-TEST(KeptRun, bothTimeLinesAreThereAndOnlyTheUpperOneCanBePointedAt)
+TEST(KeptRun, bothTimeLinesAreThere)
 {
     const ViewState state = beside(*fastRun(), slowRun(), false);
     const Scene scene = layoutTimeline(*fastRun(), state, kSize);
     EXPECT_TRUE(hasText(scene, "now"));
     EXPECT_TRUE(hasText(scene, "kept"));
-    for (const Hit& hit : scene.hits) {
-        EXPECT_LE(hit.rect.bottom(), kSize.height / 2 + 1);
-    }
     ViewState alone = state;
     alone.kept = nullptr;
     EXPECT_FALSE(hasText(layoutTimeline(*fastRun(), alone, kSize), "kept"));
@@ -231,4 +229,33 @@ TEST(KeptRun, theRooflineHasAHollowPointWhereTheKeptRunIs)
     EXPECT_EQ(rings.front().fill, Color(Role::View));
     state.kept = nullptr;
     EXPECT_TRUE(discs(state).empty());
+}
+
+// A thing in the lanes of the kept run is told apart from one of the present run with the same row,
+// and its tooltip is what that run says of it.
+TEST(KeptRun, itsLanesHaveTargetsOfTheirOwnWithTheKeptRunsWords)
+{
+    const ViewState state = beside(*fastRun(), slowRun(), true);
+    const Scene scene = layoutTimeline(*fastRun(), state, kSize);
+    int copies = 0, lanes = 0;
+    for (const Hit& hit : scene.hits) {
+        const auto* kept = std::get_if<target::Kept>(&hit.target);
+        EXPECT_EQ(kept != nullptr, hit.rect.y >= kSize.height / 2 - 1) << hit.rect.y;
+        if (kept == nullptr) {
+            continue;
+        }
+        EXPECT_EQ(asKept(ofKept(*kept)), hit.target);
+        EXPECT_LE(hit.rect.bottom(), kSize.height);
+        copies += is<target::Copy>(ofKept(*kept)) ? 1 : 0;
+        lanes += is<target::Lane>(ofKept(*kept)) ? 1 : 0;
+        std::vector<std::string> its = tooltip(*slowRun(), keptState(state), ofKept(*kept));
+        ASSERT_FALSE(its.empty());
+        its.front() += " · kept run (" + state.kept->name + ")";
+        EXPECT_EQ(tooltip(*fastRun(), state, hit.target), its);
+    }
+    EXPECT_GE(copies, 3);
+    EXPECT_GE(lanes, 3);
+    EXPECT_TRUE(tooltip(*fastRun(), ViewState{}, target::Kept{target::Copy{0}}).empty())
+        << "nothing is kept";
+    EXPECT_TRUE(isNothing(asKept(target::Time{}))) << "no lane has it";
 }

@@ -233,6 +233,8 @@ struct TimeOf
     Time operator()(const target::Device&) const { return std::nullopt; }
 
     Time operator()(const target::Ceiling&) const { return std::nullopt; }
+
+    Time operator()(const target::Kept&) const { return std::nullopt; } // of another run
 };
 
 } // namespace

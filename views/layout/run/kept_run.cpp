@@ -170,7 +170,11 @@ ViewState keptState(const ViewState& state)
     its.device = std::clamp(state.device, 0, run.trace->info().deviceCount() - 1);
     if (isBySteps(state)) {
         const AlignedPair& both = *state.kept->bySteps;
-        its.now = Picoseconds(both.other.time(both.one.place(state.now.value())));
+        const auto there = [&](Picoseconds time) {
+            return Picoseconds(both.other.time(both.one.place(time.value())));
+        };
+        its.now = there(state.now);
+        its.visible = {there(state.visible.begin), there(state.visible.end)};
     }
     its.now = std::min(its.now, run.trace->end());
     return its;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace pallascope::layout {
 
@@ -92,6 +93,27 @@ std::vector<Rect> framesOf(const Scene& scene, const Target& target)
         }
     }
     return frames;
+}
+
+Target asKept(const Target& target)
+{
+    return std::visit(
+        [](const auto& what) -> Target {
+            using What = std::decay_t<decltype(what)>;
+            if constexpr (std::is_constructible_v<
+                              decltype(target::Kept::what),
+                              const What&> && !std::is_same_v<What, std::monostate>) {
+                return target::Kept{what};
+            } else {
+                return {};
+            }
+        },
+        target);
+}
+
+Target ofKept(const target::Kept& kept)
+{
+    return std::visit([](const auto& what) { return Target(what); }, kept.what);
 }
 
 Item movedDown(Item item, double px)

@@ -197,6 +197,15 @@ struct Ceiling // of the roofline: a row of analysis::Roofline::ceilings
     bool operator==(const Ceiling&) const = default;
 };
 
+// Something in the lanes of a kept run: a target of that run.
+struct Kept
+{
+    std::variant<std::monostate, Copy, Steps, Round, Segment, Operation, Wait, Finding, Print, Lane,
+                 Moment, Piece, Device>
+        what;
+    bool operator==(const Kept&) const = default;
+};
+
 } // namespace target
 
 using Target =
@@ -204,7 +213,7 @@ using Target =
                  target::Operation, target::Block, target::Buffer, target::Wait, target::SourceLine,
                  target::ListingLine, target::Alternative, target::Finding, target::Print,
                  target::Lane, target::Moment, target::Time, target::Piece, target::Device,
-                 target::Ceiling>;
+                 target::Ceiling, target::Kept>;
 
 template<class Kind>
 [[nodiscard]] constexpr bool is(const Target& target)
@@ -217,5 +226,10 @@ template<class Kind>
 {
     return is<std::monostate>(target);
 }
+
+// A target of the kept run as one of the present run, and back. Nothing if the lanes of a kept run
+// have no such thing.
+[[nodiscard]] Target asKept(const Target& target);
+[[nodiscard]] Target ofKept(const target::Kept& kept);
 
 } // namespace pallascope::layout

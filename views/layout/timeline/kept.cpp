@@ -230,6 +230,11 @@ Scene besideKept(const RunView& run, const ViewState& state, Size size)
         std::visit(Tint{}, item);
         scene.items.push_back(movedDown(std::move(item), high));
     }
+    for (const Hit& hit : kept.hits) {
+        if (const Target target = asKept(hit.target); !isNothing(target)) {
+            scene.hits.push_back({{hit.rect.x, hit.rect.y + high, hit.rect.w, hit.rect.h}, target});
+        }
+    }
     scene.items.emplace_back(FillItem{{0, high, below.width, 1}, Role::Edge});
     nameRun(scene, "now", "", 0);
     nameRun(scene, "kept", hasStepRuler(*state.kept->run) ? state.kept->name : "", high);

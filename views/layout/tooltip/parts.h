@@ -1,6 +1,6 @@
 // The parts of tooltip(): things that happen at a time (events.cpp), several agents at once
-// (agents.cpp), what devices run (pieces.cpp), ceilings of the roofline (roofs.cpp), and things
-// that last (tooltip.cpp).
+// (agents.cpp), what devices run (pieces.cpp), ceilings of the roofline (roofs.cpp), things of a
+// kept run (kept.cpp), and things that last (tooltip.cpp).
 #pragma once
 
 #include "views/layout/run/run_view.h"
@@ -48,5 +48,8 @@ using Lines = std::vector<std::string>;
 // The functions below are in pieces.cpp.
 [[nodiscard]] Lines pieceLines(const RunView& run, std::int32_t device, std::size_t piece);
 [[nodiscard]] Lines deviceLines(const RunView& run, const ViewState& state, std::int32_t device);
+
+// In kept.cpp. What the kept run has there; the first line names the run.
+[[nodiscard]] Lines keptLines(const ViewState& state, const target::Kept& kept);
 
 } // namespace pallascope::layout::tips

@@ -440,6 +440,8 @@ struct LinesOf
         return exists ? pieceLines(run, piece.device, row(piece.row)) : Lines{};
     }
 
+    Lines operator()(const target::Kept& kept) const { return keptLines(state, kept); }
+
     Lines operator()(const target::Device& of) const
     {
         return of.device >= 0 && of.device < info.deviceCount() ? deviceLines(run, state, of.device)
