@@ -2,7 +2,9 @@
 
 #include "core/base/check.h"
 
+#include <QCoreApplication>
 #include <QFontDatabase>
+#include <QPointer>
 #include <QStringList>
 
 #include <array>
@@ -59,8 +61,13 @@ QFont::Weight qtWeight(Weight weight)
 
 QFont font(int pixelSize, Weight weight)
 {
-    static const std::array<QString, kWeights> kFamilies = loadFamilies();
-    QFont result(kFamilies[static_cast<std::size_t>(weight)]);
+    static std::array<QString, kWeights> families;
+    static QPointer<QCoreApplication> loadedFor; // the fonts of an application go with it
+    if (loadedFor != QCoreApplication::instance()) {
+        loadedFor = QCoreApplication::instance();
+        families = loadFamilies();
+    }
+    QFont result(families[static_cast<std::size_t>(weight)]);
     result.setPixelSize(pixelSize);
     result.setWeight(qtWeight(weight));
     result.setHintingPreference(QFont::PreferVerticalHinting);

@@ -39,10 +39,24 @@ void addPictureOptions(CLI::App* command, PictureRequest& picture)
         ->allow_extra_args(false)
         ->needs(screenshot);
     command
+        ->add_option("--text-size", picture.textSize,
+                     "of texts, in percent; the picture keeps its size")
+        ->needs(screenshot)
+        ->check(CLI::Range(50, 300));
+    command
         ->add_option("--callout", picture.callout,
                      "show this callout of the first start, 1 to 4, in a picture of the window")
         ->needs(screenshot)
         ->check(CLI::Range(1, 4));
+}
+
+void addBetween(CLI::App* command, std::vector<std::string>& between)
+{
+    command
+        ->add_option("--between", between,
+                     "two moments such as 10us 60%: say what is busy, moves and is waited for "
+                     "between them instead of the report")
+        ->expected(2);
 }
 
 // The option for settings, which every command that runs kernels has.
@@ -113,6 +127,7 @@ CommandLine::CommandLine()
     runApp->add_option("--repeat", run.repeat,
                        "run it so many times in one process; wall_all_s of the JSON report holds "
                        "the time of each, the rest is of the last");
+    addBetween(runApp, run.between);
     addPictureOptions(runApp, picture);
     addState();
     addHistory();
@@ -120,6 +135,7 @@ CommandLine::CommandLine()
     reportApp->add_option("trace-file", report.file, "a .trace.json or .trace.json.gz")->required();
     reportApp->add_flag("--json", report.json, "print the report as JSON");
     reportApp->add_option("--trace", report.trace, "save the trace again")->check(notEmpty, "");
+    addBetween(reportApp, report.between);
     addPictureOptions(reportApp, picture);
     addStudies();
     addValidate();

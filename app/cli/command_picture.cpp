@@ -163,14 +163,16 @@ Status writePicture(const FinishedRun& run, const PictureRequest& request,
 #ifdef PALLASCOPE_GUI
     if (request.view == "window") {
         return saveWindowPicture(run, state, size, *parseTheme(request.theme), request.file,
-                                 request.callout);
+                                 request.callout, request.textSize);
     }
 #endif
-    const Result<layout::Scene> scene = layout::picture(request.view, *run.view, state, size);
+    const double scale = request.textSize / 100.0; // laid out as a smaller picture
+    const Result<layout::Scene> scene =
+        layout::picture(request.view, *run.view, state, {size.width / scale, size.height / scale});
     if (!scene) {
         return scene.error();
     }
-    return writeScene(*scene, {request.file, request.size, request.theme});
+    return writeScene(*scene, {request.file, request.size, request.theme, scale});
 }
 
 Status checkScene(const SceneRequest& request)
@@ -183,10 +185,10 @@ Status writeScene(const layout::Scene& scene, const SceneRequest& request)
     const layout::Theme theme = *parseTheme(request.theme);
 #ifdef PALLASCOPE_GUI
     if (endsWith(request.file, ".png")) {
-        return savePicture(scene, theme, request.file);
+        return savePicture(scene, theme, request.file, request.scale);
     }
 #endif
-    return writeFile(request.file, layout::toSvg(scene, theme));
+    return writeFile(request.file, layout::toSvg(scene, theme, request.scale));
 }
 
 } // namespace pallascope::app

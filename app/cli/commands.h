@@ -29,6 +29,7 @@ struct PictureRequest
     std::int32_t finding = 0; // that is gone to and framed, from 1; 0: none
     std::int32_t callout = 0; // of the first minute, from 1, in a picture of the window; 0: none
     std::vector<std::string> breaks; // breakpoints whose stops are marked
+    std::int32_t textSize = 100;     // percent
 };
 
 struct RunCommand
@@ -45,6 +46,8 @@ struct RunCommand
     std::string inputs, results;       // .npz files; empty if not given
     std::optional<double> memory;      // GiB that arrays may take
     std::int64_t repeat = 1;           // the number of runs
+    // Two moments, as `at` of a picture: what happens between them instead of the report; or empty.
+    std::vector<std::string> between;
     std::optional<PictureRequest> picture;
 };
 
@@ -54,6 +57,7 @@ struct SceneRequest
     std::string file; // ends in .png or .svg; empty: no picture
     std::string size; // "1280x800"; empty: the picture's own size
     std::string theme = "light";
+    double scale = 1; // by which it is magnified
 };
 
 struct StateCommand
@@ -100,6 +104,7 @@ struct ReportCommand
     std::string file;
     bool json = false;
     std::string trace;
+    std::vector<std::string> between; // as of RunCommand
     std::optional<PictureRequest> picture;
 };
 

@@ -4,6 +4,7 @@
 #include "app/window/first_minute.h"
 #include "app/window/main_window.h"
 #include "app/window/session.h"
+#include "app/window/text_size.h"
 #include "views/fonts.h"
 
 #include <QMenu>
@@ -60,6 +61,7 @@ private:
     void exportMenu();
     void viewMenu();
     void zoomActions();
+    void textActions();
     void runMenu();
     void goMenu();
     void compareMenu();
@@ -134,6 +136,7 @@ void Maker::viewMenu()
     m_menu->addSeparator();
     zoomActions();
     m_menu->addSeparator();
+    textActions();
     m_actions.dark = add(tr("Dark"), {QKeySequence(Qt::CTRL | Qt::Key_L)}, [&session] {
         const bool dark = session.theme() == layout::Theme::Dark;
         session.setTheme(dark ? layout::Theme::Light : layout::Theme::Dark);
@@ -146,6 +149,26 @@ void Maker::viewMenu()
     calm->setCheckable(true);
     add(tr("Command palette…"), {QKeySequence(Qt::CTRL | Qt::Key_K)},
         [&window] { window.openPalette(); });
+}
+
+// The keys that other programs have for it; without Ctrl they zoom the time line.
+void Maker::textActions()
+{
+    MainWindow& window = m_window;
+    QMenu* const view = m_menu;
+    m_menu = view->addMenu(tr("Text size"));
+    const auto ask = [&window](int size) {
+        if (size != textSize()) {
+            Q_EMIT window.textSizeAsked(size);
+        }
+    };
+    add(tr("Larger text"),
+        {QKeySequence(Qt::CTRL | Qt::Key_Plus), QKeySequence(Qt::CTRL | Qt::Key_Equal)},
+        [ask] { ask(nextTextSize(textSize(), 1)); });
+    add(tr("Smaller text"), {QKeySequence(Qt::CTRL | Qt::Key_Minus)},
+        [ask] { ask(nextTextSize(textSize(), -1)); });
+    add(tr("Normal text"), {}, [ask] { ask(kUsualTextSize); });
+    m_menu = view;
 }
 
 void Maker::zoomActions()

@@ -7,6 +7,7 @@
 #include "app/window/help.h"
 #include "app/window/palette_entries.h"
 #include "app/window/run_title.h"
+#include "app/window/text_size.h"
 #include "app/window/transport_bar.h"
 #include "app/window/verdict_strip.h"
 #include "app/window/window_app.h"
@@ -37,6 +38,13 @@ constexpr QSize kFirstSize(1280, 800);
 constexpr QSize kLeastSize(960, 640);
 constexpr int kMenuHeight = 25;
 
+// With large texts the window must fit on a screen of 1280x800 all the same.
+QSize leastSize()
+{
+    constexpr double kFits = 125; // percent
+    return kLeastSize * std::min(1.0, kFits / textSize());
+}
+
 QStringList localFiles(const QMimeData& data)
 {
     QStringList paths;
@@ -55,7 +63,7 @@ MainWindow::MainWindow(QWidget* parent)
 {
     setWindowTitle(u"Pallascope"_s);
     setFont(views::font(11));
-    setMinimumSize(kLeastSize);
+    setMinimumSize(leastSize());
     setAcceptDrops(true);
     setDockNestingEnabled(true);
     setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
@@ -68,8 +76,8 @@ MainWindow::MainWindow(QWidget* parent)
     connectSession();
     connectFocus();
     applyTheme();
-    resize(kFirstSize);
-    m_docks->arrange(kFirstSize);
+    resize(kFirstSize * kUsualTextSize / textSize()); // on the screen the same
+    m_docks->arrange(size());
 }
 
 MainWindow::~MainWindow() = default;

@@ -67,6 +67,9 @@ public:
     void showKeys();
     void showAbout();
 
+Q_SIGNALS:
+    void textSizeAsked(int percent); // for a window in this one's place
+
 protected:
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;

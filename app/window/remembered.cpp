@@ -3,11 +3,14 @@
 #include "app/window/docks.h"
 #include "app/window/first_minute.h"
 #include "app/window/main_window.h"
+#include "app/window/text_size.h"
 
 #include <QEvent>
 #include <QFileInfo>
 #include <QMenu>
 #include <QUrl>
+
+#include <algorithm>
 
 namespace pallascope::app {
 namespace {
@@ -16,18 +19,20 @@ using namespace Qt::StringLiterals;
 
 constexpr auto kTheme = "theme", kGeometry = "geometry", kDocks = "docks", kMoved = "docks_moved",
                kFolder = "folder", kFiles = "files", kFirstMinute = "first_minute_seen",
-               kBreakpoints = "breakpoints";
+               kBreakpoints = "breakpoints", kTextSize = "text_size";
+
+QString fileOfUser()
+{
+    return QSettings(QSettings::IniFormat, QSettings::UserScope, u"pallascope"_s, u"window"_s)
+        .fileName();
+}
 
 } // namespace
 
 Remembered::Remembered(MainWindow& window, const QString& file)
     : QObject(&window)
     , m_window(window)
-    , m_settings(file.isEmpty() ? QSettings(QSettings::IniFormat, QSettings::UserScope,
-                                            u"pallascope"_s, u"window"_s)
-                                      .fileName()
-                                : file,
-                 QSettings::IniFormat)
+    , m_settings(file.isEmpty() ? fileOfUser() : file, QSettings::IniFormat)
 {
     const bool dark = m_settings.value(kTheme).toString() == u"dark"_s;
     window.session().setTheme(dark ? layout::Theme::Dark : layout::Theme::Light);
@@ -60,6 +65,19 @@ void Remembered::offerFirstMinute()
         Qt::SingleShotConnection);
     connect(&minute, &FirstMinute::ended, this,
             [this] { m_settings.setValue(kFirstMinute, true); });
+}
+
+int Remembered::textSize()
+{
+    const int size = QSettings(fileOfUser(), QSettings::IniFormat).value(kTextSize).toInt();
+    return std::find(kTextSizes.begin(), kTextSizes.end(), size) == kTextSizes.end()
+               ? kUsualTextSize
+               : size;
+}
+
+void Remembered::keepTextSize(int percent)
+{
+    m_settings.setValue(kTextSize, percent);
 }
 
 QStringList Remembered::files() const

@@ -1,7 +1,7 @@
-// What the window keeps from one start to the next, in a settings file of the user: the theme, its
-// size and place, where the docks are, the folder of the last file, the files opened last,
-// breakpoints, and whether the callouts of the first start were seen. Pictures and tests make
-// windows that remember nothing.
+// What the window keeps from one start to the next, in a settings file of the user: the theme, the
+// size of its texts, its size and place, where the docks are, the folder of the last file, the files
+// opened last, breakpoints, and whether the callouts of the first start were seen. Pictures and
+// tests make windows that remember nothing.
 #pragma once
 
 #include <QObject>
@@ -24,6 +24,10 @@ public:
     // Gives the window back what was kept. `file` is an INI file; if it is empty, it is the user's
     // own. What cannot be read counts as not kept.
     explicit Remembered(MainWindow& window, const QString& file = {});
+
+    // In percent; usual if none was kept. Asked for before there is an application.
+    [[nodiscard]] static int textSize();
+    void keepTextSize(int percent);
 
     // Absolute paths, the last opened first.
     [[nodiscard]] QStringList files() const;

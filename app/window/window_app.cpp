@@ -7,6 +7,8 @@
 #include "app/window/main_window.h"
 #include "app/window/qt_messages.h"
 #include "app/window/remembered.h"
+#include "app/window/text_size.h"
+#include "core/base/check.h"
 #include "core/base/whole_file.h"
 #include "views/fonts.h"
 #include "views/layout/run/run_view.h"
@@ -21,6 +23,7 @@
 #include <QImage>
 #include <QProcess>
 
+#include <cmath>
 #include <cstdlib>
 #include <memory>
 
@@ -67,6 +70,58 @@ void openAnother(const std::string& file)
                             {QStringLiteral("open"), QString::fromStdString(file)});
 }
 
+namespace {
+
+// What a window shows, for the next one.
+struct Shown
+{
+    std::optional<FinishedRun> run;
+    QString file;
+    layout::ViewState state;
+};
+
+// One window from its start to its end; `shown` is what it begins with, if anything, and what it
+// showed last. Returns the size of texts with which another one is to begin; none: the program
+// ends.
+std::optional<int> runOneWindow(int& argc, char** argv, const std::optional<RunRequest>& request,
+                                const std::optional<std::string>& traceFile, Shown& shown)
+{
+    QApplication application(argc, argv);
+    views::dressApplication();
+    MainWindow window;
+    auto* remembered = new Remembered(window); // the window owns it
+    Session& session = window.session();
+    std::optional<int> next;
+    QObject::connect(&window, &MainWindow::textSizeAsked, &window, [&](int size) {
+        next = size;
+        remembered->keepTextSize(size);
+        shown = {session.runs().shown(), session.runs().file(), session.viewpoint().state()};
+        window.close();
+        QCoreApplication::quit();
+    });
+    window.show();
+    if (!shown.file.isEmpty()) {
+        QObject::connect(
+            &session.runs(), &Runs::adopted, &window,
+            [&] { session.viewpoint().look(shown.state); }, Qt::SingleShotConnection);
+        session.runs().openTrace(shown.file);
+    } else if (shown.run) {
+        session.runs().adopt(*shown.run);
+        session.viewpoint().look(shown.state);
+    } else if (traceFile) {
+        session.runs().openTrace(views::text(*traceFile));
+    } else {
+        // The times of the main job do not need all values.
+        session.runs().start(
+            request.value_or(RunRequest{.chip = kUsualChip, .fullValues = false, .check = false}));
+    }
+    const int code = QApplication::exec();
+    PALLASCOPE_CHECK(code == kFine);
+    return next;
+}
+
+} // namespace
+
 int runWindow(int argc, char** argv, std::optional<RunRequest> request,
               std::optional<std::string> traceFile)
 {
@@ -75,33 +130,32 @@ int runWindow(int argc, char** argv, std::optional<RunRequest> request,
         return kWrongInput;
     }
     takeQtMessages(QtMessages::Shown);
-    QApplication application(argc, argv);
-    views::dressApplication();
-    MainWindow window;
-    new Remembered(window); // the window owns it
-    window.show();
-    if (traceFile) {
-        window.session().runs().openTrace(views::text(*traceFile));
-    } else {
-        // The times of the main job do not need all values.
-        window.session().runs().start(
-            request.value_or(RunRequest{.chip = kUsualChip, .fullValues = false, .check = false}));
+    Shown shown;
+    for (std::optional<int> size = Remembered::textSize(); size;) {
+        scaleApplication(*size);
+        size = runOneWindow(argc, argv, request, traceFile, shown);
     }
-    return QApplication::exec();
+    return kFine;
 }
 
 Status saveWindowPicture(const FinishedRun& run, const layout::ViewState& state, layout::Size size,
-                         layout::Theme theme, const std::string& path, int callout)
+                         layout::Theme theme, const std::string& path, int callout, int textPercent)
 {
     if (!(size.width >= 1 && size.height >= 1 && size.width <= kMostPixels
           && size.height <= kMostPixels)) {
         return userError("A picture of the window needs a size from 1x1 to 16384x16384 pixels.");
     }
+    if (QCoreApplication::instance() == nullptr) {
+        scaleApplication(textPercent);
+    }
     const auto application = applicationForPictures();
+    const QSize pixels(static_cast<int>(size.width), static_cast<int>(size.height));
+    const double scale = static_cast<double>(textSize()) / kUsualTextSize;
     MainWindow window;
     window.setAttribute(Qt::WA_DontShowOnScreen);
     window.setMinimumSize(1, 1);
-    window.resize(static_cast<int>(size.width), static_cast<int>(size.height));
+    window.resize(static_cast<int>(std::ceil(pixels.width() / scale)),
+                  static_cast<int>(std::ceil(pixels.height() / scale)));
     window.session().setTheme(theme);
     window.show();
     window.session().runs().adopt(run);
@@ -117,20 +171,21 @@ Status saveWindowPicture(const FinishedRun& run, const layout::ViewState& state,
         window.firstMinute().show(callout - 1);
         QCoreApplication::processEvents();
     }
-    return saveImage(window.grab().toImage(), path);
+    return saveImage(window.grab().toImage().copy(QRect(QPoint(0, 0), pixels)), path);
 }
 
-Status savePicture(const layout::Scene& scene, layout::Theme theme, const std::string& path)
+Status savePicture(const layout::Scene& scene, layout::Theme theme, const std::string& path,
+                   double scale)
 {
     if (path.ends_with(".svg")) {
-        return writeFile(path, layout::toSvg(scene, theme));
+        return writeFile(path, layout::toSvg(scene, theme, scale));
     }
-    if (!(scene.width >= 1 && scene.height >= 1 && scene.width <= kMostPixels
-          && scene.height <= kMostPixels)) {
+    const double width = scene.width * scale, height = scene.height * scale;
+    if (!(width >= 1 && height >= 1 && width <= kMostPixels && height <= kMostPixels)) {
         return userError("A picture needs a size from 1x1 to 16384x16384 pixels.");
     }
     const auto application = applicationForPictures();
-    return saveImage(views::render(scene, theme), path);
+    return saveImage(views::render(scene, theme, scale), path);
 }
 
 Status saveImage(const QImage& image, const std::string& path)

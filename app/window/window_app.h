@@ -23,15 +23,16 @@ namespace pallascope::app {
 void openAnother(const std::string& file);
 
 // Writes a picture of the whole window as a PNG, without a display; with a callout of the first
-// start, from 1, if it is asked for.
+// start, from 1, if it is asked for, and with texts of a size in percent.
 [[nodiscard]] Status saveWindowPicture(const FinishedRun& run, const layout::ViewState& state,
                                        layout::Size size, layout::Theme theme,
-                                       const std::string& path, int callout = 0);
+                                       const std::string& path, int callout = 0,
+                                       int textPercent = 100);
 
-// Writes a scene as a PNG, or as an SVG if the name ends in .svg. It is written beside its place
-// and then renamed, so there is never half a file.
+// Writes a scene as a PNG, or as an SVG if the name ends in .svg, magnified. It is written beside
+// its place and then renamed, so there is never half a file.
 [[nodiscard]] Status savePicture(const layout::Scene& scene, layout::Theme theme,
-                                 const std::string& path);
+                                 const std::string& path, double scale = 1);
 
 [[nodiscard]] Status saveImage(const QImage& image, const std::string& path);
 

@@ -1,5 +1,6 @@
 // What the window keeps from one start to the next.
 #include "app/window/remembered.h"
+#include "app/window/text_size.h"
 #include "tests/gui/window_fixture.h"
 
 #include <QFile>
@@ -105,6 +106,25 @@ private Q_SLOTS:
         QCOMPARE(window->windowTitle(), QStringLiteral("matmul – Pallascope"));
         saveAndOpen(QStringLiteral("mine.trace.json"));
         QCOMPARE(window->windowTitle(), QStringLiteral("mine.trace.json – Pallascope"));
+    }
+
+    // The window asks for another one in its place, since all of it is magnified.
+    void theSizeOfTextsIsAskedForByKeysAndKept()
+    {
+        start();
+        QSignalSpy asked(window.get(), &app::MainWindow::textSizeAsked);
+        QTest::keyClick(window.get(), Qt::Key_Plus, Qt::ControlModifier);
+        QTest::keyClick(window.get(), Qt::Key_Minus, Qt::ControlModifier);
+        QCOMPARE(asked.count(), 2);
+        QCOMPARE(asked[0][0].toInt(), 110);
+        QCOMPARE(asked[1][0].toInt(), 90);
+        QCOMPARE(app::nextTextSize(150, 1), 150);
+        QCOMPARE(app::nextTextSize(90, -1), 90);
+        QCOMPARE(app::nextTextSize(125, -1), 110);
+        m_remembered->keepTextSize(125);
+        startAgain();
+        const QSettings kept(path(QStringLiteral("window.ini")), QSettings::IniFormat);
+        QCOMPARE(kept.value(QStringLiteral("text_size")).toInt(), 125);
     }
 
     void whatCannotBeReadCountsAsNotKept()

@@ -59,7 +59,11 @@ void Painter::names()
     if (const std::size_t zero = peak.find(".0 "); zero != std::string::npos) {
         peak.erase(zero, 2); // datasheets say 197, not 197.0
     }
-    peak += ", " + m_run.report.roofline.peak->name;
+    const std::string named = peak + ", " + m_run.report.roofline.peak->name;
+    constexpr double kBeside = 24; // px of the edges and between it and the unit of the axis
+    if (textWidth(named, m_small) + textWidth(unitName(), 10) + kBeside <= m_plot.w) {
+        peak = named;
+    }
     const double w = textWidth(peak, m_small) + 2;
     const double roofY = m_y.at(m_peak);
     constexpr double kRoom = 12; // px above the roof, which a run far below it may leave it without
@@ -100,7 +104,7 @@ bool Painter::isFree(const Rect& box, bool clearOfTrail) const
            && !(clearOfTrail && std::any_of(m_trail.begin(), m_trail.end(), overlaps));
 }
 
-Rect Painter::place(layout::Point p, double w, double h) const
+std::optional<Rect> Painter::freePlace(layout::Point p, double w, double h) const
 {
     constexpr double kNear = 160; // px; a label further away would not seem to belong to the point
     const double ridge = m_x.at(m_ridge) + 6;
@@ -127,11 +131,7 @@ Rect Painter::place(layout::Point p, double w, double h) const
             }
         }
     }
-    const double right = std::max(m_plot.x, m_size.width - w);
-    // No place is free, so the label covers something, but not the ridge.
-    const double at = std::min(behind, right);
-    return {at < ridge - 6 && at + w > ridge - 6 ? std::max(m_plot.x, before) : at,
-            std::clamp(p.y + 6, m_plot.y, std::max(m_plot.y, low)), w, h};
+    return std::nullopt;
 }
 
 std::string Painter::windowText(const Point& window) const
@@ -182,15 +182,27 @@ void Painter::points(const Point& point)
     m_canvas.hit(p.x - 6, p.y - 6, 12, 12, target::Time{m_state.now});
     m_taken.push_back({p.x - 7, p.y - 7, 14, 14});
 
+    nameRun(p, pointLines(point, window));
+}
+
+// As many of the lines as there is a place for; the caption has the first two.
+void Painter::nameRun(layout::Point p, std::vector<Line> lines)
+{
     constexpr double kPitch = 15;
-    const std::vector<Line> lines = pointLines(point, window);
-    const Rect box = place(p, widest(lines), kPitch * static_cast<double>(lines.size()));
-    double y = box.y;
-    for (const Line& line : lines) {
-        m_canvas.text(box.x, y, box.w, kPitch, line.text, {line.size, line.color, line.weight});
-        y += kPitch;
+    for (; !lines.empty(); lines.pop_back()) {
+        const auto box = freePlace(p, widest(lines), kPitch * static_cast<double>(lines.size()));
+        if (!box) {
+            continue;
+        }
+        double y = box->y;
+        for (const Line& line : lines) {
+            m_canvas.text(box->x, y, box->w, kPitch, line.text,
+                          {line.size, line.color, line.weight});
+            y += kPitch;
+        }
+        m_taken.push_back(*box);
+        return;
     }
-    m_taken.push_back(box);
 }
 
 void Painter::expected()
@@ -205,9 +217,10 @@ void Painter::expected()
                             Role::Select);
     const std::string text = "whole run " + intensityText(intensity);
     const double w = textWidth(text, m_small) + 2;
-    const Rect box = place({x, m_plot.bottom() - 56}, w, 14);
-    m_canvas.text(box.x, box.y, box.w, box.h, text, {m_small, Role::Focus});
-    m_taken.push_back(box);
+    if (const auto box = freePlace({x, m_plot.bottom() - 56}, w, 14)) {
+        m_canvas.text(box->x, box->y, box->w, box->h, text, {m_small, Role::Focus});
+        m_taken.push_back(*box);
+    }
 }
 
 std::optional<layout::Point> Painter::placeOf(const analysis::Alternative& other) const

@@ -98,8 +98,8 @@ private:
     [[nodiscard]] bool isFree(const Rect& box, bool clearOfTrail = false) const;
 
     // Where a label of this size covers no names of roofs: right of the point and of the ridge if
-    // possible, otherwise below the point, otherwise left of it.
-    [[nodiscard]] Rect place(layout::Point p, double w, double h) const;
+    // possible, otherwise below the point, otherwise left of it; none if there is no such place.
+    [[nodiscard]] std::optional<Rect> freePlace(layout::Point p, double w, double h) const;
 
     [[nodiscard]] std::string windowText(const Point& window) const;
 
@@ -107,6 +107,7 @@ private:
                                                const std::optional<Point>& window) const;
 
     void points(const Point& point);
+    void nameRun(layout::Point p, std::vector<Line> lines);
 
     // Shows where the whole run will be, for the time before anything is computed.
     void expected();

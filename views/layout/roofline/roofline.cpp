@@ -193,12 +193,17 @@ void Painter::axes()
     for (const double v : {m_x.low, m_x.high}) {
         apart = std::max(apart, textWidth(tickText(v), 10) + 6);
     }
+    double written = 0; // px up to which texts reach
     for (const double v : logTicks(m_x.low, m_x.high, m_plot.w, apart)) {
         const double px = std::round(m_x.at(v));
         m_canvas.fill(px, m_plot.y, 1, m_plot.h, Role::Grid);
         const double from = std::min(px - 30, m_size.width - 60);
-        m_canvas.text(from, m_plot.bottom() + 3, 60, 14, tickText(v),
-                      {10, Role::Text2, Weight::Regular, Align::Center});
+        const double half = textWidth(tickText(v), 10) / 2;
+        if (from + 30 - half > written) { // the last one may be moved inwards
+            m_canvas.text(from, m_plot.bottom() + 3, 60, 14, tickText(v),
+                          {10, Role::Text2, Weight::Regular, Align::Center});
+            written = from + 30 + half + 2;
+        }
     }
     for (const double v : logTicks(m_y.low / m_unit, m_y.high / m_unit, m_plot.h, 16)) {
         const double py = std::round(m_y.at(v * m_unit));

@@ -83,7 +83,7 @@ public:
         : m_theme(theme)
     {}
 
-    [[nodiscard]] std::string write(const Scene& scene)
+    [[nodiscard]] std::string write(const Scene& scene, double scale)
     {
         for (const Item& item : scene.items) {
             std::visit([this](const auto& shape) { add(shape); }, item);
@@ -94,7 +94,9 @@ public:
         const std::string size =
             attribute("width", scene.width) + attribute("height", scene.height);
         const std::string box = "0 0 " + number(scene.width) + " " + number(scene.height);
-        return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + size + attribute("viewBox", box)
+        const std::string shown =
+            attribute("width", scene.width * scale) + attribute("height", scene.height * scale);
+        return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + shown + attribute("viewBox", box)
                + ">\n" + "<title>" + escaped(scene.title) + "</title>\n<defs>\n" + m_definitions
                + "</defs>\n" + "<rect" + size + attribute("fill", hex(resolve(Role::View, m_theme)))
                + "/>\n" + m_body + "</svg>\n";
@@ -264,9 +266,9 @@ private:
 
 } // namespace
 
-std::string toSvg(const Scene& scene, Theme theme)
+std::string toSvg(const Scene& scene, Theme theme, double scale)
 {
-    return SvgWriter(theme).write(scene);
+    return SvgWriter(theme).write(scene, scale);
 }
 
 } // namespace pallascope::layout

@@ -8,6 +8,7 @@
 namespace pallascope::layout {
 
 // A standalone file with the theme's background. It names fonts by family, with generic fallbacks.
-[[nodiscard]] std::string toSvg(const Scene& scene, Theme theme);
+// Magnified by `scale`.
+[[nodiscard]] std::string toSvg(const Scene& scene, Theme theme, double scale = 1);
 
 } // namespace pallascope::layout
