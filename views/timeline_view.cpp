@@ -1,5 +1,6 @@
 #include "views/timeline_view.h"
 
+#include "core/analysis/stretch.h"
 #include "core/base/format.h"
 #include "core/trace/lookup.h"
 #include "views/fonts.h"
@@ -109,8 +110,7 @@ void TimelineView::mousePressEvent(QMouseEvent* event)
     m_axisAtPress = axis();
     m_moved = false;
     if (m_measure) {
-        m_measure.reset();
-        update();
+        measure(std::nullopt);
     }
     if (event->modifiers().testFlag(Qt::ShiftModifier)) {
         m_drag = Drag::Measure;
@@ -140,8 +140,7 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event)
         Q_EMIT rangeChosen(panned(m_axisAtPress, way.x(), axisEnd(*run(), state())));
         break;
     case Drag::Measure:
-        m_measure = TimeRange{timeAt(m_pressed.x()), timeAt(event->position().x())};
-        update();
+        measure(TimeRange{timeAt(m_pressed.x()), timeAt(event->position().x())});
         break;
     case Drag::Scrub:
         Q_EMIT timeChosen(timeAt(event->position().x()));
@@ -163,10 +162,24 @@ void TimelineView::mouseReleaseEvent(QMouseEvent* event)
 void TimelineView::keyPressEvent(QKeyEvent* event)
 {
     if (event->key() == Qt::Key_Escape && m_measure) {
-        m_measure.reset();
-        update();
+        measure(std::nullopt);
     }
     SceneView::keyPressEvent(event);
+}
+
+void TimelineView::measure(std::optional<TimeRange> range)
+{
+    m_measure = range;
+    m_measureLines.clear();
+    if (range && run()) {
+        const std::vector<std::string> lines =
+            analysis::stretchLines(analysis::stretchOf(*run()->index, range->begin, range->end));
+        for (const std::string& line : lines) {
+            m_measureLines.append(text(line));
+        }
+        m_measureLines.removeFirst(); // its length stands above
+    }
+    update();
 }
 
 QString TimelineView::measureText() const
@@ -205,6 +218,30 @@ void TimelineView::paintOverlay(QPainter& painter)
     painter.fillRect(box, ink);
     painter.setPen(color(inkOn(Color(Role::Select), theme())));
     painter.drawText(box, Qt::AlignCenter | Qt::TextSingleLine, label);
+    paintMeasured(painter, box.center().x(), box.bottom());
+}
+
+// A panel below the length of the stretch.
+void TimelineView::paintMeasured(QPainter& painter, double middle, double top)
+{
+    constexpr double kWidest = 460, kInset = 7, kEdge = 4; // px
+    if (m_measureLines.isEmpty()) {
+        return;
+    }
+    painter.setFont(views::font(11));
+    const QFontMetricsF metrics(painter.font());
+    const double most = std::min(kWidest, width() - 2 * (kEdge + kInset));
+    const QString all = m_measureLines.join(u'\n');
+    const QRectF words =
+        metrics.boundingRect(QRectF(0, 0, most, 10000), Qt::AlignLeft | Qt::TextWordWrap, all);
+    const double wide = std::ceil(words.width()) + 2 * kInset;
+    const double x = std::clamp(middle - wide / 2, kEdge, std::max(kEdge, width() - wide - kEdge));
+    const QRectF panel(std::round(x), top, wide, std::ceil(words.height()) + 2 * kInset);
+    painter.fillRect(panel, color(Color(Role::View), theme()));
+    paintFrame(painter, panel, Role::Select, theme(), 1);
+    painter.setPen(color(Color(Role::Text), theme()));
+    painter.drawText(panel.adjusted(kInset, kInset, -kInset, -kInset),
+                     Qt::AlignLeft | Qt::TextWordWrap, all);
 }
 
 OverviewView::OverviewView(QWidget* parent)

@@ -21,6 +21,9 @@ public:
     // "2.40 µs · 1.42 steps" while a measure is shown, otherwise empty.
     [[nodiscard]] QString measureText() const;
 
+    // Below it: what was busy, moved and waited for meanwhile.
+    [[nodiscard]] const QStringList& measureLines() const { return m_measureLines; }
+
 Q_SIGNALS:
     void rangeChosen(const pallascope::layout::TimeRange& range);
     void timeChosen(pallascope::Picoseconds time);
@@ -45,6 +48,8 @@ private:
 
     [[nodiscard]] layout::TimeAxis axis() const;
     [[nodiscard]] Picoseconds timeAt(double x) const; // clamped to the run
+    void measure(std::optional<layout::TimeRange> range);
+    void paintMeasured(QPainter& painter, double middle, double top);
 
     Drag m_drag = Drag::None;
     bool m_moved = false;
@@ -52,6 +57,7 @@ private:
     QPointF m_pressedGlobal;
     layout::TimeAxis m_axisAtPress;
     std::optional<layout::TimeRange> m_measure; // begin may lie after end
+    QStringList m_measureLines;
 };
 
 // The strip of the whole run in the transport bar. Dragging moves the playhead; Shift and a drag

@@ -4,6 +4,7 @@
 #include "app/process/diagnostics.h"
 #include "app/run_job/kernel_choice.h"
 #include "core/analysis/report.h"
+#include "core/analysis/stretch.h"
 #include "core/base/format.h"
 #include "core/kernel_file/npy.h"
 #include "core/study/condition.h"
@@ -40,13 +41,41 @@ std::string printsLine(const trace::Info& info)
                                         + countText(kept) + "\n";
 }
 
-// Prints the report. Returns kFindings (1) if something is wrong with the run.
-int printReport(const FinishedRun& run, bool json)
+// Only that they can be moments; whether they lie in the run, the run says.
+Status checkBetween(const std::vector<std::string>& between)
+{
+    for (const std::string& text : between) {
+        if (const Result<Picoseconds> time = parseTime(text, Picoseconds(1)); !time) {
+            return time.error();
+        }
+    }
+    return Done{};
+}
+
+void printBetween(const layout::RunView& view, const std::vector<std::string>& between, bool json)
+{
+    const auto time = [&](std::size_t i) { return *parseTime(between[i], view.trace->end()); };
+    const analysis::Stretch stretch = analysis::stretchOf(*view.index, time(0), time(1));
+    if (json) {
+        fmt::print("{}", analysis::toJson(stretch));
+        return;
+    }
+    fmt::print("{} to {}: ", timeText(stretch.begin), timeText(stretch.end));
+    for (const std::string& line : analysis::stretchLines(stretch)) {
+        fmt::print("{}\n", line);
+    }
+}
+
+// Prints the report, or what happens between two moments. Returns kFindings (1) if something is
+// wrong with the run.
+int printReport(const FinishedRun& run, bool json, const std::vector<std::string>& between)
 {
     const layout::RunView& view = *run.view;
     const trace::Info& info = view.trace->info();
     clearProgress();
-    if (json) {
+    if (!between.empty()) {
+        printBetween(view, between, json);
+    } else if (json) {
         fmt::print("{}", analysis::toJson(view.report, info, view.verdict, run.walls));
     } else {
         fmt::print("{}", analysis::toText(view.report, info, view.alternatives));
@@ -109,8 +138,8 @@ Result<std::vector<std::string>> holding(const std::vector<std::string>& conditi
     return lines;
 }
 
-int finish(const Result<FinishedRun>& run, bool json, const std::string& trace,
-           const std::optional<PictureRequest>& picture)
+int finish(const Result<FinishedRun>& run, bool json, const std::vector<std::string>& between,
+           const std::string& trace, const std::optional<PictureRequest>& picture)
 {
     if (!run) {
         return complain(run.error());
@@ -118,7 +147,7 @@ int finish(const Result<FinishedRun>& run, bool json, const std::string& trace,
     if (const Status written = writeOutputs(*run, trace, picture); !written) {
         return complain(written.error());
     }
-    return printReport(*run, json);
+    return printReport(*run, json, between);
 }
 
 } // namespace
@@ -178,6 +207,9 @@ int runCommand(const RunCommand& command)
         return complain(outputs.error());
     }
     // They are checked before the run, which may be long.
+    if (const Status moments = checkBetween(command.between); !moments) {
+        return complain(moments.error());
+    }
     for (const std::string& text : command.failIf) {
         if (const auto condition = study::parseCondition(text); !condition) {
             return complain(condition.error());
@@ -201,7 +233,7 @@ int runCommand(const RunCommand& command)
             return complain(written.error());
         }
     }
-    const int code = finish(run, command.json, command.trace, command.picture);
+    const int code = finish(run, command.json, command.between, command.trace, command.picture);
     if (!flushOutput()) { // the report must come before these lines
         return kWrongInput;
     }
@@ -216,9 +248,12 @@ int reportCommand(const ReportCommand& command)
     if (const Status outputs = checkOutputs(command.trace, command.picture); !outputs) {
         return complain(outputs.error());
     }
+    if (const Status moments = checkBetween(command.between); !moments) {
+        return complain(moments.error());
+    }
     catchInterrupts();
-    return finish(openTrace(command.file, terminalProgress("opening")), command.json, command.trace,
-                  command.picture);
+    return finish(openTrace(command.file, terminalProgress("opening")), command.json,
+                  command.between, command.trace, command.picture);
 }
 
 } // namespace pallascope::app

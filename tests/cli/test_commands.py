@@ -25,9 +25,30 @@ class Commands(Case):
             self.assertIn("Usage: pallascope " + command, self.output(command, "--help"))
         for option in ("--parameter", "--chip", "--values", "--set", "--no-check", "--trace", "--json"):
             self.assertIn(option, self.output("run", "--help"))
-        for option in ("--screenshot", "--view", "--at", "--size", "--theme", "--device", "--finding", "--break"):
+        for option in "--screenshot --view --at --size --theme --text-size --device --finding --break --between".split():
             self.assertIn(option, self.output("run", "--help"))
             self.assertIn(option, self.output("report", "--help"))
+
+    def test_a_stretch_says_what_happens_in_it(self):
+        self.output("run", "matmul", *parameters(SMALL), "--trace", "a.trace.json.gz")
+        whole = strict_json(self.output("report", "a.trace.json.gz", "--json"))
+        stretch = ("report", "a.trace.json.gz", "--between")
+        all_of_it = strict_json(self.output(*stretch, "0%", "100%", "--json"))
+        self.assertAlmostEqual(all_of_it["end_s"], whole["time_s"])
+        self.assertAlmostEqual(all_of_it["flops"], whole["flops"], delta=1)
+        written = sum(one["written"] for one in all_of_it["bytes"].values())
+        self.assertEqual(written, whole["hbm_write_bytes"])
+        first, second = (
+            strict_json(self.output(*stretch, *between, "--json")) for between in (("0%", "40%"), ("100%", "40%"))
+        )
+        for unit, time in all_of_it["busy_s"].items():
+            parts = first["busy_s"].get(unit, 0) + second["busy_s"].get(unit, 0)
+            self.assertAlmostEqual(parts, time)
+        text = self.output(*stretch, "0%", "100%")
+        for words in ("0 µs to ", "busy  MXU ", "moved  x ", "waits for  "):
+            self.assertIn(words, text)
+        self.assertEqual(text, self.output("run", "matmul", *parameters(SMALL), "--between", "0%", "100%"))
+        self.refused(*stretch, "0%", "soon", says=('"soon"', "60%", "us"))
 
     def test_every_listed_kernel_is_described(self):
         names = [line.split()[0] for line in self.output("list", "kernels").splitlines()]
@@ -232,6 +253,16 @@ class Pictures(Case):
             "run", "matmul", *parameters(SMALL), "--screenshot", "a.svg", "--view", view, *arguments
         )
         return (self.folder / "a.svg").read_text(encoding="utf-8")
+
+    def test_texts_of_another_size_leave_the_picture_as_large_as_it_was(self):
+        for view in VIEWS:
+            usual, large = (
+                xml.etree.ElementTree.fromstring(self.picture(view, "--size", "900x500", "--text-size", size))
+                for size in ("100", "125")
+            )
+            self.assertEqual((large.get("width"), large.get("height")), ("900", "500"))
+            self.assertEqual(usual.get("viewBox"), "0 0 900 500")
+            self.assertEqual(large.get("viewBox"), "0 0 720 400")
 
     def test_a_finding_is_gone_to(self):
         kernel = pathlib.Path(__file__).resolve().parents[2] / "docs" / "examples" / "race.kernel.json"

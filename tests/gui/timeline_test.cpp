@@ -139,8 +139,13 @@ private Q_SLOTS:
         QVERIFY2(measure.contains(QStringLiteral(" · 2.0"))
                      || measure.contains(QStringLiteral(" · 1.9")),
                  qPrintable(measure));
+        const QStringList totals = timeline().measureLines();
+        QVERIFY2(totals.join(u'\n').contains(QStringLiteral("busy  MXU ")),
+                 qPrintable(totals.join(u'\n')));
+        QVERIFY(totals.join(u'\n').contains(QStringLiteral("moved  x ")));
         QTest::mouseClick(&timeline(), Qt::LeftButton, {}, QPoint(600, 60));
         QVERIFY(timeline().measureText().isEmpty());
+        QVERIFY(timeline().measureLines().isEmpty());
     }
 
     void keysZoomPanAndFrame()
