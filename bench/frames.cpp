@@ -8,6 +8,7 @@
 
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QWindow>
 
 #include <algorithm>
 #include <cstdio>
@@ -47,8 +48,8 @@ void measure(const std::string& name, const app::FinishedRun& run)
     window.resize(1920, 1080);
     window.show();
     window.session().runs().adopt(run);
-    while (!window.isActiveWindow() && timer.elapsed() < 500) {
-        QCoreApplication::processEvents();
+    while (!window.windowHandle()->isExposed()) {
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
     }
     QCoreApplication::sendPostedEvents();
     QCoreApplication::processEvents();
