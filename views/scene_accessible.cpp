@@ -1,5 +1,6 @@
 #include "views/scene_accessible.h"
 
+#include "views/scene_pointer.h"
 #include "views/scene_view.h"
 #include "views/to_qt.h"
 
@@ -53,7 +54,7 @@ public:
         if (thing == nullptr) {
             return {};
         }
-        QStringList lines = m_view->linesOf(thing->target);
+        QStringList lines = tipLines(m_view->run().get(), m_view->state(), thing->target);
         if (lines.isEmpty()) {
             return {};
         }
@@ -83,7 +84,7 @@ public:
         const Hit* thing = hit();
         state.invalid = thing == nullptr;
         state.selectable = true;
-        state.selected = thing != nullptr && m_view->isSelected(thing->target);
+        state.selected = thing != nullptr && thing->target == m_view->state().selection;
         return state;
     }
 

@@ -1,9 +1,9 @@
 #include "views/scene_view.h"
 
 #include "views/fonts.h"
-#include "views/layout/tooltip/tooltip.h"
 #include "views/scene_diff.h"
 #include "views/scene_painter.h"
+#include "views/scene_pointer.h"
 #include "views/tip.h"
 #include "views/to_qt.h"
 
@@ -14,9 +14,6 @@
 #include <QPaintEvent>
 #include <QPainter>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 namespace pallascope::views {
@@ -26,14 +23,6 @@ using namespace layout;
 
 constexpr qint64 kDescribeEveryMs = 500; // screen readers get at most two captions a second
 constexpr int kFrame = 2;
-
-bool isThing(const Target& target)
-{
-    const auto* kept = std::get_if<target::Kept>(&target);
-    return kept != nullptr
-               ? isThing(ofKept(*kept))
-               : !isNothing(target) && !is<target::Lane>(target) && !is<target::Time>(target);
-}
 
 // What has its partners framed: what is pointed at or else a finding that was gone to, because its
 // two places lie in several views.
@@ -49,6 +38,24 @@ bool isLink(const Target& target)
 {
     return is<target::Alternative>(target) || is<target::Finding>(target)
            || is<target::Print>(target) || is<target::Piece>(target) || is<target::Device>(target);
+}
+
+void paintFrames(QPainter& painter, const Scene& scene, const Target& selection,
+                 const navigation::Partners& partners, Theme theme)
+{
+    if (isThing(selection)) {
+        for (const Rect& rect : framesOf(scene, selection)) {
+            paintFrame(painter, toQt(rect), Role::Select, theme, kFrame);
+        }
+    }
+    if (partners.empty()) {
+        return;
+    }
+    for (const Hit& hit : scene.hits) {
+        if (partners.contains(hit.target)) {
+            paintFrame(painter, toQt(hit.rect), Role::Text, theme, kFrame);
+        }
+    }
 }
 
 } // namespace
@@ -105,9 +112,9 @@ void SceneView::setTheme(Theme theme)
     update();
 }
 
-void SceneView::setBackground(Role role)
+void SceneView::setOptions(const Options& options)
 {
-    m_background = role;
+    m_options = options;
     update();
 }
 
@@ -131,34 +138,11 @@ QStringList SceneView::tipLines() const
 
 const std::vector<Hit>& SceneView::things()
 {
-    constexpr std::size_t kMost = 1000; // nobody walks over more, and each is compared with all
     refresh();
-    if (m_things) {
-        return *m_things;
+    if (!m_things) {
+        m_things = thingsOf(m_scene);
     }
-    m_things.emplace();
-    for (const Hit& hit : m_scene.hits) {
-        const bool isNew = std::none_of(m_things->begin(), m_things->end(),
-                                        [&](const Hit& one) { return one.target == hit.target; });
-        if (isThing(hit.target) && isNew && m_things->size() < kMost) {
-            m_things->push_back(hit);
-        }
-    }
-    std::stable_sort(m_things->begin(), m_things->end(), [](const Hit& a, const Hit& b) {
-        return std::pair(a.rect.y, a.rect.x) < std::pair(b.rect.y, b.rect.x);
-    });
     return *m_things;
-}
-
-QStringList SceneView::linesOf(const Target& target) const
-{
-    QStringList lines;
-    if (m_run && !isNothing(target)) {
-        for (const std::string& line : tooltip(*m_run, m_state, target)) {
-            lines.append(text(line).remove(QLatin1Char('|')));
-        }
-    }
-    return lines;
 }
 
 Size SceneView::layoutSize() const
@@ -230,7 +214,7 @@ void SceneView::updateAccessibility()
 
 bool SceneView::event(QEvent* event)
 {
-    if (event->type() == QEvent::ShortcutOverride && m_cursorKeys) {
+    if (event->type() == QEvent::ShortcutOverride && m_options.cursorKeys) {
         switch (static_cast<QKeyEvent*>(event)->key()) {
         case Qt::Key_Left:
         case Qt::Key_Right:
@@ -253,30 +237,13 @@ void SceneView::paintEvent(QPaintEvent* event)
 {
     refresh();
     QPainter painter(this);
-    painter.fillRect(event->rect(), color(Color(m_background), m_theme));
+    painter.fillRect(event->rect(), color(Color(m_options.background), m_theme));
     paint(painter, m_scene, m_theme, event->rect());
-    paintFrames(painter);
+    paintFrames(painter, m_scene, m_state.selection, m_partners, m_theme);
     paintOverlay(painter);
     if (hasFocus() && m_focusedByKey) {
         paintFrame(painter, QRectF(rect()).adjusted(kFrame, kFrame, -kFrame, -kFrame), Role::Focus,
                    m_theme);
-    }
-}
-
-void SceneView::paintFrames(QPainter& painter)
-{
-    if (isThing(m_state.selection)) {
-        for (const Rect& rect : framesOf(m_scene, m_state.selection)) {
-            paintFrame(painter, toQt(rect), Role::Select, m_theme, kFrame);
-        }
-    }
-    if (m_partners.empty()) {
-        return;
-    }
-    for (const Hit& hit : m_scene.hits) {
-        if (m_partners.contains(hit.target)) {
-            paintFrame(painter, toQt(hit.rect), Role::Text, m_theme, kFrame);
-        }
     }
 }
 
@@ -316,7 +283,8 @@ void SceneView::pointAt(const Target& target, const QPoint& globalPosition)
         return;
     }
     m_pointed = target;
-    const bool leads = m_leads && (is<target::Steps>(target) || is<target::SourceLine>(target));
+    const bool leads =
+        m_options.leads && (is<target::Steps>(target) || is<target::SourceLine>(target));
     setCursor(leads || isLink(target) ? Qt::PointingHandCursor : Qt::ArrowCursor);
     Q_EMIT hovered(isThing(target) ? target : Target{});
     askForTip(target, globalPosition);
@@ -345,7 +313,8 @@ void SceneView::askForTip(const Target& target, const QPoint& globalPosition)
         const QRect frame = toQt(rect).toAlignedRect();
         thing = frame.contains(mapFromGlobal(globalPosition)) ? frame : thing;
     }
-    m_tip->ask(linesOf(target), QRect(mapToGlobal(thing.topLeft()), thing.size()), globalPosition);
+    m_tip->ask(views::tipLines(m_run.get(), m_state, target),
+               QRect(mapToGlobal(thing.topLeft()), thing.size()), globalPosition);
 }
 
 void SceneView::mousePressEvent(QMouseEvent* event)
@@ -427,7 +396,7 @@ void SceneView::focusOutEvent(QFocusEvent* event)
 
 void SceneView::keyPressEvent(QKeyEvent* event)
 {
-    const bool plain = event->modifiers() == Qt::NoModifier && m_cursorKeys;
+    const bool plain = event->modifiers() == Qt::NoModifier && m_options.cursorKeys;
     switch (plain ? event->key() : 0) {
     case Qt::Key_Left:
         return moveCursor(-1, 0);
@@ -446,33 +415,13 @@ void SceneView::keyPressEvent(QKeyEvent* event)
     }
 }
 
-// Moves to the nearest thing in that direction. Sideways distance counts double, so that the cursor
-// walks along a row of blocks.
 void SceneView::moveCursor(int dx, int dy)
 {
-    const std::vector<Rect> now = framesOf(scene(), m_pointed);
-    const Rect from = now.empty() ? Rect{} : now.front();
-    const QPointF start = toQt(from).center();
-    const Hit* best = nullptr;
-    double least = std::numeric_limits<double>::max();
-    for (const Hit& hit : m_scene.hits) {
-        if (!isThing(hit.target) || hit.target == m_pointed) {
-            continue;
-        }
-        const QPointF way = toQt(hit.rect).center() - start;
-        const double along = way.x() * dx + way.y() * dy;
-        const double across = std::abs(way.x() * dy) + std::abs(way.y() * dx);
-        const double distance = along + 2 * across;
-        if ((now.empty() || along > 0.5) && distance < least) {
-            least = distance;
-            best = &hit;
-        }
-    }
-    if (best == nullptr) {
+    const Hit* next = neighbour(scene(), m_pointed, dx, dy);
+    if (next == nullptr) {
         return;
     }
-    const QRect rect = toQt(best->rect).toAlignedRect();
-    pointAt(best->target, mapToGlobal(rect.center()));
+    pointAt(next->target, mapToGlobal(toQt(next->rect).toAlignedRect().center()));
     setAccessibleDescription(m_tip->lines().join(u", "));
 }
 

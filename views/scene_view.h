@@ -40,15 +40,17 @@ public:
     void setTheme(layout::Theme theme);
     void setLayoutFunction(Layout layout);
 
-    void setBackground(layout::Role role);
+    struct Options
+    {
+        // The arrow keys move a cursor between the things of the view while it has the focus.
+        bool cursorKeys = false;
+        bool leads = false; // a click on a step or a source line leads there, as links do
+        layout::Role background = layout::Role::View;
+    };
 
-    // Lets the arrow keys move a cursor between the things of the view while it has the focus.
-    void setCursorKeys(bool on) { m_cursorKeys = on; }
+    [[nodiscard]] const Options& options() const { return m_options; }
 
-    // A click on a step or a source line leads there, as links do.
-    void setLeads(bool on) { m_leads = on; }
-
-    [[nodiscard]] bool leads() const { return m_leads; }
+    void setOptions(const Options& options);
 
     // The scene for the current run, state and size.
     [[nodiscard]] const layout::Scene& scene();
@@ -60,13 +62,10 @@ public:
 
     // What is in the picture, each thing once and in reading order; of very many the first ones.
     [[nodiscard]] const std::vector<layout::Hit>& things();
-    // What the tooltip of a thing says.
-    [[nodiscard]] QStringList linesOf(const layout::Target& target) const;
 
-    [[nodiscard]] bool isSelected(const layout::Target& target) const
-    {
-        return target == m_state.selection;
-    }
+    [[nodiscard]] const std::shared_ptr<const layout::RunView>& run() const { return m_run; }
+
+    [[nodiscard]] const layout::ViewState& state() const { return m_state; }
 
     void press(const layout::Target& target); // as a click on it
 
@@ -99,10 +98,6 @@ protected:
     // Paints on top of the scene; the base class paints nothing.
     virtual void paintOverlay(QPainter& painter);
 
-    [[nodiscard]] const std::shared_ptr<const layout::RunView>& run() const { return m_run; }
-
-    [[nodiscard]] const layout::ViewState& state() const { return m_state; }
-
     [[nodiscard]] layout::Theme theme() const { return m_theme; }
 
     [[nodiscard]] layout::Size layoutSize() const;
@@ -118,16 +113,13 @@ private:
     void invalidate();
     void refresh();
     void updateAccessibility();
-    void paintFrames(QPainter& painter);
     [[nodiscard]] QRegion framedRegion() const;
     void moveCursor(int dx, int dy);
 
     Layout m_layout;
     Use m_use;
-    bool m_cursorKeys = false;
-    bool m_leads = false;
+    Options m_options;
     bool m_focusedByKey = false; // only then the focus is worth a frame
-    layout::Role m_background = layout::Role::View;
     std::shared_ptr<const layout::RunView> m_run;
     layout::ViewState m_state;
     layout::Theme m_theme = layout::Theme::Light;

@@ -31,7 +31,7 @@ constexpr double kPixelsPerNotch = 60; // of a touch pad
 // the difference of the positions of its ends.
 double stepPosition(const trace::Trace& trace, Picoseconds t)
 {
-    const std::optional<trace::StepRow> step = trace::stepAt(trace, t);
+    const trace::OptionalRow<trace::StepRow> step = trace::stepAt(trace, t);
     if (!step) {
         return 0;
     }
@@ -247,7 +247,7 @@ void TimelineView::paintMeasured(QPainter& painter, double middle, double top)
 OverviewView::OverviewView(QWidget* parent)
     : SceneView(layoutOverview, Use::Ranged, parent)
 {
-    setBackground(Role::Chrome);
+    setOptions({.background = Role::Chrome});
     setFocusPolicy(Qt::NoFocus); // Home, End and the arrows shall move the playhead from anywhere
 }
 

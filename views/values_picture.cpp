@@ -24,7 +24,7 @@ constexpr double kNotch = 120; // of QWheelEvent::angleDelta
 ValuesPicture::ValuesPicture(QWidget* parent)
     : SceneView({}, Use::Fixed, parent)
 {
-    setCursorKeys(true);
+    setOptions({.cursorKeys = true});
     show(nullptr, ValuesScale::Range, {});
 }
 

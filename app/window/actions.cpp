@@ -112,7 +112,7 @@ void Maker::viewMenu()
     MainWindow& window = m_window;
     m_menu = m_bar.addMenu(tr("&View"));
     for (Dock* dock : docks.all()) {
-        const int key = Docks::keyOf(*dock);
+        const int key = keyOf(*dock);
         QAction* toggle = dock->toggleViewAction();
         m_menu->addAction(toggle);
         auto* focus = new QAction(tr("Go to %1").arg(dock->windowTitle()), &window);

@@ -59,7 +59,7 @@ Docks::Docks(Session& session, QMainWindow& window)
                 m_session.viewpoint().setHover(target);
             }
         });
-        if (!each->leads() && each != m_budget && each != m_values->picture()) {
+        if (!each->options().leads && each != m_budget && each != m_values->picture()) {
             connect(each, &SceneView::clicked, &m_session, &Session::activate);
         }
         connect(each, &SceneView::doubleClicked, this, [this, each](const Target& target) {
@@ -119,7 +119,9 @@ void Docks::add(const View& row)
     } else {
         content = view = new SceneView(row.layout, SceneView::Use::Fixed);
     }
-    view->setCursorKeys(row.isWalked);
+    SceneView::Options options = view->options();
+    options.cursorKeys = row.isWalked;
+    view->setOptions(options);
     enlist(new Dock(views::text(row.title), views::text(row.name), content, view, &m_window), view);
 }
 
@@ -164,7 +166,7 @@ void Docks::goTo(Dock& dock)
     dock.takeFocus();
 }
 
-int Docks::keyOf(const Dock& dock)
+int keyOf(const Dock& dock)
 {
     constexpr int kValuesKey = 0; // behind the 9 on keyboards, as this dock is behind the table
     const View* row = findView(dock.objectName().toStdString());
@@ -221,7 +223,9 @@ QWidget* Docks::makeKernelPanel(SceneView* budget)
 // The findings, as many as there are, whose links lead to what they name.
 ScrolledView* Docks::makeFindings(SceneView* view)
 {
-    view->setLeads(true);
+    SceneView::Options options = view->options();
+    options.leads = true;
+    view->setOptions(options);
     connect(view, &SceneView::clicked, this, &Docks::followLink);
     m_scrolled.push_back(new ScrolledView(view, findingsHeight));
     return m_scrolled.back();
@@ -245,7 +249,7 @@ void Docks::followLink(const Target& target)
 QWidget* Docks::makeSourcePages()
 {
     m_findings = new SceneView(layoutVerdict, SceneView::Use::Fixed);
-    m_findings->setCursorKeys(true);
+    m_findings->setOptions({.cursorKeys = true});
     m_views.push_back(m_findings);
     m_sourcePages = new QStackedWidget;
     m_sourcePages->addWidget(m_source);

@@ -4,6 +4,7 @@
 
 #include "app/window/break_list.h"
 #include "app/window/dock.h"
+#include "app/window/dock_places.h"
 #include "app/window/kernel_form.h"
 #include "app/window/scrolled_view.h"
 #include "app/window/session.h"
@@ -53,8 +54,6 @@ public:
     [[nodiscard]] const std::vector<Dock*>& all() const { return m_all; }
 
     [[nodiscard]] Dock* dock(const QString& name) const;
-    // The digit that, with Ctrl, goes to a dock.
-    [[nodiscard]] static int keyOf(const Dock& dock);
 
     [[nodiscard]] const std::vector<views::SceneView*>& views() const { return m_views; }
 
@@ -76,21 +75,6 @@ public:
     void askBreakpoint(const QString& text = {});
 
 private:
-    enum class Table
-    {
-        None,
-        Compact,
-        Small,
-        Large
-    };
-
-    struct Placed
-    {
-        Dock* dock;
-        QSize size; // its share of the room is in proportion to this
-    };
-
-    [[nodiscard]] static Table tableFor(QSize window);
     void add(const layout::View& row);
     void addValues();
     void enlist(Dock* dock, views::SceneView* view);
@@ -103,7 +87,6 @@ private:
     void connectSource();
     void connectTimeline();
     void connectBreakpoints();
-    void showBreakMarks();
     void showSourcePage(int page);
     void offerFindings(bool offered);
     void showZoom();
@@ -112,11 +95,6 @@ private:
     // The devices open by themselves where there are several, beside the grid.
     void followDevices();
     void showDevices();
-    [[nodiscard]] std::vector<Placed> placed(int column) const; // from top to bottom
-    void split(const std::vector<std::vector<Placed>>& columns, const std::vector<Placed>& strip);
-    void shareRoom(const std::vector<std::vector<Placed>>& columns,
-                   const std::vector<Placed>& strip);
-    void placeHidden(const std::vector<std::vector<Placed>>& columns);
 
     Session& m_session;
     QMainWindow& m_window;
@@ -134,10 +112,13 @@ private:
     views::SceneView* m_findings = nullptr; // a page of the source dock
     std::vector<ScrolledView*> m_scrolled;  // that page, and the dock of the findings
     QStackedWidget* m_sourcePages = nullptr;
-    Table m_table = Table::None;
+    DockPlaces::Table m_table = DockPlaces::Table::None;
     bool m_arranging = false;
     bool m_movedByUser = false;
     bool m_severalDevices = false; // in the run that is shown
 };
+
+// The digit that, with Ctrl, goes to a dock.
+[[nodiscard]] int keyOf(const Dock& dock);
 
 } // namespace pallascope::app

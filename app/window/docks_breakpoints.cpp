@@ -8,6 +8,30 @@ using namespace layout;
 using namespace Qt::StringLiterals;
 using views::SceneView;
 
+namespace {
+
+void showBreakMarks(Session& session, views::SourceView& source)
+{
+    const auto& run = session.viewpoint().run();
+    std::vector<views::SourceView::BreakMark> marks;
+    std::vector<target::SourceLine> lines;
+    if (run) {
+        const trace::Info& info = run->trace->info();
+        for (const trace::SourceLine& line : navigation::linesThatStop(info)) {
+            lines.push_back({line.file, line.line});
+        }
+        for (const Breakpoints::Entry& entry : session.breakpoints().entries()) {
+            if (const auto line = navigation::lineOf(info, entry.breakpoint)) {
+                marks.push_back({{line->file, line->line}, entry.isOn});
+            }
+        }
+    }
+    source.setBreakMarks(std::move(marks));
+    source.setBreakLines(std::move(lines));
+}
+
+} // namespace
+
 void Docks::connectBreakpoints()
 {
     for (SceneView* each : m_views) {
@@ -22,29 +46,11 @@ void Docks::connectBreakpoints()
     }
     connect(m_source, &views::SourceView::breakAsked, this,
             [this](const target::SourceLine& line) { m_session.toggleBreakpoint(line); });
-    connect(&m_session.breakpoints(), &Breakpoints::changed, this, &Docks::showBreakMarks);
+    connect(&m_session.breakpoints(), &Breakpoints::changed, this, [this] {
+        showBreakMarks(m_session, *m_source);
+        captions();
+    });
     connect(m_values, &ValuesPanel::conditionAsked, this, &Docks::askBreakpoint);
-}
-
-void Docks::showBreakMarks()
-{
-    const auto& run = m_session.viewpoint().run();
-    std::vector<views::SourceView::BreakMark> marks;
-    std::vector<target::SourceLine> lines;
-    if (run) {
-        const trace::Info& info = run->trace->info();
-        for (const trace::SourceLine& line : navigation::linesThatStop(info)) {
-            lines.push_back({line.file, line.line});
-        }
-        for (const Breakpoints::Entry& entry : m_session.breakpoints().entries()) {
-            if (const auto line = navigation::lineOf(info, entry.breakpoint)) {
-                marks.push_back({{line->file, line->line}, entry.isOn});
-            }
-        }
-    }
-    m_source->setBreakMarks(std::move(marks));
-    m_source->setBreakLines(std::move(lines));
-    captions();
 }
 
 void Docks::askBreakpoint(const QString& text)

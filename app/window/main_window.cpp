@@ -94,7 +94,7 @@ void MainWindow::buildBars()
     m_strip = new VerdictStrip(m_session, block);
     m_program =
         new views::SceneView(layout::layoutProgramStrip, views::SceneView::Use::Fixed, block);
-    m_program->setCursorKeys(true);
+    m_program->setOptions({.cursorKeys = true});
     m_program->setObjectName(u"program"_s);
     m_program->setVisible(false);
     auto* first = new QHBoxLayout;

@@ -68,7 +68,7 @@ VerdictStrip::VerdictStrip(Session& session, QWidget* parent)
     , m_letGo(new HeadButton(tr("let go"), this))
 {
     setFixedHeight(kVerdictHeight);
-    m_view->setBackground(Role::Panel);
+    m_view->setOptions({.background = Role::Panel});
     m_message->hide();
     m_cancel->setCheckable(false);
     m_cancel->hide();

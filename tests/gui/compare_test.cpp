@@ -5,6 +5,7 @@
 #include "tests/gui/window_fixture.h"
 #include "views/layout/run/kept_run.h"
 #include "views/layout/run/view_parts.h"
+#include "views/scene_pointer.h"
 
 #include <QFileInfo>
 #include <QTemporaryDir>
@@ -133,7 +134,8 @@ private Q_SLOTS:
         QVERIFY(place.y() > timeline().height() / 2);
         QTest::mouseMove(&timeline(), place);
         QTRY_COMPARE(state().hover, target);
-        const QStringList lines = timeline().linesOf(target);
+        const QStringList lines =
+            views::tipLines(timeline().run().get(), timeline().state(), target);
         QVERIFY(!lines.isEmpty());
         QVERIFY2(lines.first().contains(QStringLiteral("kept run (")), qPrintable(lines[0]));
         QTest::mouseClick(&timeline(), Qt::LeftButton, {}, place);

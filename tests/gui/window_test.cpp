@@ -105,7 +105,7 @@ private Q_SLOTS:
         open();
         std::set<int> digits;
         for (app::Dock* dock : window->docks().all()) {
-            const int digit = app::Docks::keyOf(*dock);
+            const int digit = app::keyOf(*dock);
             QVERIFY(digits.insert(digit).second);
             key(static_cast<Qt::Key>(Qt::Key_0 + digit), Qt::ControlModifier);
             QVERIFY2(dock->isVisible() && dock->isAncestorOf(QApplication::focusWidget()),
