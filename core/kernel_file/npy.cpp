@@ -340,14 +340,14 @@ Result<std::vector<std::optional<Array>>> readInputs(const std::string& path,
     if (taken == zip->members().size() && taken > 0) {
         return inputs;
     }
-    const std::string right =
-        fmt::format("{}, one for each input of {}, {} right",
+    const std::string expected =
+        fmt::format("expected {}, one for each input of {}",
                     inputs.empty()       ? "nothing"
                     : inputs.size() == 1 ? "arg0"
                                          : fmt::format("arg0 to arg{}", inputs.size() - 1),
-                    program.name, inputs.size() > 1 ? "are" : "is");
+                    program.name);
     if (zip->members().empty()) {
-        return userError(fmt::format("{} is an empty archive; {}.", path, right),
+        return userError(fmt::format("{} is an empty archive; {}.", path, expected),
                          {{Subject::File, path}});
     }
     for (const auto& [name, size] : zip->members()) {
@@ -357,7 +357,7 @@ Result<std::vector<std::optional<Array>>> readInputs(const std::string& path,
             known = known || name == number(i);
         }
         if (!known) {
-            return userError(fmt::format("{} has a member {}; {}.", path, name, right),
+            return userError(fmt::format("{} has a member {}; {}.", path, name, expected),
                              {{Subject::File, path}});
         }
     }
