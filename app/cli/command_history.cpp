@@ -110,7 +110,7 @@ Json spotJson(const machine::Spot& spot, const NamedProgram& words)
                       {"index", spot.index}};
 }
 
-void addPlace(Json& json, std::int32_t operation, std::optional<trace::CopyRow> copy,
+void addPlace(Json& json, std::int32_t operation, trace::OptionalRow<trace::CopyRow> copy,
               const NamedProgram& words)
 {
     if (const auto found = words.operations.find(operation); found != words.operations.end()) {

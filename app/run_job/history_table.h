@@ -15,9 +15,9 @@ struct HistoryRow
 {
     std::vector<std::string> cells; // one for each column
     std::optional<Picoseconds> time;
-    std::optional<trace::OperationRow> operation;
-    std::optional<trace::CopyRow> copy;
-    std::optional<trace::StepRow> step;
+    trace::OptionalRow<trace::OperationRow> operation;
+    trace::OptionalRow<trace::CopyRow> copy;
+    trace::OptionalRow<trace::StepRow> step;
 };
 
 struct HistoryTable

@@ -56,7 +56,7 @@ std::string whatText(const Touch& touch, const NamedProgram& words)
     return "";
 }
 
-std::string stepText(std::optional<trace::StepRow> step)
+std::string stepText(trace::OptionalRow<trace::StepRow> step)
 {
     return step ? countText(step->number) : "";
 }

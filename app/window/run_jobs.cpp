@@ -12,7 +12,12 @@ constexpr int kThreads = 2; // the current job, and a cancelled one that is stil
 JobResult guarded(const JobBody& body, const Progress& progress)
 {
     try {
-        return body(progress);
+        JobResult result = body(progress);
+        if (result.run) {
+            // Here, and not when the first picture asks for it on the window's thread.
+            static_cast<void>(result.run->view->index->manualArrays(0));
+        }
+        return result;
     } catch (const std::exception& error) {
         return {{}, Error{ErrorKind::Internal, std::string("internal error: ") + error.what()}};
     }

@@ -36,7 +36,7 @@ std::int64_t periodSteps(const trace::Trace& trace)
             continue;
         }
         const auto middle = trace::StepRow::at(trace.steps().size() / 2);
-        if (const std::optional<trace::VisitRow> visit =
+        if (const trace::OptionalRow<trace::VisitRow> visit =
                 trace::visitAt(trace, trace::OperandRow::at(operand), middle)) {
             const std::size_t row = visit->index();
             period =

@@ -99,7 +99,7 @@ public:
     {
         std::string agent;
         Picoseconds time;
-        std::optional<trace::StepRow> step;
+        trace::OptionalRow<trace::StepRow> step;
         // Operation::id of the next operation; none if the pipeline itself works next.
         std::optional<std::int32_t> next;
         std::string waits; // the semaphore for which it waits

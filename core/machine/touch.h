@@ -60,9 +60,9 @@ struct Touch
     std::int32_t owner = -1; // the agent that has the memory
     std::int32_t slot = -1;  // of a pipeline's operand; -1: it has no slots
     std::int32_t agent = -1;
-    std::optional<trace::StepRow> step;
+    trace::OptionalRow<trace::StepRow> step;
     std::int32_t operation = -1; // Operation::id; -1: none
-    std::optional<trace::CopyRow> copy;
+    trace::OptionalRow<trace::CopyRow> copy;
     Held before, after; // equal for what does not write
     // Of an operation: which of the elements that it accesses this one is, row-major, and how many
     // they are.
@@ -78,7 +78,7 @@ struct NanBirth
     std::int64_t event = 0;
     Picoseconds time;
     std::int32_t agent = -1;
-    std::optional<trace::StepRow> step;
+    trace::OptionalRow<trace::StepRow> step;
     std::int32_t operation = -1;
     bool isOfInf = false;
 };
@@ -89,7 +89,7 @@ struct NanLoad
     std::int64_t event = 0;
     Picoseconds time;
     std::int32_t agent = -1;
-    std::optional<trace::StepRow> step;
+    trace::OptionalRow<trace::StepRow> step;
     std::int32_t operation = -1;
 
     struct Element

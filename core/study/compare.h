@@ -24,7 +24,7 @@ struct Parting
     std::string a, b;    // the event in each run: "copy of x(0,1) in, 512 KiB"; "nothing"
     std::string operand; // of a copy; otherwise empty
     std::string block;   // "0,1"
-    std::optional<trace::StepRow> step; // none: outside the steps
+    trace::OptionalRow<trace::StepRow> step; // none: outside the steps
     Picoseconds timeA, timeB; // when it begins, or when it ends if both begin at the same time
 };
 

@@ -47,8 +47,8 @@ struct NanLink
     std::int64_t event = 0;
     Picoseconds time;
     std::int32_t agent = -1, operation = -1; // -1: none
-    std::optional<trace::StepRow> step;
-    std::optional<trace::CopyRow> copy;
+    trace::OptionalRow<trace::StepRow> step;
+    trace::OptionalRow<trace::CopyRow> copy;
     // The element that holds it after the link, and that where it was before: for a copy the other
     // end, for a load the element that is loaded. For a birth they are empty.
     machine::Spot spot, from;

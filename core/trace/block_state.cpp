@@ -26,17 +26,12 @@ double bodyShare(const Trace& trace, StepRow step, std::int64_t t)
 class BlockHistory
 {
 public:
-    BlockHistory(const Trace& trace, const std::vector<std::uint32_t>& byBlock, std::int64_t block,
+    BlockHistory(const Trace& trace, Direction direction, std::span<const std::uint32_t> rows,
                  std::int64_t t)
         : m_trace(trace)
+        , m_rows(rows)
     {
         const Visits& visits = trace.visits();
-        const auto first =
-            std::partition_point(byBlock.begin(), byBlock.end(),
-                                 [&](std::uint32_t row) { return visits.block[row] < block; });
-        const auto last = std::partition_point(
-            first, byBlock.end(), [&](std::uint32_t row) { return visits.block[row] <= block; });
-        m_rows = {first, last};
         begun = count(
             [&](std::uint32_t row) { return trace.steps().begin[at(visits.firstStep[row])] <= t; });
         const auto landed = [&](const std::vector<std::int32_t>& column) {
@@ -44,37 +39,38 @@ public:
                 return column[row] != kNone && trace.copies().end[at(column[row])] <= t;
             });
         };
-        fetched = landed(visits.copyIn);
-        taken = landed(visits.copyOut);
+        // A valid trace has no copies against the direction of the operand.
+        fetched = direction == Direction::Out ? 0 : landed(visits.copyIn);
+        taken = direction == Direction::In ? 0 : landed(visits.copyOut);
     }
 
     std::size_t begun = 0, fetched = 0, taken = 0;
 
     // The copy in of visit n, if it has one.
-    [[nodiscard]] std::optional<CopyRow> copyIn(std::size_t n) const
+    [[nodiscard]] OptionalRow<CopyRow> copyIn(std::size_t n) const
     {
         return copyOf(m_trace.visits().copyIn, n);
     }
 
-    [[nodiscard]] std::optional<CopyRow> copyOut(std::size_t n) const
+    [[nodiscard]] OptionalRow<CopyRow> copyOut(std::size_t n) const
     {
         return copyOf(m_trace.visits().copyOut, n);
     }
 
     // The visit that uses the block at t: it has begun, its block has landed, and its write-back is
     // not yet issued.
-    [[nodiscard]] std::optional<VisitRow> stay(std::int64_t t) const
+    [[nodiscard]] OptionalRow<VisitRow> stay(std::int64_t t) const
     {
         if (begun == 0) {
             return std::nullopt;
         }
         const Copies& copies = m_trace.copies();
         const std::uint32_t row = m_rows[begun - 1];
-        const std::optional<CopyRow> in = copyIn(begun - 1), out = copyOut(begun - 1);
+        const OptionalRow<CopyRow> in = copyIn(begun - 1), out = copyOut(begun - 1);
         const bool here = !in || copies.end[in->index()] <= t;
         const bool kept = !out || copies.issue[out->index()] > t;
         const bool lasts = t < m_trace.steps().end[at(m_trace.visits().lastStep[row])];
-        return here && kept && lasts ? std::optional(VisitRow::at(row)) : std::nullopt;
+        return here && kept && lasts ? OptionalRow(VisitRow::at(row)) : std::nullopt;
     }
 
     // Whether a slot has held the block before.
@@ -87,8 +83,8 @@ private:
         return at(std::partition_point(m_rows.begin(), m_rows.end(), test) - m_rows.begin());
     }
 
-    [[nodiscard]] std::optional<CopyRow> copyOf(const std::vector<std::int32_t>& column,
-                                                std::size_t n) const
+    [[nodiscard]] OptionalRow<CopyRow> copyOf(const std::vector<std::int32_t>& column,
+                                              std::size_t n) const
     {
         return n < m_rows.size() ? CopyRow::of(column[m_rows[n]]) : std::nullopt;
     }
@@ -110,21 +106,19 @@ double shareOfStay(const Trace& trace, VisitRow visit, std::int64_t t)
 
 // The state of a block of manual DMA. It comes from copies alone, because nothing says how long the
 // block is in use.
-BlockState manualDmaAt(const Trace& trace, const std::vector<std::uint32_t>& rows,
-                       Direction direction, std::int64_t block, std::int64_t t)
+BlockState manualDmaAt(const Trace& trace, std::span<const std::uint32_t> rows, Direction direction,
+                       std::int64_t t)
 {
     const Copies& copies = trace.copies();
-    const auto [first, last] = std::ranges::equal_range(
-        rows, block, {}, [&copies](std::uint32_t row) { return copies.block[row]; });
-    const auto next =
-        std::partition_point(first, last, [&](std::uint32_t row) { return copies.end[row] <= t; });
+    const auto next = std::partition_point(rows.begin(), rows.end(),
+                                           [&](std::uint32_t row) { return copies.end[row] <= t; });
     const bool out = direction == Direction::Out;
     BlockState state;
-    state.copies = next - first;
+    state.copies = next - rows.begin();
     if (state.copies > 0) {
         state.phase = out ? BlockPhase::Written : BlockPhase::Before;
     }
-    if (next != last && copies.issue[*next] <= t) {
+    if (next != rows.end() && copies.issue[*next] <= t) {
         const bool moving = copies.start[*next] <= t;
         state.phase = out      ? BlockPhase::Leaving
                       : moving ? BlockPhase::Arriving
@@ -161,15 +155,18 @@ BlockState Index::blockStateAt(OperandRow operand, std::int64_t block, Picosecon
 
 BlockState Index::ownBlockStateAt(OperandRow operand, std::int64_t block, Picoseconds time) const
 {
-    PALLASCOPE_CHECK(operand.index() < m_sums->byBlock.size());
+    PALLASCOPE_CHECK(operand.index() < m_sums->visitsByBlock.size());
     const std::int64_t t = clamped(*m_trace, time);
     const Copies& copies = m_trace->copies();
     const Operand& of = m_trace->info().operands[operand.index()];
     if (of.pipeline == kNone) {
-        return manualDmaAt(*m_trace, m_sums->manualCopies[operand.index()], of.direction, block, t);
+        const RowsByBlock& rows = m_sums->manualCopiesByBlock[operand.index()];
+        return manualDmaAt(*m_trace, rows.of(block, copies.block), of.direction, t);
     }
     const bool output = of.direction != Direction::In;
-    const BlockHistory history(*m_trace, m_sums->byBlock[operand.index()], block, t);
+    const BlockHistory history(
+        *m_trace, of.direction,
+        m_sums->visitsByBlock[operand.index()].of(block, m_trace->visits().block), t);
     BlockState state;
     state.copies = static_cast<std::int64_t>(output ? history.taken : history.fetched);
     const auto inFlight = [&](CopyRow copy, BlockPhase phase) {
@@ -177,17 +174,17 @@ BlockState Index::ownBlockStateAt(OperandRow operand, std::int64_t block, Picose
         state.fraction = copyFraction(*m_trace, copy, Picoseconds(t));
         return state;
     };
-    if (const std::optional<VisitRow> visit = history.stay(t)) {
+    if (const OptionalRow<VisitRow> visit = history.stay(t)) {
         state.phase = BlockPhase::InUse;
         state.fraction = output ? shareOfStay(*m_trace, *visit, t) : 0;
         return state;
     }
-    if (const std::optional<CopyRow> in = history.copyIn(history.fetched);
+    if (const OptionalRow<CopyRow> in = history.copyIn(history.fetched);
         in && copies.issue[in->index()] <= t) {
         const bool moving = copies.start[in->index()] <= t;
         return inFlight(*in, moving ? BlockPhase::Arriving : BlockPhase::Queued);
     }
-    if (const std::optional<CopyRow> out = history.copyOut(history.taken);
+    if (const OptionalRow<CopyRow> out = history.copyOut(history.taken);
         out && copies.issue[out->index()] <= t) {
         return inFlight(*out, BlockPhase::Leaving);
     }

@@ -32,13 +32,13 @@ std::vector<AxisRange> rangesOfEnd(const Trace& trace, EndRow end)
     return ranges;
 }
 
-std::optional<EndRow> sourceOf(const Trace& trace, CopyRow copy)
+OptionalRow<EndRow> sourceOf(const Trace& trace, CopyRow copy)
 {
     const std::vector<std::int32_t>& column = trace.copyEnds().copy;
     const auto found = std::lower_bound(column.begin(), column.end(), copy.number);
     return found == column.end() || *found != copy.number
                ? std::nullopt
-               : std::optional(EndRow::at(at(found - column.begin())));
+               : OptionalRow(EndRow::at(at(found - column.begin())));
 }
 
 CopyRow copyOf(const Trace& trace, EndRow end)

@@ -32,7 +32,7 @@ namespace pallascope::trace {
 }
 
 // The source of a copy. None if it is not manual DMA, or the trace does not have its ends.
-[[nodiscard]] std::optional<EndRow> sourceOf(const Trace& trace, CopyRow copy);
+[[nodiscard]] OptionalRow<EndRow> sourceOf(const Trace& trace, CopyRow copy);
 // The copy of an end.
 [[nodiscard]] CopyRow copyOf(const Trace& trace, EndRow end);
 

@@ -18,7 +18,7 @@ public:
 
     // The unit whose busy times these are: of those that compute, the one that all devices together
     // keep busy longest; none if none computes.
-    [[nodiscard]] std::optional<UnitRow> unit() const { return m_unit; }
+    [[nodiscard]] OptionalRow<UnitRow> unit() const { return m_unit; }
 
     [[nodiscard]] Picoseconds busy(std::int32_t device, Picoseconds t) const;
 
@@ -52,7 +52,7 @@ private:
 
     const Trace* m_trace;
     std::vector<Device> m_devices;
-    std::optional<UnitRow> m_unit;
+    OptionalRow<UnitRow> m_unit;
     std::int32_t m_straggler = kNone;
     Picoseconds m_lead;
 };

@@ -38,9 +38,8 @@ std::optional<FindingKind> findingFromName(std::string_view name)
     return entry == kTable.end() ? std::nullopt : std::optional(entry->kind);
 }
 
-Finding found(FindingKind kind, std::string message, std::string operand,
-              std::optional<StepRow> step, std::optional<StepRow> relatedStep, SourceLine source,
-              std::int64_t count)
+Finding found(FindingKind kind, std::string message, std::string operand, OptionalRow<StepRow> step,
+              OptionalRow<StepRow> relatedStep, SourceLine source, std::int64_t count)
 {
     const FindingEntry& entry = findingEntry(kind);
     return {std::string(entry.name),

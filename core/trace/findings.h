@@ -45,8 +45,7 @@ struct FindingEntry
 
 // Makes one finding of this kind. Defaults are those of Finding.
 [[nodiscard]] Finding found(FindingKind kind, std::string message, std::string operand = {},
-                            std::optional<StepRow> step = {},
-                            std::optional<StepRow> relatedStep = {}, SourceLine source = {},
-                            std::int64_t count = 1);
+                            OptionalRow<StepRow> step = {}, OptionalRow<StepRow> relatedStep = {},
+                            SourceLine source = {}, std::int64_t count = 1);
 
 } // namespace pallascope::trace

@@ -15,7 +15,7 @@ template<class F>
 void forRunning(const Trace& trace, std::int64_t t, F f)
 {
     for (std::size_t agent = 0; agent < trace.info().agents.size(); ++agent) {
-        if (const std::optional<SegmentRow> row =
+        if (const OptionalRow<SegmentRow> row =
                 segmentAt(trace, AgentRow::at(agent), Picoseconds(t))) {
             f(at(trace.segments().templateId[row->index()]),
               t - trace.segments().begin[row->index()]);
@@ -90,8 +90,8 @@ const LeadingSteps& Index::leading() const
 
 const ManualArrays& Index::manualArrays(std::int32_t device) const
 {
-    const bool exists = device >= 0 && at(device) < m_sums->manual.size();
-    return m_sums->manual[exists ? at(device) : 0];
+    const std::vector<ManualArrays>& all = m_sums->manual(*m_trace);
+    return all[device >= 0 && at(device) < all.size() ? at(device) : 0];
 }
 
 const Pieces& Index::pieces(std::int32_t device) const
@@ -176,7 +176,7 @@ Picoseconds Index::waiting(Picoseconds time) const
         return waits.end[row] - waits.begin[row];
     });
     for (std::size_t agent = 0; agent < m_trace->info().agents.size(); ++agent) {
-        if (const std::optional<WaitRow> row =
+        if (const OptionalRow<WaitRow> row =
                 waitAt(*m_trace, AgentRow::at(agent), Picoseconds(t))) {
             sum -= waits.end[row->index()] - t;
         }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <span>
 #include <tuple>
 
 namespace pallascope::trace {
@@ -39,34 +40,14 @@ Lane makeLane(const Trace& trace, std::int32_t link)
     return lane;
 }
 
-// The visits of one operand, ordered by block, then by time. It uses a counting sort, or a
-// comparison sort if an array has far more blocks than were ever visited.
-std::vector<std::uint32_t> rowsByBlock(const Visits& visits, std::size_t first, std::size_t last)
+std::vector<std::uint32_t> range(std::size_t first, std::size_t last)
 {
     std::vector<std::uint32_t> rows(last - first);
-    std::int64_t highest = -1;
-    for (std::size_t row = first; row < last; ++row) {
-        highest = std::max(highest, visits.block[row]);
-    }
-    if (highest > static_cast<std::int64_t>(2 * rows.size() + 1024)) {
-        std::iota(rows.begin(), rows.end(), static_cast<std::uint32_t>(first));
-        std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return visits.block[a] < visits.block[b];
-        });
-        return rows;
-    }
-    std::vector<std::uint32_t> next(at(highest + 2), 0);
-    for (std::size_t row = first; row < last; ++row) {
-        ++next[at(visits.block[row] + 1)];
-    }
-    std::partial_sum(next.begin(), next.end(), next.begin());
-    for (std::size_t row = first; row < last; ++row) {
-        rows[next[at(visits.block[row])]++] = static_cast<std::uint32_t>(row);
-    }
+    std::iota(rows.begin(), rows.end(), static_cast<std::uint32_t>(first));
     return rows;
 }
 
-std::vector<std::int64_t> firstLandings(const Trace& trace, const std::vector<std::uint32_t>& rows)
+std::vector<std::int64_t> firstLandings(const Trace& trace, std::span<const std::uint32_t> rows)
 {
     std::vector<std::int64_t> times;
     std::int64_t done = -1; // the last block whose time is known
@@ -125,10 +106,6 @@ Index::Sums::Sums(const Trace& trace)
     , segments(trace.info().units.size() + 1)
     , waits(1)
 {
-    for (std::vector<std::uint32_t>& rows : manualRows(trace)) {
-        const auto device = static_cast<std::int32_t>(manual.size());
-        manual.emplace_back(trace, arrays, scratch, device, std::move(rows));
-    }
     addSegments(trace);
     for (std::size_t row = 0; row < trace.waits().size(); ++row) {
         waits.beginRow(row);
@@ -144,6 +121,17 @@ Index::Sums::Sums(const Trace& trace)
     addOwners(trace);
     collectManualCopies(trace);
     addLists(trace);
+}
+
+const std::vector<ManualArrays>& Index::Sums::manual(const Trace& trace) const
+{
+    std::call_once(m_manualOnce, [&] {
+        for (std::vector<std::uint32_t>& rows : manualRows(trace)) {
+            const auto device = static_cast<std::int32_t>(m_manual.size());
+            m_manual.emplace_back(trace, arrays, scratch, device, std::move(rows));
+        }
+    });
+    return m_manual;
 }
 
 void Index::Sums::addSegments(const Trace& trace)
@@ -200,7 +188,7 @@ void Index::Sums::addOwners(const Trace& trace)
         }
         std::map<std::int64_t, std::int64_t> landings; // when each block was first written back
         for (const std::int32_t operand : sharing[first]) {
-            for (const std::uint32_t visit : byBlock[at(operand)]) {
+            for (const std::uint32_t visit : visitsByBlock[at(operand)].all()) {
                 const std::int64_t block = trace.visits().block[visit];
                 owners[first].push_back({block, operand});
                 if (const std::int32_t out = trace.visits().copyOut[visit]; out != kNone) {
@@ -230,8 +218,8 @@ void Index::Sums::addVisits(const Trace& trace)
         while (last < visits.size() && at(visits.operand[last]) == operand) {
             ++last;
         }
-        byBlock.push_back(rowsByBlock(visits, first, last));
-        written.push_back(firstLandings(trace, byBlock.back()));
+        visitsByBlock.emplace_back(range(first, last), visits.block);
+        written.push_back(firstLandings(trace, visitsByBlock.back().all()));
         first = last;
     }
 }
@@ -240,22 +228,21 @@ void Index::Sums::collectManualCopies(const Trace& trace)
 {
     const SharedList<Operand>& operands = trace.info().operands;
     const Copies& copies = trace.copies();
-    manualCopies.resize(operands.size());
+    manualCopiesByBlock.resize(operands.size());
     if (std::none_of(operands.begin(), operands.end(),
                      [](const Operand& operand) { return operand.pipeline == kNone; })) {
         return;
     }
+    std::vector<std::vector<std::uint32_t>> rows(operands.size());
     for (std::size_t row = 0; row < copies.size(); ++row) {
         if (operands[at(copies.operand[row])].pipeline == kNone) {
-            manualCopies[at(copies.operand[row])].push_back(static_cast<std::uint32_t>(row));
+            rows[at(copies.operand[row])].push_back(static_cast<std::uint32_t>(row));
         }
     }
-    const auto place = [&copies](std::uint32_t row) {
-        return std::tuple(copies.block[row], copies.end[row], row);
-    };
-    for (std::vector<std::uint32_t>& rows : manualCopies) {
-        std::ranges::sort(rows, {}, place);
-        rows.shrink_to_fit();
+    for (std::size_t operand = 0; operand < rows.size(); ++operand) {
+        std::ranges::stable_sort(rows[operand], {},
+                                 [&](std::uint32_t row) { return copies.end[row]; });
+        manualCopiesByBlock[operand] = RowsByBlock(std::move(rows[operand]), copies.block);
     }
 }
 

@@ -6,10 +6,12 @@
 #include "core/trace/loop_rounds.h"
 #include "core/trace/manual_arrays.h"
 #include "core/trace/pieces.h"
+#include "core/trace/rows_by_block.h"
 #include "core/trace/scratch_slots.h"
 #include "core/trace/semaphore_counts.h"
 
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 namespace pallascope::trace {
@@ -89,7 +91,6 @@ struct Index::Sums
     SemaphoreCounts semaphores;
     ScratchSlots scratch;
     LeadingSteps leading;
-    std::vector<ManualArrays> manual; // for each device
     LoopRounds rounds;
     std::vector<Pieces> pieces; // for each device
     DeviceTimes devices;
@@ -111,10 +112,10 @@ struct Index::Sums
     PrefixSums segments;               // busy time by unit, then FLOPs
     PrefixSums waits;                  // waiting time
     std::vector<Lane> lanes;           // for each link
-    // For each operand: its visits, sorted by (block, time).
-    std::vector<std::vector<std::uint32_t>> byBlock;
-    // For each operand of manual DMA: its copies, sorted by (block, end).
-    std::vector<std::vector<std::uint32_t>> manualCopies;
+    // For each operand: its visits; those of a block by time.
+    std::vector<RowsByBlock> visitsByBlock;
+    // For each operand of manual DMA: its copies; those of a block by their end.
+    std::vector<RowsByBlock> manualCopiesByBlock;
     // For each operand: when each block was first written back, sorted.
     std::vector<std::vector<std::int64_t>> written;
     // For each operand: the elements of its Indirect blocks, sorted.
@@ -122,7 +123,14 @@ struct Index::Sums
 
     explicit Sums(const Trace& trace);
 
+    // For each device. It is made when it is first asked for, by any thread, because only pictures
+    // need it.
+    [[nodiscard]] const std::vector<ManualArrays>& manual(const Trace& trace) const;
+
 private:
+    mutable std::once_flag m_manualOnce;
+    mutable std::vector<ManualArrays> m_manual;
+
     void addSegments(const Trace& trace);
     void addVisits(const Trace& trace);
     void collectManualCopies(const Trace& trace);

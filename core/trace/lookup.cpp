@@ -40,7 +40,7 @@ std::size_t visitsBegun(const Trace& trace, Rows rows, std::int64_t t)
 // Whether a visit has taken over its slot by t. It does so when its copy in is issued. Without a
 // copy in, it does so when its first step begins, but not before the slot's previous block has been
 // written back.
-bool hasTaken(const Trace& trace, VisitRow visit, std::optional<VisitRow> previous, std::int64_t t)
+bool hasTaken(const Trace& trace, VisitRow visit, OptionalRow<VisitRow> previous, std::int64_t t)
 {
     const Visits& visits = trace.visits();
     const Copies& copies = trace.copies();
@@ -54,15 +54,15 @@ bool hasTaken(const Trace& trace, VisitRow visit, std::optional<VisitRow> previo
 
 // The visit to which a slot belongs at t; none before the first one. Visits use the slots in turn,
 // so each loop takes about as many rounds as there are slots.
-std::optional<VisitRow> stayOfSlot(const Trace& trace, OperandRow operand, std::int32_t slot,
-                                   std::int64_t t)
+OptionalRow<VisitRow> stayOfSlot(const Trace& trace, OperandRow operand, std::int32_t slot,
+                                 std::int64_t t)
 {
     const Visits& visits = trace.visits();
     const Rows rows = visitsOf(visits, operand);
     const std::size_t begun = visitsBegun(trace, rows, t);
     // The slot's next visit may hold it already, because copies are issued ahead. And the last
     // visit that has begun may not hold it yet: with one slot, the previous block is still leaving.
-    std::optional<VisitRow> candidate;
+    OptionalRow<VisitRow> candidate;
     for (std::size_t row = begun; row < rows.last && !candidate; ++row) {
         if (visits.slot[row] == slot) {
             candidate = VisitRow::at(row);
@@ -110,7 +110,7 @@ SlotState staying(const Trace& trace, VisitRow visit, std::int64_t t)
     state.block = visits.block[row];
     state.visit = visit;
     state.copy = CopyRow::of(visits.copyIn[row]);
-    if (const std::optional<CopyRow> out = CopyRow::of(visits.copyOut[row]);
+    if (const OptionalRow<CopyRow> out = CopyRow::of(visits.copyOut[row]);
         out && trace.copies().issue[out->index()] <= t) {
         state.copy = out;
         const bool moving = trace.copies().start[out->index()] <= t;
@@ -150,8 +150,8 @@ SlotState scratchState(const Trace& trace, std::int64_t t)
 
 // The last segment of `agent` that has begun by t and can still run: no segment is longer than
 // `longest`.
-std::optional<SegmentRow> lastSegment(const Trace& trace, AgentRow agent, std::int64_t t,
-                                      std::int64_t longest)
+OptionalRow<SegmentRow> lastSegment(const Trace& trace, AgentRow agent, std::int64_t t,
+                                    std::int64_t longest)
 {
     const Segments& segments = trace.segments();
     for (std::size_t row = begunBy(segments.begin, t); row > 0; --row) {
@@ -167,7 +167,7 @@ std::optional<SegmentRow> lastSegment(const Trace& trace, AgentRow agent, std::i
 
 } // namespace
 
-std::optional<StepRow> stepAt(const Trace& trace, Picoseconds t)
+OptionalRow<StepRow> stepAt(const Trace& trace, Picoseconds t)
 {
     const Steps& steps = trace.steps();
     if (steps.size() == 0) {
@@ -221,7 +221,7 @@ double copyFraction(const Trace& trace, CopyRow copy, Picoseconds t)
     return static_cast<double>(t.value() - start) / static_cast<double>(end - start);
 }
 
-std::optional<VisitRow> visitAt(const Trace& trace, OperandRow operand, StepRow step)
+OptionalRow<VisitRow> visitAt(const Trace& trace, OperandRow operand, StepRow step)
 {
     const Visits& visits = trace.visits();
     const Rows rows = visitsOf(visits, operand);
@@ -236,14 +236,14 @@ std::optional<VisitRow> visitAt(const Trace& trace, OperandRow operand, StepRow 
     return VisitRow::at(row - 1);
 }
 
-std::optional<SegmentRow> segmentAt(const Trace& trace, AgentRow agent, Picoseconds time)
+OptionalRow<SegmentRow> segmentAt(const Trace& trace, AgentRow agent, Picoseconds time)
 {
     const std::int64_t t = clamped(trace, time);
     std::int64_t longest = 0;
     for (const SegmentTemplate& segment : trace.info().templates) {
         longest = std::max(longest, segment.duration.value());
     }
-    const std::optional<SegmentRow> row = lastSegment(trace, agent, t, longest);
+    const OptionalRow<SegmentRow> row = lastSegment(trace, agent, t, longest);
     if (!row) {
         return std::nullopt;
     }
@@ -253,14 +253,14 @@ std::optional<SegmentRow> segmentAt(const Trace& trace, AgentRow agent, Picoseco
     return t < segments.begin[row->index()] + duration ? row : std::nullopt;
 }
 
-std::optional<WaitRow> waitAt(const Trace& trace, AgentRow agent, Picoseconds time)
+OptionalRow<WaitRow> waitAt(const Trace& trace, AgentRow agent, Picoseconds time)
 {
     const Waits& waits = trace.waits();
     const std::int64_t t = clamped(trace, time);
     for (std::size_t row = begunBy(waits.begin, t); row > 0; --row) {
         if (waits.agent[row - 1]
             == agent.number) { // waits of an agent do not overlap, so the last one decides
-            return t < waits.end[row - 1] ? std::optional(WaitRow::at(row - 1)) : std::nullopt;
+            return t < waits.end[row - 1] ? OptionalRow(WaitRow::at(row - 1)) : std::nullopt;
         }
     }
     return std::nullopt;
@@ -270,7 +270,7 @@ std::string awaitedName(const Trace& trace, WaitRow wait)
 {
     const std::size_t row = wait.index();
     const Waits& waits = trace.waits();
-    if (const std::optional<CopyRow> copy = CopyRow::of(waits.copy[row])) {
+    if (const OptionalRow<CopyRow> copy = CopyRow::of(waits.copy[row])) {
         return copyName(trace, *copy);
     }
     const bool named = !waits.semaphore.empty() && waits.semaphore[row] != kNone;
@@ -280,11 +280,11 @@ std::string awaitedName(const Trace& trace, WaitRow wait)
 
 std::string awaitedLabel(const Trace& trace, WaitRow wait)
 {
-    const std::optional<CopyRow> copy = CopyRow::of(trace.waits().copy[wait.index()]);
+    const OptionalRow<CopyRow> copy = CopyRow::of(trace.waits().copy[wait.index()]);
     return copy ? copyLabel(trace, *copy) : awaitedName(trace, wait);
 }
 
-std::optional<OperationRow> operationOfWait(const Trace& trace, WaitRow wait)
+OptionalRow<OperationRow> operationOfWait(const Trace& trace, WaitRow wait)
 {
     const std::vector<std::int32_t>& operations = trace.waits().operation;
     return operations.empty() ? std::nullopt : OperationRow::of(operations[wait.index()]);
@@ -292,13 +292,13 @@ std::optional<OperationRow> operationOfWait(const Trace& trace, WaitRow wait)
 
 SourceLine lineOfWait(const Trace& trace, WaitRow wait)
 {
-    const std::optional<OperationRow> operation = operationOfWait(trace, wait);
+    const OptionalRow<OperationRow> operation = operationOfWait(trace, wait);
     return operation ? trace.info().operations[operation->index()].source : SourceLine{};
 }
 
-std::optional<OperationRow> operationAt(const Trace& trace, AgentRow agent, Picoseconds time)
+OptionalRow<OperationRow> operationAt(const Trace& trace, AgentRow agent, Picoseconds time)
 {
-    const std::optional<SegmentRow> row = segmentAt(trace, AgentRow{agent}, time);
+    const OptionalRow<SegmentRow> row = segmentAt(trace, AgentRow{agent}, time);
     if (!row) {
         return std::nullopt;
     }
@@ -325,7 +325,7 @@ SlotState slotStateAt(const Trace& trace, BufferRow buffer, Picoseconds time)
 SlotState slotStateOf(const Trace& trace, OperandRow operand, std::int32_t slot, Picoseconds time)
 {
     const std::int64_t t = clamped(trace, time);
-    const std::optional<VisitRow> visit = stayOfSlot(trace, operand, slot, t);
+    const OptionalRow<VisitRow> visit = stayOfSlot(trace, operand, slot, t);
     if (!visit) {
         return {};
     }

@@ -18,7 +18,7 @@ namespace pallascope::trace {
 
 // The step whose [begin, end) holds t. Before the first step it is the first one; at the end of the
 // run, the last one; none only if the trace has no steps.
-[[nodiscard]] std::optional<StepRow> stepAt(const Trace& trace, Picoseconds t);
+[[nodiscard]] OptionalRow<StepRow> stepAt(const Trace& trace, Picoseconds t);
 
 // The grid indices of a step, outermost first.
 [[nodiscard]] std::vector<Extent> gridIndices(const Pipeline& pipeline, std::int64_t ordinal);
@@ -71,14 +71,13 @@ struct CopyRange
 [[nodiscard]] double copyFraction(const Trace& trace, CopyRow copy, Picoseconds t);
 
 // The visit of an operand that a step uses, if it has one.
-[[nodiscard]] std::optional<VisitRow> visitAt(const Trace& trace, OperandRow operand, StepRow step);
+[[nodiscard]] OptionalRow<VisitRow> visitAt(const Trace& trace, OperandRow operand, StepRow step);
 
 // The segment instance that runs on an agent at t; none if the agent waits or is done.
-[[nodiscard]] std::optional<SegmentRow> segmentAt(const Trace& trace, AgentRow agent,
-                                                  Picoseconds t);
+[[nodiscard]] OptionalRow<SegmentRow> segmentAt(const Trace& trace, AgentRow agent, Picoseconds t);
 
 // The wait (of non-zero length) that holds an agent at t, if there is one.
-[[nodiscard]] std::optional<WaitRow> waitAt(const Trace& trace, AgentRow agent, Picoseconds t);
+[[nodiscard]] OptionalRow<WaitRow> waitAt(const Trace& trace, AgentRow agent, Picoseconds t);
 
 // What a wait waits for: the name of the copy's block, or of the semaphore. Empty for a delay or a
 // wait for other cores.
@@ -88,13 +87,13 @@ struct CopyRange
 
 // The operation of the program that waits, and its source line. None and an empty line for the
 // waits of pipelines.
-[[nodiscard]] std::optional<OperationRow> operationOfWait(const Trace& trace, WaitRow wait);
+[[nodiscard]] OptionalRow<OperationRow> operationOfWait(const Trace& trace, WaitRow wait);
 [[nodiscard]] SourceLine lineOfWait(const Trace& trace, WaitRow wait);
 
 // The operation that runs at t: the one of the current segment that retires next. None between
 // segments, in waits and in step overhead.
-[[nodiscard]] std::optional<OperationRow> operationAt(const Trace& trace, AgentRow agent,
-                                                      Picoseconds t);
+[[nodiscard]] OptionalRow<OperationRow> operationAt(const Trace& trace, AgentRow agent,
+                                                    Picoseconds t);
 
 // What a buffer (a slot) holds at t.
 enum class SlotPhase : std::uint8_t
@@ -116,10 +115,10 @@ struct SlotState
     // Arriving: share that has arrived; Leaving: share that has left; InUse: share of the visit's
     // steps that are done.
     double fraction = 0;
-    std::optional<VisitRow> visit; // the visit to which it belongs
-    std::optional<CopyRow> copy;   // of that visit: the copy under way or queued, or the last one
-    std::int64_t stepsDone = 0;    // InUse: bodies finished in this visit
-    std::int64_t stepsInStay = 0;  // InUse: all steps of this visit
+    OptionalRow<VisitRow> visit;  // the visit to which it belongs
+    OptionalRow<CopyRow> copy;    // of that visit: the copy under way or queued, or the last one
+    std::int64_t stepsDone = 0;   // InUse: bodies finished in this visit
+    std::int64_t stepsInStay = 0; // InUse: all steps of this visit
 };
 
 // While the current step still waits for its block, the slot is Queued or Arriving, not InUse.
@@ -177,7 +176,8 @@ public:
 
     [[nodiscard]] const LeadingSteps& leading() const;
 
-    // Of one device; of the first one where there is no such device.
+    // Of one device; of the first one where there is no such device. Finds out when it is first
+    // asked for any device, which takes a while for runs of many copies.
     [[nodiscard]] const ManualArrays& manualArrays(std::int32_t device) const;
 
     [[nodiscard]] const LoopRounds& rounds() const;

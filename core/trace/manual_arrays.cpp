@@ -305,7 +305,7 @@ void ManualArrays::collectStays(const Trace& trace, const ScratchSlots& scratch)
     std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Held>> held; // by buffer, agent
     for (std::size_t number = 0; number < m_rows.size(); ++number) {
         const CopyRow copy = CopyRow::at(m_rows[number]);
-        const std::optional<EndRow> source = sourceOf(trace, copy);
+        const OptionalRow<EndRow> source = sourceOf(trace, copy);
         if (!source) {
             continue;
         }
@@ -342,7 +342,7 @@ std::vector<std::vector<std::uint32_t>> manualRows(const Trace& trace)
             continue;
         }
         const auto number = static_cast<std::uint32_t>(row);
-        const std::optional<EndRow> source = sourceOf(trace, CopyRow::at(row));
+        const OptionalRow<EndRow> source = sourceOf(trace, CopyRow::at(row));
         if (!source) {
             rows.front().push_back(number);
             continue;

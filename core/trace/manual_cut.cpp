@@ -101,7 +101,7 @@ public:
 
     void add(std::uint32_t copy)
     {
-        const std::optional<EndRow> source = sourceOf(m_trace, CopyRow::at(copy));
+        const OptionalRow<EndRow> source = sourceOf(m_trace, CopyRow::at(copy));
         if (!source) {
             const std::int32_t number = operandOf(copy);
             addEnd(number,

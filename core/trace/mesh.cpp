@@ -126,7 +126,7 @@ std::optional<Neighbour> neighbourOver(const Info& info, const std::vector<MeshA
 
 std::int32_t receiverOf(const Trace& trace, const std::vector<MeshAxis>& mesh, CopyRow copy)
 {
-    if (const std::optional<EndRow> source = sourceOf(trace, copy)) {
+    if (const OptionalRow<EndRow> source = sourceOf(trace, copy)) {
         const std::size_t target = otherEnd(*source).index();
         return trace.info().deviceOf(trace.copyEnds().agent[target]);
     }

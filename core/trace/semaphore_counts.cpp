@@ -70,7 +70,7 @@ std::optional<Picoseconds> SemaphoreCounts::takenAt(std::int32_t semaphore,
     return Picoseconds(history.takenTime[at(enough - history.taken.begin())]);
 }
 
-std::optional<WaitRow> waitOn(const Trace& trace, std::int32_t semaphore, Picoseconds t)
+OptionalRow<WaitRow> waitOn(const Trace& trace, std::int32_t semaphore, Picoseconds t)
 {
     const std::vector<std::int32_t>& semaphores = trace.waits().semaphore;
     const auto wait = waitAt(trace, AgentRow{trace.info().semaphores[at(semaphore)].agent}, t);

@@ -42,7 +42,7 @@ private:
 };
 
 // The wait that holds an agent on a semaphore at t, if one does.
-[[nodiscard]] std::optional<WaitRow> waitOn(const Trace& trace, std::int32_t semaphore,
-                                            Picoseconds t);
+[[nodiscard]] OptionalRow<WaitRow> waitOn(const Trace& trace, std::int32_t semaphore,
+                                          Picoseconds t);
 
 } // namespace pallascope::trace

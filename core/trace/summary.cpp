@@ -21,7 +21,7 @@ Summarizer::Summarizer(const Info& info)
     }
 }
 
-void Summarizer::addSegment(std::int32_t templateId, std::optional<StepRow> step, Picoseconds begin)
+void Summarizer::addSegment(std::int32_t templateId, OptionalRow<StepRow> step, Picoseconds begin)
 {
     const auto id = static_cast<std::size_t>(templateId);
     if (!step) {
@@ -85,12 +85,12 @@ void Summarizer::coverCopies(std::int64_t until)
     }
 }
 
-Summarizer::WaitKind Summarizer::kindOf(std::optional<CopyRow> copy, bool isFusion)
+Summarizer::WaitKind Summarizer::kindOf(OptionalRow<CopyRow> copy, bool isFusion)
 {
     return isFusion ? WaitKind::Fusion : copy ? WaitKind::Copy : WaitKind::Other;
 }
 
-void Summarizer::addWait(std::optional<StepRow> step, WaitKind kind, Picoseconds begin,
+void Summarizer::addWait(OptionalRow<StepRow> step, WaitKind kind, Picoseconds begin,
                          Picoseconds end)
 {
     if (begin == end) {

@@ -55,7 +55,7 @@ class Summarizer
 public:
     explicit Summarizer(const Info& info); // its templates, operands and links must be complete
 
-    void addSegment(std::int32_t templateId, std::optional<StepRow> step, Picoseconds begin);
+    void addSegment(std::int32_t templateId, OptionalRow<StepRow> step, Picoseconds begin);
     void addCopy(OperandRow operand, bool out, LinkRow link, Bytes bytes, Picoseconds start,
                  Picoseconds end);
     enum class WaitKind : std::uint8_t
@@ -66,9 +66,9 @@ public:
     };
 
     // The kind of a wait for a copy, if it is for one, by a fusion or by something else.
-    [[nodiscard]] static WaitKind kindOf(std::optional<CopyRow> copy, bool isFusion);
+    [[nodiscard]] static WaitKind kindOf(OptionalRow<CopyRow> copy, bool isFusion);
 
-    void addWait(std::optional<StepRow> step, WaitKind kind, Picoseconds begin, Picoseconds end);
+    void addWait(OptionalRow<StepRow> step, WaitKind kind, Picoseconds begin, Picoseconds end);
 
     // Ends the run and returns its sums.
     [[nodiscard]] Summary finish(std::int64_t steps, Picoseconds firstBody, Picoseconds lastStepEnd,
@@ -82,7 +82,7 @@ private:
 
     struct Wait
     {
-        std::optional<StepRow> step;
+        OptionalRow<StepRow> step;
         Picoseconds begin, end;
     };
 

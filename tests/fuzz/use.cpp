@@ -60,7 +60,7 @@ void lookUp(const trace::Index& index)
     constexpr std::int32_t kMost = 20; // of each kind
     for (int i = 0; i <= 4; ++i) {
         const Picoseconds t(trace.end().value() / 4 * i);
-        const std::optional<trace::StepRow> step = trace::stepAt(trace, t);
+        const trace::OptionalRow<trace::StepRow> step = trace::stepAt(trace, t);
         for (std::int32_t buffer = 0; buffer < std::min(kMost, count(info.buffers)); ++buffer) {
             (void)trace::slotStateAt(trace, trace::BufferRow{buffer}, t);
         }

@@ -77,7 +77,7 @@ private Q_SLOTS:
     {
         session().viewpoint().setNow(Picoseconds(trace().steps().bodyBegin[1]));
         std::vector<Picoseconds> stops{now()};
-        std::vector<std::optional<trace::OperationRow>> operations{
+        std::vector<trace::OptionalRow<trace::OperationRow>> operations{
             trace::operationAt(trace(), trace::AgentRow{0}, now())};
         for (int i = 0; i < 4; ++i) {
             key(Qt::Key_Right, Qt::ShiftModifier);

@@ -193,7 +193,7 @@ TEST(Grid, aFoldedImageHasNoMoreCellsThanPixelsAndKeepsTheCurrentBlock)
         }
     }
     const trace::StepRow step = *trace::stepAt(*run.trace, state.now);
-    const std::optional<trace::VisitRow> visit =
+    const trace::OptionalRow<trace::VisitRow> visit =
         trace::visitAt(*run.trace, trace::OperandRow{2}, step);
     const std::int64_t current = run.trace->visits().block[visit->index()];
     EXPECT_EQ(hitBlocks(scene).at(2).count(current), 1U);

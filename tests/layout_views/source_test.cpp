@@ -103,7 +103,7 @@ TEST(Source, theCurrentLineAndOperationAreHighlightedOnBothSides)
     const RunView run = mainJobView();
     const trace::Steps& steps = run.trace->steps();
     const layout::ViewState state = at(Picoseconds((steps.bodyBegin[2] + steps.bodyEnd[2]) / 2));
-    const std::optional<trace::OperationRow> operation =
+    const trace::OptionalRow<trace::OperationRow> operation =
         trace::operationAt(*run.trace, trace::AgentRow{0}, state.now);
     ASSERT_TRUE(operation);
     const trace::Operation& op = run.trace->info().operations[operation->index()];
@@ -208,7 +208,7 @@ TEST(Source, theCurrentLineIsInSightWheneverTheViewFollows)
     const RunView run = longSource(100);
     for (int i = 0; i < 50; ++i) {
         const layout::ViewState state = at(run, i / 50.0 * 0.999);
-        const std::optional<trace::OperationRow> operation =
+        const trace::OptionalRow<trace::OperationRow> operation =
             trace::operationAt(*run.trace, trace::AgentRow{0}, state.now);
         const std::int32_t line = operation
                                       ? run.trace->info().operations[operation->index()].source.line

@@ -76,7 +76,7 @@ Times momentsOf(const trace::Trace& trace)
 }
 
 // Which line an agent computes at a moment, and in which segment.
-using Place = std::pair<std::optional<trace::SegmentRow>, trace::SourceLine>;
+using Place = std::pair<trace::OptionalRow<trace::SegmentRow>, trace::SourceLine>;
 
 Place placeAt(const trace::Trace& trace, trace::AgentRow agent, std::int64_t t)
 {

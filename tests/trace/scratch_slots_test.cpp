@@ -175,7 +175,7 @@ TEST(ScratchSlots, aSemaphoreCountsWhatItsSignalsAddUpTo)
             for (std::size_t row = 0; row < trace->info().semaphores.size(); ++row) {
                 const auto semaphore = static_cast<std::int32_t>(row);
                 ASSERT_EQ(index.semaphores().countAt(semaphore, Picoseconds(t)), counts[semaphore]);
-                const std::optional<WaitRow> wait = waitOn(*trace, semaphore, Picoseconds(t));
+                const OptionalRow<WaitRow> wait = waitOn(*trace, semaphore, Picoseconds(t));
                 bool waits = false;
                 for (std::size_t one = 0; one < trace->waits().size(); ++one) {
                     waits = waits

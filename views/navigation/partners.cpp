@@ -104,7 +104,7 @@ struct Partners::Gather
         if (const std::int32_t copy = trace.waits().copy[row(wait.row)]; copy != kNone) {
             addCopy(row(copy));
         }
-        if (const std::optional<trace::OperationRow> operation =
+        if (const trace::OptionalRow<trace::OperationRow> operation =
                 trace::operationOfWait(trace, trace::WaitRow::at(row(wait.row)))) {
             addSource(operation->number);
         }
@@ -206,7 +206,7 @@ struct Partners::Gather
             add(target::SourceLine{found.source.file, found.source.line});
         }
         for (const std::int64_t ordinal : {found.step, found.relatedStep.value_or(-1)}) {
-            if (const std::optional<trace::StepRow> step = layout::stepRow(trace, ordinal)) {
+            if (const trace::OptionalRow<trace::StepRow> step = layout::stepRow(trace, ordinal)) {
                 add(target::Steps{step->number, step->number});
                 addAccesses(step->number, found.operand);
             }

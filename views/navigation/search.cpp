@@ -92,7 +92,7 @@ private:
         const bool named = m_words.size() == 2 && m_words.front() == "step";
         const std::optional<std::int64_t> ordinal =
             m_words.size() == 1 || named ? number(m_words.back()) : std::nullopt;
-        const std::optional<trace::StepRow> row =
+        const trace::OptionalRow<trace::StepRow> row =
             ordinal ? layout::stepRow(*m_run.trace, *ordinal) : std::nullopt;
         if (!row) {
             return;

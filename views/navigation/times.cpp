@@ -209,7 +209,7 @@ struct TimeOf
         std::vector<Picoseconds> times;
         const bool isWhole = trace.steps().size() <= 1; // a step that says nothing of the moment
         for (const std::int64_t step : {finding.relatedStep.value_or(-1), finding.step}) {
-            const std::optional<trace::StepRow> row = layout::stepRow(trace, step);
+            const trace::OptionalRow<trace::StepRow> row = layout::stepRow(trace, step);
             if (row && !isWhole) {
                 times.emplace_back(trace.steps().begin[row->index()]);
             }

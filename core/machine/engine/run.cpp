@@ -46,7 +46,8 @@ Status reportBirths(const Prepared& prepared, const std::vector<Array>& inputs, 
                 + " ends with NaN or Inf."
                 + engine.findings().calledFrom(birth.operation->location),
             output, birth.step, {},
-            recorder.sourceLine(prepared.program, birth.operation->location), birth.count));
+            recorder.description().sourceLine(prepared.program, birth.operation->location),
+            birth.count));
     }
     return Done{};
 }

@@ -84,7 +84,7 @@ bool Accesses::leavesRef(const ir::Operation& operation, std::size_t axis, std::
     trace::Finding finding = trace::found(
         trace::FindingKind::OutOfBounds, what + then + m_findings.calledFrom(operation.location),
         ref, m_turn.agent().step, {},
-        m_recorder.sourceLine(m_prepared.program, operation.location));
+        m_recorder.description().sourceLine(m_prepared.program, operation.location));
     if (goesOn) {
         m_recorder.addFinding(std::move(finding));
     } else {

@@ -20,7 +20,7 @@ bool Accesses::isCut(const ir::Operation& view, const RefBinding& ref, const Sha
             + m_prepared.refName(view.operands[0]) + ", of which its array has " + toString(there)
             + ": the run stops there." + m_findings.calledFrom(view.location),
         m_prepared.refName(view.operands[0]), m_turn.agent().step, {},
-        m_recorder.sourceLine(m_prepared.program, view.location)));
+        m_recorder.description().sourceLine(m_prepared.program, view.location)));
     return true;
 }
 

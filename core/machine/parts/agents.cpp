@@ -96,7 +96,7 @@ Agent* Agents::peerOf(const ir::Operation& operation, bool named, std::size_t op
                 + ", numbered from 0: the run stops there."
                 + m_findings.calledFrom(operation.location),
             "", m_turn.agent().step, {},
-            m_recorder.sourceLine(m_prepared.program, operation.location)));
+            m_recorder.description().sourceLine(m_prepared.program, operation.location)));
         return nullptr;
     }
     if (asked != m_turn.agent().device && operation.code == OpCode::DmaStart

@@ -23,7 +23,8 @@ void Findings::addUndefinedUse(trace::FindingKind kind, const std::string& what,
 {
     m_recorder.addFinding(
         trace::found(kind, what + " is decided by an undefined value." + calledFrom(location), "",
-                     m_turn.agent().step, {}, m_recorder.sourceLine(m_prepared.program, location)));
+                     m_turn.agent().step, {},
+                     m_recorder.description().sourceLine(m_prepared.program, location)));
 }
 
 void Findings::reportUndefinedWrite(const Flight& flight, std::int64_t undefined)
@@ -42,15 +43,16 @@ void Findings::reportUndefinedWrite(const Flight& flight, std::int64_t undefined
     const std::int64_t all = Shape(operand.box(flight.block).size).elements();
     const bool stored = flight.location.index >= 0;
     const ir::LocationId location = stored ? flight.location : operand.spec->location;
-    m_recorder.addFinding(trace::found(
-        trace::FindingKind::UndefinedWrittenBack,
-        operand.blockName(flight.block) + " is written back with " + countText(undefined) + " of "
-            + countText(all) + " elements undefined: "
-            + (stored ? "what is stored there comes from memory that nobody "
-                        "wrote, or from behind the edge of an array."
-                      : "nothing is stored there.")
-            + calledFrom(location),
-        operand.spec->name, flight.step, {}, m_recorder.sourceLine(m_prepared.program, location)));
+    m_recorder.addFinding(
+        trace::found(trace::FindingKind::UndefinedWrittenBack,
+                     operand.blockName(flight.block) + " is written back with "
+                         + countText(undefined) + " of " + countText(all) + " elements undefined: "
+                         + (stored ? "what is stored there comes from memory that nobody "
+                                     "wrote, or from behind the edge of an array."
+                                   : "nothing is stored there.")
+                         + calledFrom(location),
+                     operand.spec->name, flight.step, {},
+                     m_recorder.description().sourceLine(m_prepared.program, location)));
 }
 
 void Findings::reportUndefinedResult(const ir::Argument& argument,
@@ -78,7 +80,8 @@ void Findings::reportUndefinedResult(const ir::Argument& argument,
                    ? "no copy reaches them; this is the last one to " + argument.name + "."
                    : "nothing writes to them.")
             + calledFrom(location),
-        argument.name, {}, {}, m_recorder.sourceLine(m_prepared.program, location), undefined));
+        argument.name, {}, {}, m_recorder.description().sourceLine(m_prepared.program, location),
+        undefined));
 }
 
 void Findings::noteBirth(const ir::Operation& operation, const RuntimeValue& result,

@@ -23,7 +23,7 @@ struct Birth
     const ir::Operation* operation = nullptr;
     bool nan = false;   // otherwise Inf
     bool ofInf = false; // a NaN from inputs some of which are Inf
-    std::optional<trace::StepRow> step;
+    trace::OptionalRow<trace::StepRow> step;
     // `elements` with NaN or Inf among the `of` elements of its result.
     std::int64_t elements = 0, of = 0;
     std::int64_t count = 0;
@@ -116,13 +116,14 @@ public:
 
 private:
     void addUndefinedUse(trace::FindingKind kind, const std::string& what, ir::LocationId location);
-    [[nodiscard]] bool isExplained(const Race& race, std::optional<trace::CopyRow> copy,
+    [[nodiscard]] bool isExplained(const Race& race, trace::OptionalRow<trace::CopyRow> copy,
                                    ir::LocationId location);
     [[nodiscard]] bool isExplained(const Semaphore& semaphore) const;
     void explain(const PipelineOperand& operand, std::int32_t slot);
     void reportOperand(const OperandPlan& plan, trace::FindingKind kind, std::string sentence,
-                       std::optional<trace::StepRow> step, std::optional<trace::StepRow> related,
-                       std::int64_t count, ir::LocationId location);
+                       trace::OptionalRow<trace::StepRow> step,
+                       trace::OptionalRow<trace::StepRow> related, std::int64_t count,
+                       ir::LocationId location);
 
     const Prepared& m_prepared;
     const Settings& m_settings;

@@ -7,9 +7,18 @@
 
 namespace pallascope::machine {
 
+namespace {
+
+const std::string& semaphoreName(const Recorder& recorder, trace::SemaphoreRow row)
+{
+    return recorder.builder.info.semaphores[row.index()].name;
+}
+
+} // namespace
+
 // One cause gives one finding. A copy that was found unordered is not reported again at other
 // accesses, and a pair of locations counts once, whichever comes first.
-bool Findings::isExplained(const Race& race, std::optional<trace::CopyRow> copy,
+bool Findings::isExplained(const Race& race, trace::OptionalRow<trace::CopyRow> copy,
                            ir::LocationId location)
 {
     bool known = race.withCopy && m_unordered.contains(*race.copy);
@@ -35,7 +44,8 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
     const trace::FindingKind kind = ofAgents      ? trace::FindingKind::Race
                                     : race.writes ? trace::FindingKind::OverwrittenInFlight
                                                   : trace::FindingKind::ReadBeforeWait;
-    const trace::SourceLine source = m_recorder.sourceLine(m_prepared.program, location);
+    const trace::SourceLine source =
+        m_recorder.description().sourceLine(m_prepared.program, location);
     const bool known = isExplained(race, copy, location);
     if (m_recorder.countsAgain(trace::findingEntry(kind).name, name, source)
         || known) { // already reported: no message is needed
@@ -95,7 +105,7 @@ void Findings::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId s
                                  + m_prepared.program.callersOf(copy.location)
                                  + "). Wait for the copy before the scope ends.",
                              name, m_turn.agent().step, copy.step,
-                             m_recorder.sourceLine(m_prepared.program, scope)));
+                             m_recorder.description().sourceLine(m_prepared.program, scope)));
         }
     }
 }
@@ -125,7 +135,7 @@ void Findings::reportDeadlock(const std::deque<Agent>& agents, const Slab<Semaph
         std::string what = m_prepared.program.where(location) + callers
                            + (callers.empty() ? "" : ",") + " for "
                            + countText(agent.waiting->amount) + (dma ? " bytes" : "")
-                           + " of the semaphore " + m_recorder.semaphoreName(*semaphore.row)
+                           + " of the semaphore " + semaphoreName(m_recorder, *semaphore.row)
                            + ", which has " + countText(semaphore.count);
         const auto same = std::find_if(waits.begin(), waits.end(),
                                        [&](const auto& wait) { return wait.first == what; });
@@ -150,8 +160,9 @@ void Findings::reportDeadlock(const std::deque<Agent>& agents, const Slab<Semaph
     stop(trace::found(
         trace::FindingKind::Deadlock,
         "Nothing can go on: " + text + "; no copy under way and no other core will signal it.",
-        m_recorder.semaphoreName(*semaphores[*first.waiting->semaphore].row), first.step, {},
-        m_recorder.sourceLine(m_prepared.program, first.waiting->operation->location)));
+        semaphoreName(m_recorder, *semaphores[*first.waiting->semaphore].row), first.step, {},
+        m_recorder.description().sourceLine(m_prepared.program,
+                                            first.waiting->operation->location)));
 }
 
 void Findings::reportLeftOver(const Semaphore& semaphore)
@@ -159,7 +170,7 @@ void Findings::reportLeftOver(const Semaphore& semaphore)
     if (isExplained(semaphore)) {
         return;
     }
-    const std::string name = m_recorder.semaphoreName(*semaphore.row);
+    const std::string name = semaphoreName(m_recorder, *semaphore.row);
     const bool dma = semaphore.space == ir::MemorySpace::DmaSemaphore;
     m_leavesCopies = m_leavesCopies || dma;
     for (const AwaitedCopy& copy : semaphore.landed) {
@@ -175,7 +186,7 @@ void Findings::reportLeftOver(const Semaphore& semaphore)
             : "The semaphore " + name + " is left at " + countText(semaphore.count)
                   + "; its signals and waits must add up to 0." + calledFrom(semaphore.location),
         name, m_turn.agent().step, {},
-        m_recorder.sourceLine(m_prepared.program, semaphore.location)));
+        m_recorder.description().sourceLine(m_prepared.program, semaphore.location)));
 }
 
 void Findings::reportEarly(std::int32_t agent, ir::ValueId ref, std::int64_t amount)

@@ -7,12 +7,13 @@
 namespace pallascope::machine {
 
 void Findings::reportOperand(const OperandPlan& plan, trace::FindingKind kind, std::string sentence,
-                             std::optional<trace::StepRow> step,
-                             std::optional<trace::StepRow> related, std::int64_t count,
+                             trace::OptionalRow<trace::StepRow> step,
+                             trace::OptionalRow<trace::StepRow> related, std::int64_t count,
                              ir::LocationId location)
 {
-    m_recorder.addFinding(trace::found(kind, std::move(sentence), plan.spec->name, step, related,
-                                       m_recorder.sourceLine(m_prepared.program, location), count));
+    m_recorder.addFinding(
+        trace::found(kind, std::move(sentence), plan.spec->name, step, related,
+                     m_recorder.description().sourceLine(m_prepared.program, location), count));
 }
 
 // Reports elements of an Indirect block that lie outside of its array. The run stops unless the
@@ -36,10 +37,10 @@ void Findings::reportOutside(const PipelineFrame& frame, const OperandPlan& oper
     const char* const then = !goesOn ? kStopsUnlessSet
                              : out   ? ": what lies outside is dropped."
                                      : ": what lies outside reads as undefined.";
-    trace::Finding finding =
-        trace::found(trace::FindingKind::OutOfBounds, what + then, operand.spec->name, rowOf(frame),
-                     {}, m_recorder.sourceLine(m_prepared.program, operand.spec->location),
-                     std::count_if(list.begin(), list.end(), isOutside));
+    trace::Finding finding = trace::found(
+        trace::FindingKind::OutOfBounds, what + then, operand.spec->name, rowOf(frame), {},
+        m_recorder.description().sourceLine(m_prepared.program, operand.spec->location),
+        std::count_if(list.begin(), list.end(), isOutside));
     if (goesOn) {
         m_recorder.addFinding(std::move(finding));
     } else {
@@ -56,12 +57,13 @@ void Findings::reportLeaving(const PipelineFrame& frame, const OperandPlan& oper
         return;
     }
     const std::string blocks = join(operand.facts.blockCounts, " \u00d7 ");
-    stop(trace::found(trace::FindingKind::OutOfBounds,
-                      "The index map of " + operand.spec->name + " yields (" + join(indices, ", ")
-                          + ") at step " + std::to_string(step) + ", but its array has " + blocks
-                          + " blocks, numbered from 0: the run stops there.",
-                      operand.spec->name, rowOf(frame), {},
-                      m_recorder.sourceLine(m_prepared.program, operand.spec->location)));
+    stop(trace::found(
+        trace::FindingKind::OutOfBounds,
+        "The index map of " + operand.spec->name + " yields (" + join(indices, ", ") + ") at step "
+            + std::to_string(step) + ", but its array has " + blocks
+            + " blocks, numbered from 0: the run stops there.",
+        operand.spec->name, rowOf(frame), {},
+        m_recorder.description().sourceLine(m_prepared.program, operand.spec->location)));
 }
 
 // Notes that a finding says why a slot may have undefined elements.

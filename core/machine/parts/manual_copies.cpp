@@ -21,6 +21,18 @@ struct RefPart
     Extents start, extents;
 };
 
+// As below, where the ref is all of its memory.
+RefPart partOfWhole(const Reach& part, const Shape& ref)
+{
+    RefPart found{part.start, part.stop};
+    for (std::size_t axis = 0; axis < ref.rank(); ++axis) {
+        Extent &start = found.start[axis], &extent = found.extents[axis];
+        start = std::clamp<Extent>(start, 0, ref[axis]);
+        extent = std::clamp<Extent>(extent, start, ref[axis]) - start;
+    }
+    return found;
+}
+
 RefPart partOfRef(const Reach& part, const Reach& block, const Shape& ref)
 {
     std::vector<std::size_t> axes;
@@ -181,7 +193,7 @@ bool ManualCopies::comesLater(const Agent& peer, const ir::Operation& dmaStart)
             + m_prepared.program.where(dmaStart.location)
             + "). Put a barrier between the two before it, or wait for it afterwards.",
         m_prepared.refName(*missing), m_turn.agent().step, {},
-        m_recorder.sourceLine(m_prepared.program, dmaStart.location)));
+        m_recorder.description().sourceLine(m_prepared.program, dmaStart.location)));
     return true;
 }
 
@@ -205,7 +217,8 @@ void ManualCopies::checkEntry(const ManualCopy& copy)
             + std::to_string(copy.peer->device)
             + " has begun the kernel by then: what lies there may be another's still. Wait for a "
               "signal from there first, such as that of a barrier at the start.",
-        name, m_turn.agent().step, {}, m_recorder.sourceLine(m_prepared.program, location)));
+        name, m_turn.agent().step, {},
+        m_recorder.description().sourceLine(m_prepared.program, location)));
 }
 
 // Sets the copy's times and its link. Returns false if the run ends.
@@ -244,8 +257,11 @@ void ManualCopies::recordEnds(const ManualCopy& copy)
         const ir::ValueId root = m_prepared.rootOf(ref);
         const Shape& shape = m_prepared.program.type(root).shape;
         const Shape& memory = m_turn.memoryShape(ref);
-        const RefPart found =
-            partOfRef(reachOf(where, memory), reachOf(m_turn.binding(root), memory), shape);
+        const RefBinding& whole = m_turn.binding(root);
+        const Reach part = reachOf(where, memory);
+        const RefPart found = whole.whole && shape == memory
+                                  ? partOfWhole(part, shape)
+                                  : partOfRef(part, reachOf(whole, memory), shape);
         Recorder::CopyEnd end;
         end.agent = agent.id;
         end.buffer = m_recorder.description().bufferOf(root).value_or(trace::kNone);

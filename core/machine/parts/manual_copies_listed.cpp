@@ -60,7 +60,7 @@ std::optional<ManualCopies::Rows> ManualCopies::listedRows(const ir::Operation& 
                     + m_prepared.refName(gathers ? from : to) + " at place " + std::to_string(i)
                     + " of its list; it has " + std::to_string(rows) + " rows.",
                 m_prepared.refName(gathers ? from : to), m_turn.agent().step, {},
-                m_recorder.sourceLine(m_prepared.program, operation.location)));
+                m_recorder.description().sourceLine(m_prepared.program, operation.location)));
             return std::nullopt;
         }
         found.emplace_back(rowOf(source, m_turn.memoryShape(from), gathers ? row : i),

@@ -132,7 +132,7 @@ void MatrixUnit::popFirst(const ir::Operation& operation)
             "matmul_pop_fifo finds no product in " + m_prepared.refName(operation.operands[0])
                 + ", and none is on its way: the run stops there.",
             m_prepared.refName(operation.operands[0]), m_turn.agent().step, {},
-            m_recorder.sourceLine(m_prepared.program, operation.location)));
+            m_recorder.description().sourceLine(m_prepared.program, operation.location)));
         return;
     }
     m_turn.agent().time = m_agents.awaitEnd(fifo.front().ready);

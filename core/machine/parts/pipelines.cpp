@@ -295,7 +295,7 @@ void Pipelines::copyOut(PipelineFrame& frame)
         m_copies.land(m_turn.agent().time);
         const std::int64_t block = blockAt(frame, i, s);
         m_findings.reportNotWritten(frame, operand, block, slot);
-        const std::optional<trace::CopyRow> copy = startCopy(frame, i, block, slot, true);
+        const trace::OptionalRow<trace::CopyRow> copy = startCopy(frame, i, block, slot, true);
         m_recorder.endVisit(trace::OperandRow{operand.traceOperand}, block, copy);
         ++operand.copyOut;
         if (synchronousOut(frame, operand)) {
@@ -379,7 +379,7 @@ void Pipelines::takeTrivial(PipelineFrame& frame)
         m_findings.reportNotWritten(frame, operand, 0, 0);
         m_copies.land(m_turn.agent().time);
         const std::int64_t block = blockAt(frame, frame.at, 0);
-        const std::optional<trace::CopyRow> copy = startCopy(frame, frame.at, block, 0, true);
+        const trace::OptionalRow<trace::CopyRow> copy = startCopy(frame, frame.at, block, 0, true);
         m_recorder.endVisit(trace::OperandRow{operand.traceOperand}, block, copy);
         waitFor(operand, 0, true, rowOf(frame));
         if (m_turn.yields()) {

@@ -79,14 +79,15 @@ private:
     void visit(PipelineFrame& frame, std::size_t operand, std::int64_t block, std::int32_t slot);
 
     // pipelines_copies.cpp
-    std::optional<trace::CopyRow> startCopy(PipelineFrame& frame, std::size_t operand,
-                                            std::int64_t block, std::int32_t slot, bool out);
+    trace::OptionalRow<trace::CopyRow> startCopy(PipelineFrame& frame, std::size_t operand,
+                                                 std::int64_t block, std::int32_t slot, bool out);
     void fillSlot(PipelineFrame& frame, std::size_t operand, std::int64_t block, std::int32_t slot);
     void waitFor(const PipelineOperand& operand, std::int32_t slot, bool out,
-                 std::optional<trace::StepRow> row);
-    void stopWaiting(const PipelineOperand& operand, bool out, std::optional<trace::StepRow> row);
+                 trace::OptionalRow<trace::StepRow> row);
+    void stopWaiting(const PipelineOperand& operand, bool out,
+                     trace::OptionalRow<trace::StepRow> row);
     void checkOverlap(const PipelineOperand& operand, std::int64_t block, std::int32_t slot,
-                      bool out, trace::CopyRow copy, std::optional<trace::StepRow> row);
+                      bool out, trace::CopyRow copy, trace::OptionalRow<trace::StepRow> row);
 
     const std::set<std::int32_t>& m_aliased;
     Copies& m_copies;

@@ -105,7 +105,7 @@ void Pipelines::checkCut(const PipelineFrame& frame, const PipelineOperand& oper
                 + " of a block that has " + std::to_string(extents[axis])
                 + " in the array around it: the run stops there.",
             plan.spec->name, rowOf(frame), {},
-            m_recorder.sourceLine(m_prepared.program, plan.spec->location)));
+            m_recorder.description().sourceLine(m_prepared.program, plan.spec->location)));
         return;
     }
 }
@@ -149,7 +149,7 @@ void Pipelines::visit(PipelineFrame& frame, std::size_t index, std::int64_t bloc
 {
     PipelineOperand& operand = frame.operands[index];
     const bool in = operand.plan->facts.inCount > 0;
-    std::optional<trace::CopyRow> brought;
+    trace::OptionalRow<trace::CopyRow> brought;
     if (in) {
         // The index map may by now return something else, or may have asked for no wait.
         const SlotCopy& copy = operand.inCopyOfSlot[static_cast<std::size_t>(slot)];

@@ -5,8 +5,9 @@
 
 namespace pallascope::machine {
 
-std::optional<trace::CopyRow> Pipelines::startCopy(PipelineFrame& frame, std::size_t index,
-                                                   std::int64_t block, std::int32_t slot, bool out)
+trace::OptionalRow<trace::CopyRow> Pipelines::startCopy(PipelineFrame& frame, std::size_t index,
+                                                        std::int64_t block, std::int32_t slot,
+                                                        bool out)
 {
     PipelineOperand& operand = frame.operands[index];
     const OperandPlan& plan = *operand.plan;
@@ -52,7 +53,7 @@ std::optional<trace::CopyRow> Pipelines::startCopy(PipelineFrame& frame, std::si
 
 // Reports another copy of the slot, or of this part of the array, for which nobody has waited.
 void Pipelines::checkOverlap(const PipelineOperand& operand, std::int64_t block, std::int32_t slot,
-                             bool out, trace::CopyRow copy, std::optional<trace::StepRow> row)
+                             bool out, trace::CopyRow copy, trace::OptionalRow<trace::StepRow> row)
 {
     const OperandPlan& plan = *operand.plan;
     Access near{operand.firstSlot + slot, true, !out, row, plan.spec->location, {}};
@@ -103,7 +104,7 @@ void Pipelines::fillSlot(PipelineFrame& frame, std::size_t index, std::int64_t b
 }
 
 void Pipelines::waitFor(const PipelineOperand& operand, std::int32_t slot, bool out,
-                        std::optional<trace::StepRow> row)
+                        trace::OptionalRow<trace::StepRow> row)
 {
     const auto [copy, landed, block] =
         (out ? operand.outCopyOfSlot : operand.inCopyOfSlot)[static_cast<std::size_t>(slot)];
@@ -127,7 +128,7 @@ void Pipelines::waitFor(const PipelineOperand& operand, std::int32_t slot, bool 
 
 // Ends the run: the index map returned another block than before, so there is no copy to wait for.
 void Pipelines::stopWaiting(const PipelineOperand& operand, bool out,
-                            std::optional<trace::StepRow> row)
+                            trace::OptionalRow<trace::StepRow> row)
 {
     const ir::BlockSpec& spec = *operand.plan->spec;
     m_findings.stop(trace::found(
@@ -136,7 +137,8 @@ void Pipelines::stopWaiting(const PipelineOperand& operand, bool out,
             + (out ? " back to its array" : " into its slot")
             + ", which nothing started: its index map yields another block than when copies were "
               "started, because what it loads is changed meanwhile.",
-        spec.name, row, {}, m_recorder.sourceLine(m_prepared.program, spec.location)));
+        spec.name, row, {},
+        m_recorder.description().sourceLine(m_prepared.program, spec.location)));
 }
 
 } // namespace pallascope::machine

@@ -234,7 +234,7 @@ void Segments::debug(const Evaluation& evaluation)
             m_recorder.addPrint(
                 {std::move(line), trace::stored(m_turn.agent().step), m_turn.agent().id,
                  m_turn.agent().time + Picoseconds(trace::markTime(segment, retires)),
-                 m_recorder.sourceLine(m_prepared.program, operation.location)});
+                 m_recorder.description().sourceLine(m_prepared.program, operation.location)});
         }
         return;
     }
@@ -243,7 +243,7 @@ void Segments::debug(const Evaluation& evaluation)
         m_recorder.addFinding(trace::found(
             trace::FindingKind::CheckFailed,
             text + (holds.shadow.all() ? "" : " (of undefined data)"), "", m_turn.agent().step, {},
-            m_recorder.sourceLine(m_prepared.program, operation.location)));
+            m_recorder.description().sourceLine(m_prepared.program, operation.location)));
     }
 }
 

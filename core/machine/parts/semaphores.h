@@ -37,7 +37,7 @@ public:
     }
 
     // None if the semaphore has been given back.
-    [[nodiscard]] std::optional<trace::SemaphoreRow> rowOf(std::int32_t semaphore) const
+    [[nodiscard]] trace::OptionalRow<trace::SemaphoreRow> rowOf(std::int32_t semaphore) const
     {
         return m_state.semaphores[semaphore].row;
     }

@@ -194,7 +194,7 @@ planOperand(const ir::Program& program, const ir::Operation& pipeline, std::size
 // The last copy of a slot, if there was one.
 struct SlotCopy
 {
-    std::optional<trace::CopyRow> row;
+    trace::OptionalRow<trace::CopyRow> row;
     Picoseconds end;
     std::int64_t block = 0;
 };

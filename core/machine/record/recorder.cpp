@@ -154,8 +154,9 @@ Bytes Recorder::recordedBytes() const
 }
 
 trace::CopyRow Recorder::addCopy(trace::OperandRow operand, std::int64_t block, std::int32_t slot,
-                                 bool out, trace::LinkRow link, std::optional<trace::StepRow> step,
-                                 Bytes bytes, Picoseconds issue, Picoseconds start, Picoseconds end)
+                                 bool out, trace::LinkRow link,
+                                 trace::OptionalRow<trace::StepRow> step, Bytes bytes,
+                                 Picoseconds issue, Picoseconds start, Picoseconds end)
 {
     countEvents(1);
     m_position.lastEnd = std::max(m_position.lastEnd, end);
@@ -191,7 +192,7 @@ void Recorder::mark(std::vector<std::int64_t>& marks) const
 }
 
 void Recorder::addWait(const Awaited& awaited, trace::AgentRow agent,
-                       std::optional<trace::StepRow> step, Picoseconds begin, Picoseconds end)
+                       trace::OptionalRow<trace::StepRow> step, Picoseconds begin, Picoseconds end)
 {
     countEvents(1);
     if (m_keeps != Keeps::Rows) {

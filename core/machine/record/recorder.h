@@ -72,7 +72,7 @@ public:
     [[nodiscard]] const Marks& marks() const { return m_marks; }
 
     trace::CopyRow addCopy(trace::OperandRow operand, std::int64_t block, std::int32_t slot,
-                           bool out, trace::LinkRow link, std::optional<trace::StepRow> step,
+                           bool out, trace::LinkRow link, trace::OptionalRow<trace::StepRow> step,
                            Bytes bytes, Picoseconds issue, Picoseconds start, Picoseconds end);
 
     // One end of a copy by manual DMA, as in trace::CopyEnds.
@@ -81,7 +81,7 @@ public:
         std::int32_t agent = 0, buffer = trace::kNone;
         std::int64_t first = 0;
         Shape shape;
-        std::optional<trace::SemaphoreRow> semaphore;
+        trace::OptionalRow<trace::SemaphoreRow> semaphore;
     };
 
     // Whether rows are kept. Without them nobody needs to know what a row would say.
@@ -93,20 +93,20 @@ public:
     // What a wait waits for, as in trace::Waits.
     struct Awaited
     {
-        std::optional<trace::CopyRow> copy;
-        std::optional<trace::SemaphoreRow> semaphore;
-        std::optional<trace::OperationRow> operation;
+        trace::OptionalRow<trace::CopyRow> copy;
+        trace::OptionalRow<trace::SemaphoreRow> semaphore;
+        trace::OptionalRow<trace::OperationRow> operation;
         // Whether the operation is a fusion. A run without rows keeps no names that would tell.
         bool isFusion = false;
     };
 
-    void addWait(const Awaited& awaited, trace::AgentRow agent, std::optional<trace::StepRow> step,
-                 Picoseconds begin, Picoseconds end);
+    void addWait(const Awaited& awaited, trace::AgentRow agent,
+                 trace::OptionalRow<trace::StepRow> step, Picoseconds begin, Picoseconds end);
     void addSignal(trace::SemaphoreRow semaphore, trace::AgentRow agent, Picoseconds time,
                    std::int64_t amount);
 
     void addSegment(std::int32_t templateId, trace::AgentRow agent,
-                    std::optional<trace::StepRow> step, Picoseconds begin)
+                    trace::OptionalRow<trace::StepRow> step, Picoseconds begin)
     {
         if (m_keeps != Keeps::Rows) {
             if (m_sums) {
@@ -139,7 +139,7 @@ public:
     // Visits: a block of an operand stays in a slot. A visit begins, lasts until a step, and has a
     // copy that brought the block or wrote it back.
     void beginVisit(trace::OperandRow operand, trace::StepRow step, std::int64_t block,
-                    std::int32_t slot, std::optional<trace::CopyRow> copyIn)
+                    std::int32_t slot, trace::OptionalRow<trace::CopyRow> copyIn)
     {
         if (m_keeps == Keeps::Rows) {
             m_visits[operand.index()].push_back(
@@ -165,7 +165,7 @@ public:
 
     // There is no `copyOut` if the run ended before it.
     void endVisit(trace::OperandRow operand, std::int64_t block,
-                  std::optional<trace::CopyRow> copyOut)
+                  trace::OptionalRow<trace::CopyRow> copyOut)
     {
         if (m_keeps != Keeps::Rows || !copyOut) {
             return;
@@ -194,12 +194,6 @@ public:
     [[nodiscard]] bool countsAgain(std::string_view kind, const std::string& operand,
                                    trace::SourceLine source, std::int64_t count = 1);
 
-    [[nodiscard]] trace::SourceLine sourceLine(const ir::Program& program,
-                                               ir::LocationId location) const
-    {
-        return m_description.sourceLine(program, location);
-    }
-
     // The row of Info::pipelines for an execution with this grid. If an earlier execution of the
     // operation had another grid, a new row is added.
     [[nodiscard]] std::int32_t enterPipeline(const ir::Operation& pipeline,
@@ -225,11 +219,6 @@ public:
                                                    std::int64_t element, const Shape& shape,
                                                    std::int32_t agent);
 
-    [[nodiscard]] const std::string& semaphoreName(trace::SemaphoreRow row) const
-    {
-        return builder.info.semaphores[row.index()].name;
-    }
-
     [[nodiscard]] const std::string& agentName(std::int32_t agent) const
     {
         return builder.info.agents[static_cast<std::size_t>(agent)];
@@ -241,8 +230,9 @@ public:
     [[nodiscard]] trace::Summary finishSums(Picoseconds end);
 
 private:
+    // The row of Info::copiedShapes, added if there is none yet.
+    [[nodiscard]] std::int32_t rowOf(const Shape& copied);
     void setBodyBegin(trace::StepRow step, Picoseconds time);
-    void sortPrints(Picoseconds end);
     // Ends the rounds that a stopped run leaves open.
     void closeRounds(Picoseconds end);
     void mark(std::vector<std::int64_t>& marks) const;
@@ -271,6 +261,7 @@ private:
     std::map<std::pair<std::string, std::int32_t>, trace::SemaphoreRow>
         m_semaphores;                                           // by name and agent
     std::map<std::vector<Extent>, std::int32_t> m_copiedShapes; // rows of Info::copiedShapes
+    std::int32_t m_lastCopiedShape = -1;                        // that was asked for
 
     std::map<const ir::Operation*, Description::PipelineRows> m_pipelines;
     std::vector<std::vector<Visit>> m_visits;         // for each operand

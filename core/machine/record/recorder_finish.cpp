@@ -17,19 +17,18 @@ trace::Summary Recorder::finishSums(Picoseconds end)
     return std::move(*m_sums).finish(m_position.steps, m_firstBody, m_lastStepEnd, end);
 }
 
+namespace {
+
 // Sorts prints by time, because the engine runs cores one after another up to the point where they
 // meet. A run that findings end may end within a segment.
-void Recorder::sortPrints(Picoseconds end)
+void sortPrints(std::vector<trace::Print>& prints, Picoseconds end)
 {
-    std::vector<trace::Print>& prints = builder.info.prints;
     for (trace::Print& print : prints) {
         print.time = std::min(print.time, end);
     }
     std::stable_sort(prints.begin(), prints.end(),
                      [](const trace::Print& a, const trace::Print& b) { return a.time < b.time; });
 }
-
-namespace {
 
 // Sorts rows stably by their first column, the time at which they begin.
 template<class... Columns>
@@ -131,7 +130,7 @@ Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
     closeRounds(end);
     trace::Rounds& rounds = builder.rounds;
     sortRows(rounds.begin, rounds.loop, rounds.agent, rounds.round, rounds.end);
-    sortPrints(end);
+    sortPrints(builder.info.prints, end);
     if (!builder.info.semaphores.empty()) {
         builder.waits.semaphore.resize(builder.waits.size(), trace::kNone);
     }

@@ -163,8 +163,9 @@ std::vector<Replay::AgentPlace> Replay::places() const
             place.next = nextOperation(prepared.plan, agent.frames.back());
         }
         if (agent.waiting && agent.waiting->semaphore) {
-            place.waits = m_impl->engine.recorder().semaphoreName(
-                m_impl->engine.state().sync.semaphores[*agent.waiting->semaphore].row.value());
+            const Engine& engine = m_impl->engine;
+            const auto row = engine.state().sync.semaphores[*agent.waiting->semaphore].row.value();
+            place.waits = engine.recorder().builder.info.semaphores[row.index()].name;
         }
         if (agent.kind == 0 && agent.core == 0 && agent.slot == 0) {
             addRefs(prepared, agent, prepared.program.body, place.refs);

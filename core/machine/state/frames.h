@@ -27,7 +27,7 @@ struct BlockFrame
     // If the next item is a segment that was interrupted: how many of its operations have run.
     std::int32_t done = 0;
     // For a fusion under way: the last copy with which it streams, and when that copy ends.
-    std::optional<trace::CopyRow> streams;
+    trace::OptionalRow<trace::CopyRow> streams;
     Picoseconds streamed;
 };
 
@@ -119,10 +119,10 @@ struct PipelineFrame
     std::vector<StepActions> actions;
     // Whether some operand is live; checked first, since usually none is and steps are short.
     bool isLive = false;
-    std::optional<trace::StepRow> row;       // none before the first step and after the last
-    std::optional<trace::StepRow> lastRow;   // of the previous step
-    std::optional<trace::StepRow> outerStep; // around this pipeline
-    std::optional<std::size_t> outerGrid;    // index of the frame of the enclosing pipeline
+    trace::OptionalRow<trace::StepRow> row;       // none before the first step and after the last
+    trace::OptionalRow<trace::StepRow> lastRow;   // of the previous step
+    trace::OptionalRow<trace::StepRow> outerStep; // around this pipeline
+    std::optional<std::size_t> outerGrid;         // index of the frame of the enclosing pipeline
 
     // Whether the operand's index map may return another block when it is evaluated again.
     [[nodiscard]] bool isLiveAt(std::size_t operand) const
@@ -149,7 +149,7 @@ struct PipelineFrame
 };
 
 // The row of the step to which the pipeline's current actions belong.
-[[nodiscard]] inline std::optional<trace::StepRow> rowOf(const PipelineFrame& frame)
+[[nodiscard]] inline trace::OptionalRow<trace::StepRow> rowOf(const PipelineFrame& frame)
 {
     return frame.row ? frame.row : frame.outerStep;
 }

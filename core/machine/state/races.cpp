@@ -83,7 +83,8 @@ std::optional<Race> Races::againstAgents(std::int32_t agent, const Access& acces
     return Race{false, writes, access.writes, {}, other->agent, other->step, other->location};
 }
 
-void Races::remember(std::int32_t agent, const Access& access, std::optional<trace::CopyRow> copy)
+void Races::remember(std::int32_t agent, const Access& access,
+                     trace::OptionalRow<trace::CopyRow> copy)
 {
     const std::int64_t start = startOf(reachOf(access.place));
     History& history = of(m_past, access.buffer);

@@ -25,7 +25,7 @@ struct Access
     std::int32_t buffer = -1;   // -1: nobody writes to it, so nothing can conflict
     bool isUncontested = false; // no other agent accesses it, or nobody writes to it
     bool writes = false;
-    std::optional<trace::StepRow> step;
+    trace::OptionalRow<trace::StepRow> step;
     ir::LocationId location;
     Place place;
     bool adds = false;       // adds element by element; such accesses may be in any order
@@ -36,7 +36,7 @@ struct Access
 // nothing about that end.
 struct AwaitedCopy
 {
-    std::optional<trace::CopyRow> copy;
+    trace::OptionalRow<trace::CopyRow> copy;
     std::int32_t from = -1, to = -1;
 };
 
@@ -44,8 +44,8 @@ struct AwaitedCopy
 struct Accessor
 {
     std::int32_t agent = -1;
-    std::optional<trace::CopyRow> copy; // that makes the access
-    std::optional<trace::StepRow> step;
+    trace::OptionalRow<trace::CopyRow> copy; // that makes the access
+    trace::OptionalRow<trace::StepRow> step;
     ir::LocationId location;
 };
 
@@ -53,9 +53,9 @@ struct Race
 {
     bool withCopy = false; // otherwise with another agent
     bool otherWrites = false, writes = false;
-    std::optional<trace::CopyRow> copy;
+    trace::OptionalRow<trace::CopyRow> copy;
     std::int32_t agent = -1; // the agent of the other access, or the one that started the copy
-    std::optional<trace::StepRow> step; // of the other access
+    trace::OptionalRow<trace::StepRow> step; // of the other access
     ir::LocationId location;
     bool ofPipeline = false; // whether the copy is a pipeline's
 };
@@ -150,10 +150,10 @@ private:
         std::uint32_t epoch = 0;
         std::int64_t start = 0; // where its elements begin on the first axis
         std::shared_ptr<const Reach> reach;
-        std::optional<trace::StepRow> step;
+        trace::OptionalRow<trace::StepRow> step;
         ir::LocationId location;
         bool adds = false;
-        std::optional<trace::CopyRow>
+        trace::OptionalRow<trace::CopyRow>
             copy;               // the copy that made the access and that the agent waited for
         std::int32_t next = -1; // the access before it in its chain
     };
@@ -206,7 +206,7 @@ private:
                                                     const Reach& reach) const;
     void doubt(const CopyAccess& end, const VectorClock& started, std::vector<Doubt>& doubts) const;
     void remember(std::int32_t agent, const Access& access,
-                  std::optional<trace::CopyRow> copy = {});
+                  trace::OptionalRow<trace::CopyRow> copy = {});
     // end() if the copy was not started or has been waited for.
     [[nodiscard]] static std::vector<CopyAccess>::iterator find(std::vector<CopyAccess>& copies,
                                                                 trace::CopyRow copy);

@@ -44,9 +44,9 @@ struct Agent
     bool yields = false; // other agents with the same time go first
     Picoseconds time;
     std::vector<Frame> frames;
-    std::optional<trace::StepRow> step;   // on which it works
-    std::vector<RuntimeValue> values;     // by slot
-    std::vector<RefBinding> refs;         // by slot
+    trace::OptionalRow<trace::StepRow> step; // on which it works
+    std::vector<RuntimeValue> values;        // by slot
+    std::vector<RefBinding> refs;            // by slot
     std::optional<std::size_t> gridFrame; // index of the innermost pipeline's frame, for program_id
     std::optional<Waiting> waiting;
 
@@ -98,11 +98,11 @@ struct Semaphore
 {
     ir::MemorySpace space = ir::MemorySpace::Semaphore;
     std::int64_t count = 0;
-    std::optional<trace::SemaphoreRow> row; // none once it has been given back
-    std::optional<trace::CopyRow> lastCopy; // that signalled it last
-    std::vector<AwaitedCopy> landed;        // copies that signalled it since somebody last waited
-    std::vector<HeldCopy> held; // in the order of their starts; see Semaphores::holdsCopies
-    bool isShared = false;      // whether copies that other devices start may signal it
+    trace::OptionalRow<trace::SemaphoreRow> row; // none once it has been given back
+    trace::OptionalRow<trace::CopyRow> lastCopy; // that signalled it last
+    std::vector<AwaitedCopy> landed; // copies that signalled it since somebody last waited
+    std::vector<HeldCopy> held;      // in the order of their starts; see Semaphores::holdsCopies
+    bool isShared = false;           // whether copies that other devices start may signal it
     // If it is shared: copies that waits were sure of, while some agent may not know of the wait.
     std::vector<SettledCopy> settled;
     // With on_wait: bytes that are done and not yet subtracted; otherwise subtracted bytes of
@@ -117,8 +117,8 @@ struct Flight
 {
     Picoseconds start, end;
     bool out = false, started = false;
-    bool explained = false;             // as Memory::explained, for what it writes back
-    std::optional<trace::StepRow> step; // that issued it
+    bool explained = false;                  // as Memory::explained, for what it writes back
+    trace::OptionalRow<trace::StepRow> step; // that issued it
     trace::CopyRow copy;
     // Only for a pipeline's copy:
     const OperandPlan* operand = nullptr;

@@ -70,6 +70,12 @@ private:
         }
     }
 
+    template<class Row>
+    void add(const trace::OptionalRow<Row>& item)
+    {
+        add(trace::stored(item));
+    }
+
     template<class... T>
     void add(const std::variant<T...>& item)
     {

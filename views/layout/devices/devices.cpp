@@ -85,13 +85,13 @@ std::int64_t Moment::moving() const
 
 std::string Moment::unit() const
 {
-    const std::optional<trace::UnitRow> unit = run.index->devices().unit();
+    const trace::OptionalRow<trace::UnitRow> unit = run.index->devices().unit();
     return unit ? run.trace->info().units[unit->index()].name : "";
 }
 
 Role Moment::unitRole() const
 {
-    const std::optional<trace::UnitRow> unit = run.index->devices().unit();
+    const trace::OptionalRow<trace::UnitRow> unit = run.index->devices().unit();
     return unit ? parts::unitRole(run.trace->info().units[unit->index()].kind) : Role::Scalar;
 }
 

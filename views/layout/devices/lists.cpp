@@ -36,10 +36,10 @@ void head(Canvas& canvas, Rect room, const std::string& title, const std::string
 }
 
 // When the next copy between devices starts; none if no one does.
-std::optional<trace::CopyRow> nextCopy(const Moment& moment)
+trace::OptionalRow<trace::CopyRow> nextCopy(const Moment& moment)
 {
     const trace::Copies& copies = moment.run.trace->copies();
-    std::optional<trace::CopyRow> next;
+    trace::OptionalRow<trace::CopyRow> next;
     for (const LinkNow& link : moment.links) {
         const auto id = trace::LinkRow::at(link.link);
         const std::size_t begun = moment.run.index->copiesBy(id, copies.start, moment.state.now);

@@ -29,9 +29,9 @@ struct LinkNow
     std::size_t link = 0; // row of Info::links
     std::int32_t from = 0;
     trace::Neighbour to;
-    std::optional<trace::CopyRow> copy; // that moves now
-    double fraction = 0;                // of it that has been sent
-    std::size_t queued = 0;             // copies that wait behind it
+    trace::OptionalRow<trace::CopyRow> copy; // that moves now
+    double fraction = 0;                     // of it that has been sent
+    std::size_t queued = 0;                  // copies that wait behind it
 };
 
 // All of them, by device and link.

@@ -247,7 +247,7 @@ ShownSlice shownSlice(const GridMoment& moment, const ArrayShape& shape)
     const trace::Operand& operand = trace.info().operands[shape.operand.index()];
     ShownSlice slice;
     std::int64_t block = 0;
-    const std::optional<trace::VisitRow> visit =
+    const trace::OptionalRow<trace::VisitRow> visit =
         moment.step ? trace::visitAt(trace, shape.operand, *moment.step) : std::nullopt;
     if (visit) {
         block = trace.visits().block[visit->index()];

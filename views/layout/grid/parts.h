@@ -21,7 +21,7 @@ struct GridMoment
     Picoseconds now;
     std::int32_t device = 0; // whose manual DMA is shown
     trace::PipelineRow pipeline;
-    std::optional<trace::StepRow> step;
+    trace::OptionalRow<trace::StepRow> step;
     std::vector<Extent> index; // in the grid
     bool finished = false;     // at the end of the run, when nothing is current
     bool hasPipeline = true;   // whether there is one at all

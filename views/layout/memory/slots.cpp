@@ -53,8 +53,8 @@ std::int64_t stepOfStay(const trace::Trace& trace, const trace::SlotState& state
 }
 
 // The first step that will use a slot that nothing has used so far.
-std::optional<trace::StepRow> firstUse(const trace::Trace& trace, std::int32_t operand,
-                                       std::int32_t slot)
+trace::OptionalRow<trace::StepRow> firstUse(const trace::Trace& trace, std::int32_t operand,
+                                            std::int32_t slot)
 {
     const trace::Visits& visits = trace.visits();
     const auto [first, last] =

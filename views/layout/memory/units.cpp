@@ -69,7 +69,7 @@ void paintUnits(Canvas& canvas, const RunView& run, Picoseconds now, double y)
     const std::size_t lines = (units.size() + most - 1) / most;
     const std::size_t perRow = (units.size() + lines - 1) / lines;
     const double pitch = (w + 8) / static_cast<double>(perRow);
-    const std::optional<trace::WaitRow> wait = trace::waitAt(trace, trace::AgentRow{0}, now);
+    const trace::OptionalRow<trace::WaitRow> wait = trace::waitAt(trace, trace::AgentRow{0}, now);
     const bool waiting = wait && !waitsForOthers(trace, *wait) && now < trace.end();
     const std::optional<std::int32_t> main = waiting ? mainUnit(run, units) : std::nullopt;
     for (std::size_t i = 0; i < units.size(); ++i) {

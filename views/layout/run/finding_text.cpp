@@ -69,7 +69,7 @@ void paintSeverity(Canvas& canvas, double x, double y, Severity severity, double
     }
 }
 
-std::optional<trace::StepRow> stepRow(const trace::Trace& trace, std::int64_t ordinal)
+trace::OptionalRow<trace::StepRow> stepRow(const trace::Trace& trace, std::int64_t ordinal)
 {
     const std::vector<std::int64_t>& ordinals = trace.steps().ordinal;
     if (ordinal < 0) {

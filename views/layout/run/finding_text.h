@@ -37,7 +37,7 @@ enum class Severity : std::uint8_t
 void paintSeverity(Canvas& canvas, double x, double y, Severity severity, double size = 12);
 
 // The first step with this number in its grid, if there is one.
-[[nodiscard]] std::optional<trace::StepRow> stepRow(const trace::Trace& trace,
-                                                    std::int64_t ordinal);
+[[nodiscard]] trace::OptionalRow<trace::StepRow> stepRow(const trace::Trace& trace,
+                                                         std::int64_t ordinal);
 
 } // namespace pallascope::layout

@@ -17,14 +17,14 @@ namespace pallascope::layout {
 // others are at about the same place.
 struct Position
 {
-    std::optional<trace::StepRow> step; // none: the run has none
-    trace::PipelineRow pipeline;        // of that step
-    std::optional<std::int32_t> kind;   // of that pipeline; none: the run has no pipelines
-    std::int64_t number = 0;            // of the step within its pipeline, from 0
-    std::int64_t steps = 0;             // of that pipeline
-    std::int64_t agents = 1;            // that run it
-    std::vector<Extent> index;          // of the grid
-    bool finished = false;              // at the end of the run: nothing is current
+    trace::OptionalRow<trace::StepRow> step; // none: the run has none
+    trace::PipelineRow pipeline;             // of that step
+    std::optional<std::int32_t> kind;        // of that pipeline; none: the run has no pipelines
+    std::int64_t number = 0;                 // of the step within its pipeline, from 0
+    std::int64_t steps = 0;                  // of that pipeline
+    std::int64_t agents = 1;                 // that run it
+    std::vector<Extent> index;               // of the grid
+    bool finished = false;                   // at the end of the run: nothing is current
 };
 
 [[nodiscard]] Position positionAt(const RunView& run, Picoseconds now);

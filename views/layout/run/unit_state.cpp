@@ -14,7 +14,7 @@ namespace {
 std::optional<UnitState> stateFor(const trace::Trace& trace, trace::AgentRow agent,
                                   trace::UnitRow unit, Picoseconds now)
 {
-    const std::optional<trace::SegmentRow> row =
+    const trace::OptionalRow<trace::SegmentRow> row =
         trace::segmentAt(trace, trace::AgentRow{agent}, now);
     if (!row) {
         return {};

@@ -15,8 +15,9 @@ namespace pallascope::layout {
 // Where in the program the run is at a time.
 struct SourceMoment
 {
-    std::optional<trace::StepRow> step;
-    std::optional<trace::OperationRow> operation; // none in a pipeline's waits and step overhead
+    trace::OptionalRow<trace::StepRow> step;
+    trace::OptionalRow<trace::OperationRow>
+        operation; // none in a pipeline's waits and step overhead
     trace::SourceLine line;
     std::string doing;
     Picoseconds elapsed, length; // of the operation

@@ -81,14 +81,15 @@ SourceMoment momentOf(const RunView& run, Picoseconds now)
     if (position.step) {
         moment.line = info.pipelines[position.pipeline.index()].source;
     }
-    const std::optional<trace::WaitRow> wait = trace::waitAt(trace, trace::AgentRow{agent}, now);
+    const trace::OptionalRow<trace::WaitRow> wait =
+        trace::waitAt(trace, trace::AgentRow{agent}, now);
     if (wait && trace::operationOfWait(trace, *wait)) {
         return waitByProgram(trace, *wait, now, moment);
     }
     if (wait) {
         const bool copy = trace.waits().copy[wait->index()] != trace::kNone;
         moment.doing = copy ? "pipeline waits for a copy" : "waits for others";
-    } else if (const std::optional<trace::SegmentRow> segment =
+    } else if (const trace::OptionalRow<trace::SegmentRow> segment =
                    trace::segmentAt(trace, trace::AgentRow{agent}, now)) {
         const auto id = trace.segments().templateId[segment->index()];
         const bool launches =

@@ -63,7 +63,7 @@ std::vector<std::string> waitLabels(const RunView& run, std::size_t wait)
 class SegmentRows
 {
 public:
-    SegmentRows(const RunView& run, std::optional<trace::AgentRow> agent)
+    SegmentRows(const RunView& run, trace::OptionalRow<trace::AgentRow> agent)
         : m_segments(run.trace->segments())
         , m_owner(run.index->agents().ownerOf)
         , m_agent(agent)
@@ -100,7 +100,7 @@ public:
 private:
     const trace::Segments& m_segments;
     const std::vector<std::int32_t>& m_owner;
-    std::optional<trace::AgentRow> m_agent;
+    trace::OptionalRow<trace::AgentRow> m_agent;
     std::int64_t m_longest; // the longest segment, if there are several agents
 };
 
@@ -202,7 +202,7 @@ private:
 } // namespace
 
 std::vector<Bar> unitBars(const RunView& run, trace::UnitRow unit, const TimeAxis& axis,
-                          Level level, std::optional<trace::AgentRow> agent)
+                          Level level, trace::OptionalRow<trace::AgentRow> agent)
 {
     const trace::Info& info = run.trace->info();
     const trace::Segments& segments = run.trace->segments();
@@ -252,7 +252,7 @@ std::vector<Bar> unitBars(const RunView& run, trace::UnitRow unit, const TimeAxi
 }
 
 std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis,
-                          std::optional<trace::AgentRow> agent)
+                          trace::OptionalRow<trace::AgentRow> agent)
 {
     const trace::Waits& waits = run.trace->waits();
     const bool all = !agent; // only the ends of all waits together ascend
@@ -290,7 +290,7 @@ std::vector<Fold> folds(const RunView& run, const TimeAxis& axis, std::int64_t s
     const Plot plot(axis);
     const auto count = static_cast<std::int64_t>(steps.size());
     std::vector<Fold> folds;
-    const std::optional<trace::StepRow> at = trace::stepAt(*run.trace, axis.range.begin);
+    const trace::OptionalRow<trace::StepRow> at = trace::stepAt(*run.trace, axis.range.begin);
     const std::int64_t first = at ? at->number / stepsPerBar * stepsPerBar : 0;
     // The first bar begins with the run and the last one ends with it, so nothing of the run is
     // left out.

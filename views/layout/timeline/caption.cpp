@@ -124,7 +124,7 @@ std::string workText(const RunView& run, const Part& part, Picoseconds now)
 {
     const trace::Trace& trace = *run.trace;
     const std::optional<std::int32_t> unit = mainUnit(run);
-    if (const std::optional<trace::WaitRow> wait =
+    if (const trace::OptionalRow<trace::WaitRow> wait =
             trace::waitAt(trace, trace::AgentRow{part.agent}, now)) {
         const std::size_t row = wait->index();
         const std::string left = timeText(Picoseconds(trace.waits().end[row]) - now);
@@ -142,7 +142,7 @@ std::string workText(const RunView& run, const Part& part, Picoseconds now)
                       ? ""
                       : " for " + trace::copyLabel(trace, trace::CopyRow{copy}));
     }
-    if (const std::optional<trace::SegmentRow> segment =
+    if (const trace::OptionalRow<trace::SegmentRow> segment =
             trace::segmentAt(trace, trace::AgentRow{part.agent}, now)) {
         const std::size_t row = segment->index();
         const auto id = static_cast<std::size_t>(trace.segments().templateId[row]);

@@ -25,7 +25,7 @@ public:
     // The strip says when the unit of the devices works or, where nothing computes, what is copied.
     [[nodiscard]] Lane strip(std::int32_t device) const
     {
-        const std::optional<trace::UnitRow> unit = m_run.index->devices().unit();
+        const trace::OptionalRow<trace::UnitRow> unit = m_run.index->devices().unit();
         Lane lane = {LaneKind::Device,
                      trace::stored(unit),
                      "device " + std::to_string(device),

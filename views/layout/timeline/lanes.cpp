@@ -125,7 +125,7 @@ std::optional<Lane> laneOf(const RunView& run, const LaneId& id)
     return std::nullopt;
 }
 
-Target partOfSegment(std::int64_t segment, std::optional<trace::OperationRow> operation)
+Target partOfSegment(std::int64_t segment, trace::OptionalRow<trace::OperationRow> operation)
 {
     return operation ? Target(target::Operation{operation->number, segment})
                      : Target(target::Segment{segment});

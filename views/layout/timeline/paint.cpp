@@ -58,8 +58,9 @@ void Painter::bars(const Lane& lane)
         }
         return;
     }
-    const auto agent =
-        lane.agents.empty() ? std::nullopt : std::optional(trace::AgentRow{lane.agents.front()});
+    const auto agent = lane.agents.empty()
+                           ? std::nullopt
+                           : trace::OptionalRow(trace::AgentRow{lane.agents.front()});
     switch (lane.kind) {
     case LaneKind::CopyIn:
     case LaneKind::CopyOut:

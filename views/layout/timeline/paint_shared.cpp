@@ -141,7 +141,7 @@ Target Painter::targetOf(const Lane& lane, std::int64_t row) const
     }
     const auto id =
         static_cast<std::size_t>(m_trace.segments().templateId[static_cast<std::size_t>(row)]);
-    std::optional<trace::OperationRow> operation;
+    trace::OptionalRow<trace::OperationRow> operation;
     bool mixed = false;
     for (const trace::Mark& mark : m_trace.info().templates[id].marks) {
         if (mark.unit == lane.unit && mark.length.value() > 0) {

@@ -169,7 +169,7 @@ void FramePainter::stepNames()
 {
     const trace::Steps& steps = m_trace.steps();
     const trace::Index& index = *m_run.index;
-    const std::optional<trace::StepRow> current = positionAt(m_run, m_state.now).step;
+    const trace::OptionalRow<trace::StepRow> current = positionAt(m_run, m_state.now).step;
     double lastLine = -1;
     for (std::size_t number = index.leading().at(m_axis.range.begin);
          number < index.leading().size(); ++number) {

@@ -366,7 +366,7 @@ std::vector<RowAt> rowsAt(const RunView& run, const Lane& lane, Picoseconds t)
             continue;
         }
         if (lane.role == Role::Wait) {
-            if (const std::optional<trace::WaitRow> wait = trace::waitAt(trace, agent, t)) {
+            if (const trace::OptionalRow<trace::WaitRow> wait = trace::waitAt(trace, agent, t)) {
                 rows.emplace_back(*wait);
             }
         } else if (const auto segment = trace::segmentAt(trace, agent, t);

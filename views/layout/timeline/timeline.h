@@ -93,7 +93,7 @@ struct Lane
 // The target of a part of a row of Segments. `operation` is the one operation in that part, if
 // there is exactly one.
 [[nodiscard]] Target partOfSegment(std::int64_t segment,
-                                   std::optional<trace::OperationRow> operation);
+                                   trace::OptionalRow<trace::OperationRow> operation);
 
 struct Bar
 {
@@ -113,9 +113,9 @@ struct Bar
 // In a run of several agents, `agent` says whose unit is meant and must be given.
 [[nodiscard]] std::vector<Bar> unitBars(const RunView& run, trace::UnitRow unit,
                                         const TimeAxis& axis, Level level,
-                                        std::optional<trace::AgentRow> agent = {});
+                                        trace::OptionalRow<trace::AgentRow> agent = {});
 [[nodiscard]] std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis,
-                                        std::optional<trace::AgentRow> agent = {});
+                                        trace::OptionalRow<trace::AgentRow> agent = {});
 
 // A lane of several agents has one track for each agent, the first on top, if it is high enough to
 // tell them apart: the filled part of its height is then the share of agents that is busy. A lower

@@ -24,7 +24,7 @@ std::string exactSpan(std::int64_t begin, std::int64_t end)
            + " ps long";
 }
 
-std::string stepName(const trace::Trace& trace, std::optional<trace::StepRow> step)
+std::string stepName(const trace::Trace& trace, trace::OptionalRow<trace::StepRow> step)
 {
     return step ? "step " + countText(parts::stepOrdinal(trace, *step)) : "the run";
 }

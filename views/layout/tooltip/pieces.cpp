@@ -75,7 +75,7 @@ Lines deviceLines(const RunView& run, const ViewState& state, std::int32_t devic
         const trace::Piece& piece = pieces.all[pieces.at(state.now)];
         lines.push_back(pieceKindText(pieces, piece) + ": " + piece.name);
     }
-    if (const std::optional<trace::UnitRow> unit = times.unit()) {
+    if (const trace::OptionalRow<trace::UnitRow> unit = times.unit()) {
         lines.push_back(info.units[unit->index()].name + " busy " + percentText(now.busy, 1)
                         + " so far");
     }

@@ -41,7 +41,7 @@ void paintLinks(Canvas& canvas, const RunView& run, const trace::Finding& findin
              target::SourceLine{finding.source.file, finding.source.line});
     }
     const auto stepLink = [&](std::int64_t step) {
-        if (const std::optional<trace::StepRow> row = stepRow(*run.trace, step)) {
+        if (const trace::OptionalRow<trace::StepRow> row = stepRow(*run.trace, step)) {
             link("step " + countText(step), target::Steps{row->number, row->number});
         }
     };
