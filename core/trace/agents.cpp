@@ -77,10 +77,13 @@ std::vector<bool> takingPart(const Trace& trace, const std::vector<std::int32_t>
     }
     std::vector<bool> takes(info.agents.size(), false);
     std::fill_n(takes.begin(), last + 1, true);
-    for (const std::vector<std::int32_t>* column :
-         {&trace.segments().agent, &trace.waits().agent}) {
-        for (const std::int32_t agent : *column) {
-            takes[at(owner[at(agent)])] = true;
+    if (last + 1
+        < static_cast<std::int32_t>(takes.size())) { // others may take part by what they do
+        for (const std::vector<std::int32_t>* column :
+             {&trace.segments().agent, &trace.waits().agent}) {
+            for (const std::int32_t agent : *column) {
+                takes[at(owner[at(agent)])] = true;
+            }
         }
     }
     for (std::size_t i = 0; i < takes.size(); ++i) {
@@ -95,14 +98,14 @@ std::vector<bool> usesOf(const Trace& trace, const std::vector<std::size_t>& kin
 {
     const Info& info = trace.info();
     const std::size_t templates = info.templates.size();
-    std::vector<bool> runs(kinds * templates, false);
+    std::vector<char> runs(kinds * templates, 0);
     for (std::size_t row = 0; row < trace.segments().size(); ++row) {
         const std::size_t kind = kindOf[at(trace.segments().agent[row])];
-        runs[kind * templates + at(trace.segments().templateId[row])] = true;
+        runs[kind * templates + at(trace.segments().templateId[row])] = 1;
     }
     std::vector<bool> uses(kinds * info.units.size(), false);
     for (std::size_t i = 0; i < runs.size(); ++i) {
-        if (!runs[i]) {
+        if (runs[i] == 0) {
             continue;
         }
         for (const Mark& mark : info.templates[i % templates].marks) {
