@@ -13,15 +13,13 @@ using Range = std::pair<std::size_t, std::size_t>; // rows of Visits
 
 std::vector<Range> visitsOf(const Trace& trace)
 {
-    const Visits& visits = trace.visits(); // sorted by operand
+    const std::vector<std::int32_t>& operands = trace.visits().operand; // sorted
     std::vector<Range> ranges;
-    std::size_t first = 0;
+    auto first = operands.begin();
     for (std::size_t operand = 0; operand < trace.info().operands.size(); ++operand) {
-        std::size_t last = first;
-        while (last < visits.size() && at(visits.operand[last]) == operand) {
-            ++last;
-        }
-        ranges.emplace_back(first, last);
+        const auto last =
+            std::upper_bound(first, operands.end(), static_cast<std::int32_t>(operand));
+        ranges.emplace_back(first - operands.begin(), last - operands.begin());
         first = last;
     }
     return ranges;
