@@ -1,7 +1,7 @@
 // What the window keeps from one start to the next, in a settings file of the user: the theme, the
-// size of its texts, its size and place, where the docks are, the folder of the last file, the files
-// opened last, breakpoints, and whether the callouts of the first start were seen. Pictures and
-// tests make windows that remember nothing.
+// size of its texts, its size and place, where the docks are, the folder of the last file, the
+// files opened last, breakpoints, and whether the callouts of the first start were seen. Pictures
+// and tests make windows that remember nothing.
 #pragma once
 
 #include <QObject>
