@@ -1,4 +1,5 @@
 // docs/report_format.md and the JSON of a report must name the same keys with the same types.
+#include "core/analysis/stretch.h"
 #include "tests/analysis/runs.h"
 
 #include <gtest/gtest.h>
@@ -43,15 +44,25 @@ trace::TraceBuilder full()
     return builder;
 }
 
+enum class Of
+{
+    Run,
+    Stretch
+};
+
 // Every row of the tables whose first cell is `key`, as key -> type cell. A key "  .name" belongs
 // to the last row above it that does not begin with a dot.
-std::map<std::string, std::string> documented()
+std::map<std::string, std::string> documented(Of part)
 {
     std::ifstream file(PALLASCOPE_REPORT_FORMAT);
     std::map<std::string, std::string> keys;
     std::string line, parent;
+    Of now = Of::Run;
     while (std::getline(file, line)) {
-        if (!line.starts_with("| `")) {
+        if (line.starts_with("## ")) {
+            now = line == "## A stretch of a run" ? Of::Stretch : Of::Run;
+        }
+        if (now != part || !line.starts_with("| `")) {
             continue;
         }
         const std::size_t close = line.find('`', 3), bar = line.find('|', close);
@@ -68,7 +79,8 @@ std::map<std::string, std::string> documented()
 }
 
 // The names in the objects of these keys come from the run.
-const std::set<std::string> kOpen = {"parameters", "flops_by_unit", "busy_s", "vmem_by_operand"};
+const std::set<std::string> kOpen = {"parameters",      "flops_by_unit", "busy_s",
+                                     "vmem_by_operand", "bytes",         "waits_s"};
 
 void collect(const Json& json, const std::string& prefix, std::map<std::string, Json>& keys)
 {
@@ -106,13 +118,10 @@ bool hasType(const Json& value, const std::string& type)
 
 } // namespace
 
-TEST(Json, everyKeyIsDocumentedAndEveryDocumentedKeyExists)
+// That the keys are those which the tables have, with the types that they have there.
+void expectDocumented(std::map<std::string, Json> keys, Of part)
 {
-    std::map<std::string, Json> keys;
-    collect(jsonOf(*full().finish().value()), "", keys);
-    // `result` and its parts are documented in one row each.
-    keys.erase("result");
-    const std::map<std::string, std::string> rows = documented();
+    const std::map<std::string, std::string> rows = documented(part);
     for (const auto& [key, value] : keys) {
         EXPECT_TRUE(rows.contains(key)) << key << " is not documented";
     }
@@ -120,6 +129,25 @@ TEST(Json, everyKeyIsDocumentedAndEveryDocumentedKeyExists)
         ASSERT_TRUE(keys.contains(key)) << key << " is documented and missing";
         EXPECT_TRUE(hasType(keys[key], type)) << key << " " << keys[key] << " is no " << type;
     }
+}
+
+TEST(Json, everyKeyIsDocumentedAndEveryDocumentedKeyExists)
+{
+    std::map<std::string, Json> keys;
+    collect(jsonOf(*full().finish().value()), "", keys);
+    // `result` and its parts are documented in one row each.
+    keys.erase("result");
+    expectDocumented(std::move(keys), Of::Run);
+}
+
+TEST(Json, everyKeyOfAStretchIsDocumented)
+{
+    const std::shared_ptr<const trace::Trace> trace = mainJob();
+    const analysis::Stretch stretch =
+        analysis::stretchOf(trace::Index(trace), Picoseconds(0), trace->end());
+    std::map<std::string, Json> keys;
+    collect(Json::parse(analysis::toJson(stretch)), "", keys);
+    expectDocumented(std::move(keys), Of::Stretch);
 }
 
 TEST(Json, countsPrintsAndSaysWhatJaxSaid)

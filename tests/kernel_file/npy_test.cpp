@@ -122,7 +122,8 @@ TEST(Npz, inputsThatTheKernelDoesNotHaveAreRefused)
     ASSERT_TRUE(kernel_file::writeResults(folder.file("r.npz"), {normalArray(DType::F32, {2}, 1)}));
     const auto misnamed = kernel_file::readInputs(folder.file("r.npz"), wide);
     ASSERT_FALSE(misnamed);
-    EXPECT_NE(misnamed.error().message.find("has a member result0.npy; arg0"), std::string::npos)
+    EXPECT_NE(misnamed.error().message.find("has a member result0.npy; expected arg0"),
+              std::string::npos)
         << misnamed.error().message;
 }
 
