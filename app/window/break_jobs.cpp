@@ -14,7 +14,7 @@ constexpr int kBreakPollMs = 100;
 
 BreakJobs::BreakJobs(QObject* parent)
     : QObject(parent)
-    , m_work(1, kBreakPollMs, nullptr)
+    , m_work(1, kBreakPollMs)
 {
     connect(&m_work, &Work::progressed, this, &BreakJobs::progressed);
 }

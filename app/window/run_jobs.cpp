@@ -27,7 +27,7 @@ JobResult guarded(const JobBody& body, const Progress& progress)
 
 RunJobs::RunJobs(QObject* parent)
     : QObject(parent)
-    , m_work(kThreads, kPollMs, nullptr)
+    , m_work(kThreads, kPollMs)
 {
     connect(&m_work, &Work::progressed, this, &RunJobs::progressed);
 }

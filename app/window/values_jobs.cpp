@@ -22,7 +22,7 @@ bool ValuesJobs::Control::goesOnLooking(double done)
 
 ValuesJobs::ValuesJobs(QObject* parent)
     : QObject(parent)
-    , m_work(1, kPollMs, nullptr)
+    , m_work(1, kPollMs)
 {
     connect(&m_work, &Work::progressed, this, &ValuesJobs::progressed);
 }

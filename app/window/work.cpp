@@ -4,8 +4,7 @@
 
 namespace pallascope::app {
 
-Work::Work(int threads, int pollMs, QObject* parent)
-    : QObject(parent)
+Work::Work(int threads, int pollMs)
 {
     m_threads.setMaxThreadCount(threads);
     m_poll.setInterval(pollMs);

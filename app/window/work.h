@@ -31,7 +31,7 @@ public:
     };
 
     // Of several threads, one has the current job and the others end cancelled ones.
-    Work(int threads, int pollMs, QObject* parent);
+    Work(int threads, int pollMs);
     ~Work() override; // cancels and waits, so no thread outlives what jobs use
 
     // From now on this is the current job. What it returns runs on the GUI thread, also if another
