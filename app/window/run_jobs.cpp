@@ -14,8 +14,7 @@ JobResult guarded(const JobBody& body, const Progress& progress)
     try {
         JobResult result = body(progress);
         if (result.run) {
-            // Here, and not when the first picture asks for it on the window's thread.
-            static_cast<void>(result.run->view->index->manualArrays(0));
+            result.run->view->index->prepareForPictures(); // not on the window's thread
         }
         return result;
     } catch (const std::exception& error) {

@@ -1,5 +1,5 @@
 // Which tables in SMEM say what is copied: a number that a kernel loads from such a table chooses a
-// part of an array, in an index map or in a copy by hand.
+// part of an array, in an index map or in manual DMA.
 #pragma once
 
 #include "core/ir/program.h"

@@ -88,9 +88,14 @@ const LeadingSteps& Index::leading() const
     return m_sums->leading;
 }
 
+void Index::prepareForPictures() const
+{
+    static_cast<void>(m_sums->forPictures(*m_trace));
+}
+
 const ManualArrays& Index::manualArrays(std::int32_t device) const
 {
-    const std::vector<ManualArrays>& all = m_sums->manual(*m_trace);
+    const std::vector<ManualArrays>& all = m_sums->forPictures(*m_trace).manual;
     return all[device >= 0 && at(device) < all.size() ? at(device) : 0];
 }
 
@@ -113,8 +118,9 @@ std::span<const std::int32_t> Index::sharing(OperandRow operand) const
 
 std::span<const std::int32_t> Index::alike(OperandRow operand) const
 {
-    PALLASCOPE_CHECK(operand.index() < m_sums->alike.size());
-    return m_sums->alike[operand.index()];
+    const auto& all = m_sums->forPictures(*m_trace).alike;
+    PALLASCOPE_CHECK(operand.index() < all.size());
+    return all[operand.index()];
 }
 
 Picoseconds Index::unitBusy(UnitRow unit, Picoseconds time) const

@@ -116,22 +116,23 @@ Index::Sums::Sums(const Trace& trace)
         lanes.push_back(makeLane(trace, static_cast<std::int32_t>(link)));
     }
     addSharing(trace);
-    alike = alikeOf(trace);
     addVisits(trace);
     addOwners(trace);
     collectManualCopies(trace);
     addLists(trace);
 }
 
-const std::vector<ManualArrays>& Index::Sums::manual(const Trace& trace) const
+const Index::Sums::ForPictures& Index::Sums::forPictures(const Trace& trace) const
 {
-    std::call_once(m_manualOnce, [&] {
+    std::call_once(m_pictured, [&] {
+        std::vector<ManualArrays>& manual = m_forPictures.manual;
         for (std::vector<std::uint32_t>& rows : manualRows(trace)) {
-            const auto device = static_cast<std::int32_t>(m_manual.size());
-            m_manual.emplace_back(trace, arrays, scratch, device, std::move(rows));
+            const auto device = static_cast<std::int32_t>(manual.size());
+            manual.emplace_back(trace, arrays, scratch, device, std::move(rows));
         }
+        m_forPictures.alike = alikeOf(trace);
     });
-    return m_manual;
+    return m_forPictures;
 }
 
 void Index::Sums::addSegments(const Trace& trace)

@@ -97,7 +97,6 @@ struct Index::Sums
     std::vector<std::vector<std::int32_t>> sharing; // per operand that is the first of several
                                                     // which share an array: all of them
     std::vector<std::int32_t> firstSharing;         // per operand: that first one
-    std::vector<std::vector<std::int32_t>> alike;   // per operand
 
     struct BlockOwner
     {
@@ -123,13 +122,18 @@ struct Index::Sums
 
     explicit Sums(const Trace& trace);
 
-    // For each device. It is made when it is first asked for, by any thread, because only pictures
-    // need it.
-    [[nodiscard]] const std::vector<ManualArrays>& manual(const Trace& trace) const;
+    // What only pictures need. It is made when it is first asked for, by any thread.
+    struct ForPictures
+    {
+        std::vector<ManualArrays> manual;             // for each device
+        std::vector<std::vector<std::int32_t>> alike; // for each operand
+    };
+
+    [[nodiscard]] const ForPictures& forPictures(const Trace& trace) const;
 
 private:
-    mutable std::once_flag m_manualOnce;
-    mutable std::vector<ManualArrays> m_manual;
+    mutable std::once_flag m_pictured;
+    mutable ForPictures m_forPictures;
 
     void addSegments(const Trace& trace);
     void addVisits(const Trace& trace);

@@ -176,8 +176,11 @@ public:
 
     [[nodiscard]] const LeadingSteps& leading() const;
 
-    // Of one device; of the first one where there is no such device. Finds out when it is first
-    // asked for any device, which takes a while for runs of many copies.
+    // Works out what only pictures ask for, manualArrays() and alike(); the first question does it
+    // otherwise. It takes a while for runs of many copies.
+    void prepareForPictures() const;
+
+    // Of one device; of the first one where there is no such device.
     [[nodiscard]] const ManualArrays& manualArrays(std::int32_t device) const;
 
     [[nodiscard]] const LoopRounds& rounds() const;
