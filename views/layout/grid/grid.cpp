@@ -127,11 +127,18 @@ ChosenPictures chosen(const GridMoment& moment, const std::vector<ArrayPicture>&
     // How much larger the cells must be for arrays to share a picture, and for tables to go.
     constexpr double kToShare = 1.1, kToGo = 1.25;
     const std::vector<ArrayPicture> tables = withTables(moment, all);
+    const bool haveTables = tables.size() > all.size();
     ChosenPictures best;
     bool isWhole = false;
     for (const auto& [from, isShared] : {std::pair(&tables, false), std::pair(&tables, true),
                                          std::pair(&all, false), std::pair(&all, true)}) {
+        if (from == &all && !haveTables) {
+            break;
+        }
         ChosenPictures next{isShared ? sharedPictures(moment.run, *from, room.w) : *from, {}};
+        if (isShared && next.pictures.size() == from->size()) {
+            continue; // nothing is shared
+        }
         next.shares = sharesOf(next.pictures, room, legend);
         const bool isAll = next.shares.flow.panels.size() == next.pictures.size();
         const double larger = from == &tables ? kToShare : kToGo;
