@@ -134,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("-o", "--output", required=True, metavar="FILE",
                          help="FILE.pallascope or FILE.kernel.json")
     command.add_argument("--chip", default="tpu_v5e", metavar="NAME",
-                         help=f"trace as on this chip: {', '.join(chips.DEVICE_KINDS)}")
+                         help=f"trace as on this chip: {', '.join(chips.NAMES)}")
     command.add_argument("--cores", type=int, default=1,
                          help="cores that share parallel grid axes: 2 on a megacore chip")
     command.add_argument("--mesh", action="append", default=[], metavar="AXIS=SIZE",

@@ -14,7 +14,7 @@ import numpy as np
 from pallascope import array_elements, files, sources, types
 from pallascope.author_names.functions import name_of, names_of_constants, source_of
 from pallascope.author_names.parameters import names_of
-from pallascope.jax_compat import chips, debug_infos, jaxprs, tpu_verdict, tracing, versions
+from pallascope.jax_compat import chips, debug_infos, jaxprs, lowering_verdict, tracing, versions
 from pallascope.outside_kernel.arrays import Array
 from pallascope.outside_kernel.function import Function
 from pallascope.problems import UnsupportedError
@@ -67,6 +67,9 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
     if cores not in ((1, 2) if chip in chips.MEGACORE else (1,)):
         raise ValueError(f"cores={cores} of {chip}; expected 1 core of a device, or 2 on "
                          f"{' and '.join(chips.MEGACORE)}")
+    if chips.is_gpu(chip) and not versions.HAS_GPU_KERNELS:
+        raise ValueError(f"chip {chip!r} is a GPU, whose kernels are captured from JAX 0.12 on; "
+                         f"this is JAX {versions.VERSION}")
     leaves, tree = jax.tree_util.tree_flatten(args)
     with tracing.numbers_of_32_bits():
         traced = _traced(fn, tree.unflatten(_shapes(leaves)), chip, cores, mesh,
@@ -83,7 +86,7 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
         document = _document(name, chip, outer, walk, traced.body)
     document["lowering"] = (
         {"reason": "the function asks JAX to interpret a kernel"} if outer.kernels.interprets
-        else tpu_verdict.of(*traced.for_a_tpu(fn, tree.unflatten(_shapes(leaves))), chip, cores,
+        else lowering_verdict.of(*traced.for_lowering(fn, tree.unflatten(_shapes(leaves))), chip, cores,
                             mesh))
     return Kernel(name, document, arrays | constants,
                   frozenset(constants), walk.locations.texts())
@@ -111,7 +114,7 @@ class _Traced:
     name: str
     jaxpr: Any  # with its constants
 
-    def for_a_tpu(self, fn: Callable[..., Any], args: Any) -> tuple[Callable[..., Any], Any]:
+    def for_lowering(self, fn: Callable[..., Any], args: Any) -> tuple[Callable[..., Any], Any]:
         """Returns what JAX is to lower: the trace that exists already, because tracing large
         kernels takes seconds. JAX can lower an emit_pipeline only inlined, so a function with its
         equation is traced again. If numbers of 64 bits are enabled, JAX is asked with them."""
@@ -159,7 +162,8 @@ def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: An
             with (tracing.tracing_for(chip, cores, mesh, whole),
                   debug_infos.noted_by(lambda of, *given: (source_of(of), names_of(of, *given)))):
                 closed = jax.make_jaxpr(fn)(*shapes)
-                outer = Function(Walk(table.RULES), cores, names_of_constants(fn))
+                outer = Function(Walk(table.RULES), cores, names_of_constants(fn),
+                                 is_tpu=not chips.is_gpu(chip))
                 jaxpr, _ = jaxprs.open_jaxpr(closed)
                 body = outer.run(closed, _argument_names(fn, shapes, jaxpr), donated)
         except Exception:

@@ -33,7 +33,10 @@ _EFFECTS = frozenset({
     "fusion", "debug_print", "debug_check", "dma_start", "dma_wait", "semaphore_signal",
     "semaphore_wait", "delay", "get", "masked_load", "load_gather", "store_scatter",
     "addupdate_scatter",
-    "matmul_push_rhs", "matmul_acc_lhs", "matmul_pop", "matmul_lhs_fifo", "matmul_pop_fifo"})
+    "matmul_push_rhs", "matmul_acc_lhs", "matmul_pop", "matmul_lhs_fifo", "matmul_pop_fifo",
+    "copy_gmem_to_smem", "copy_smem_to_gmem", "commit_group", "wait_smem_to_gmem", "commit_smem",
+    "barrier_arrive", "barrier_wait", "wgmma", "wgmma_wait", "wgmma_accumulator_deref",
+    "wgmma_accumulator_store", "set_max_registers"})
 
 
 class Region:

@@ -39,7 +39,7 @@ _SEMAPHORES = {"semaphore": "semaphore", "dma_sem": "dma_semaphore",
 # JAX's memory spaces, by the text of the enumerator. ANY leaves the choice to the compiler, which
 # takes HBM.
 _SPACES = {"vmem": "vmem", "default": "vmem", "None": "vmem", "smem": "smem", "index": "smem",
-           "any": "hbm", "hbm": "hbm", "ACC": "accumulator"}
+           "any": "hbm", "hbm": "hbm", "gmem": "hbm", "ACC": "accumulator"}
 
 # Primitives that may be given random keys: those that move them as values, and the others.
 _KEY_MOVES = frozenset("""

@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 
-from pallascope.jax_compat.chips import DEVICE_KINDS, chip_named
+from pallascope.jax_compat import chips, gpu_chips, gpu_devices
 
 
 @contextlib.contextmanager
@@ -23,11 +23,13 @@ def devices_named(chip: str) -> Iterator[None]:
     if len(devices) != 1:
         yield
         return
-    named = [_Named(devices[0], DEVICE_KINDS[chip])]
+    named = [_Named(devices[0], chip)]
     jax.devices = jax.local_devices = lambda *_, **__: named
-    jax.default_backend = lambda: "tpu"
+    jax.default_backend = lambda: chips.platform(chip)
     try:
-        yield
+        with (gpu_devices.asked_as(chip, named[0]) if chips.is_gpu(chip)
+              else contextlib.nullcontext()):
+            yield
     finally:
         for name, function in before.items():
             setattr(jax, name, function)
@@ -36,11 +38,12 @@ def devices_named(chip: str) -> Iterator[None]:
 class _Named:
     """A device under another name."""
 
-    platform = "tpu"
-
-    def __init__(self, device: Any, kind: str) -> None:
+    def __init__(self, device: Any, chip: str) -> None:
         self._device = device
-        self.device_kind = kind
+        self.platform = chips.platform(chip)
+        self.device_kind = chips.device_kind(chip)
+        if chips.is_gpu(chip):
+            self.__dict__ |= gpu_devices.attributes(chip)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._device, name)
@@ -82,8 +85,11 @@ def mesh_of(axes: Any, chip: str = "tpu_v5e", cores: int = 1) -> Any:
     a mesh of JAX."""
     from jax._src.mesh import AbstractDevice, AbstractMesh
 
-    fields: dict[str, Any] = {"device_kind": DEVICE_KINDS[chip_named(chip)], "num_cores": cores,
-                              "platform": "tpu"}
+    chip = chips.chip_named(chip)
+    if chips.is_gpu(chip):
+        cores = gpu_chips.GPUS[chip].multiprocessors
+    fields: dict[str, Any] = {"device_kind": chips.device_kind(chip), "num_cores": cores,
+                              "platform": chips.platform(chip)}
     known = {field.name for field in dataclasses.fields(AbstractDevice)}
     device = AbstractDevice(**{key: value for key, value in fields.items() if key in known})
     shape = dict(getattr(axes, "shape", axes))

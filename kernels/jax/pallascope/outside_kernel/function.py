@@ -34,15 +34,18 @@ _OF_PARTS = frozenset({"shard_map", "device_put", *shard_maps.SAME_VALUE, *ident
 
 
 class Function:
-    """Walks the function on devices of this many cores."""
+    """Walks the function on devices of this many cores: on TPUs, whose arrays lie in HBM in tiles,
+    or on GPUs, whose arrays lie row by row."""
 
     def __init__(self, walk: Walk, cores: int = 1,
-                 constant_names: Mapping[int, str] = MappingProxyType({})) -> None:
+                 constant_names: Mapping[int, str] = MappingProxyType({}),
+                 is_tpu: bool = True) -> None:
         self.walk = walk
+        self._is_tpu = is_tpu
         self._constant_names = constant_names  # by the ids of the arrays
         self.arrays = Arrays(walk)
         self._frames = Frames()
-        self.kernels = Kernels(walk, self.arrays, self._frames, cores)
+        self.kernels = Kernels(walk, self.arrays, self._frames, cores, is_tpu)
         self._collectives = collectives.Collectives(walk, self.arrays)
         self._parts = device_parts.DeviceParts(walk, self.arrays, self._collectives)
         self._waiting = waiting_operations.Waiting(walk, self.arrays, self._frames.needed)
@@ -80,7 +83,8 @@ class Function:
         arrays.inputs = [Array(v.aval, name, bool(name), is_donated=number in donated,
                                layout=self._layout(v.aval))
                          for number, (v, name) in enumerate(zip(inner.invars, names, strict=True))]
-        with self.walk.builder.region() as region:
+        with (fusible_steps.arrays_in_tiles(self._is_tpu),
+              self.walk.builder.region() as region):
             found = self._inline(inner, self._constants(inner, consts), list(arrays.inputs))
             found = [self._as_it_lies(array) for array in found]
             self._waiting.flush([array.root() for array in found], ends=True)
@@ -103,7 +107,8 @@ class Function:
     def _layout(self, aval: Any) -> tuple[int, ...] | None:
         """Returns the layout of an argument or a result. Returns None also for what the format
         lacks, which `Arrays` reports."""
-        if self._around or not hasattr(aval, "shape") or types.key_words(aval.dtype):
+        if (self._around or not self._is_tpu or not hasattr(aval, "shape")
+                or types.key_words(aval.dtype)):
             return None
         try:
             dtype, shape, _ = types.array_type(aval)

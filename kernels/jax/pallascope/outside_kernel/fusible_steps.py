@@ -5,9 +5,10 @@ docs/xla.md says which rules these are and where they come from.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -87,9 +88,25 @@ class Fusion:
 _TILE_ROWS, _TILE_LANES = 8, 128
 
 
+_is_in_tiles = True
+
+
+@contextlib.contextmanager
+def arrays_in_tiles(is_in_tiles: bool) -> Iterator[None]:
+    """Says whether arrays lie in HBM in tiles, as on a TPU, or row by row, as on a GPU."""
+    global _is_in_tiles
+    before, _is_in_tiles = _is_in_tiles, is_in_tiles
+    try:
+        yield
+    finally:
+        _is_in_tiles = before
+
+
 def is_bitcast(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
-    """Returns whether a reshape moves nothing, so that rows of tiles stay whole and in order
-    (ReshapeIsBitcast, with the tiles of openxla.org/xla/tiled_layout)."""
+    """Returns whether a reshape moves nothing. If arrays lie in tiles, rows of tiles must stay
+    whole and in order (ReshapeIsBitcast, with the tiles of openxla.org/xla/tiled_layout)."""
+    if not _is_in_tiles:
+        return True
     old, new = ([extent for extent in shape if extent != 1] for shape in (before, after))
     if old == new:
         return True

@@ -13,16 +13,18 @@ from pallascope.outside_kernel import refs, start_barrier
 from pallascope.outside_kernel.arrays import Array, Arrays
 from pallascope.outside_kernel.liveness import Frames
 from pallascope.problems import NotCaptured
-from pallascope.rules import (chip_generator, grids, kernel_bodies, matrix_unit, pipelines,
-                              sparse_core)
+from pallascope.rules import (chip_generator, gpu_kernels, grids, kernel_bodies, matrix_unit,
+                              pipelines, sparse_core)
 from pallascope.walk import Walk
 
 
 class Kernels:
     """The rules of kernels, for devices of this many cores."""
 
-    def __init__(self, walk: Walk, arrays: Arrays, frames: Frames, cores: int) -> None:
+    def __init__(self, walk: Walk, arrays: Arrays, frames: Frames, cores: int,
+                 is_tpu: bool) -> None:
         self.walk = walk
+        self.is_tpu = is_tpu
         self.arrays = arrays
         self.cores = cores
         self.interprets = False  # whether a kernel is not meant for a TPU
@@ -78,6 +80,8 @@ class Kernels:
 
     def pallas_call(self, eqn: Any, operands: list[Array]) -> list[Array]:
         walk, mapping = self.walk, eqn.params["grid_mapping"]
+        if not self.is_tpu:
+            raise NotCaptured("pallas_call on a GPU (Triton): use plgpu.kernel")
         body, _ = jaxprs.open_jaxpr(eqn.params["jaxpr"])
         self._begin(eqn, body)
         num_bounds, num_prefetch = mapping.num_dynamic_grid_bounds, mapping.num_index_operands
@@ -180,7 +184,13 @@ class Kernels:
 
     def _on_cores(self, mesh: Any, body: Any, arguments: list[int]) -> None:
         walk, state = self.walk, _state_of(self.walk, body)
-        if sparse_core.is_mesh(mesh):
+        if gpu_kernels.is_mesh(mesh) and self.is_tpu:
+            raise NotCaptured('plgpu.kernel on a TPU: capture it for a GPU, such as chip="h100"')
+        if not (gpu_kernels.is_mesh(mesh) or self.is_tpu):
+            raise NotCaptured("a kernel on a mesh of TPU cores, on a GPU")
+        if gpu_kernels.is_mesh(mesh):
+            gpu_kernels.on_mesh(walk, mesh, body, arguments)
+        elif sparse_core.is_mesh(mesh):
             sparse_core.on_mesh(walk, body, arguments, state)
         elif len(walk.cores) != 1:
             raise NotCaptured(f"a kernel on a mesh of {len(walk.cores)} axes: expected one")

@@ -88,7 +88,12 @@ def is_direct(walk: Walk, mapping: Any, body: Any, arrays: list[int]) -> bool:
 
 
 def kernel_name(eqn: Any, body: Any) -> str:
-    return str(eqn.params.get("name") or name_of_function(body))
+    name = eqn.params.get("name")
+    if name == "anonymous":  # a plgpu.kernel of a functools.partial, whose scope knows the function
+        scopes = [inner.params["jaxpr"] for inner in body.eqns
+                  if inner.primitive.name == "run_scoped"]
+        body, name = (*scopes, body)[0], None
+    return str(name or name_of_function(body))
 
 
 @contextlib.contextmanager

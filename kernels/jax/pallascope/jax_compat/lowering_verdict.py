@@ -1,5 +1,5 @@
-"""Asks JAX's own lowering for a TPU whether it accepts what was captured. No TPU is needed for
-that."""
+"""Asks JAX's own lowering whether it accepts what was captured. No TPU or GPU is needed for that.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import jax
 from jax._src.interpreters import mlir
 
+from pallascope.jax_compat import chips
 from pallascope.jax_compat.stand_in_devices import device_of, devices_named
 
 # The exceptions with which JAX's lowering refuses a kernel, by the names of their classes.
@@ -24,11 +25,12 @@ _MOST_REASON = 400
 
 def of(fn: Callable[..., Any], args: Sequence[Any], chip: str, cores: int,
        mesh: Any = None) -> dict[str, str]:
-    """Returns what JAX's own lowering for a TPU says about the traced function, as the file holds
-    it."""
+    """Returns what JAX's own lowering for the family of the chip says about the traced function,
+    as the file holds it."""
+    platform = "cuda" if chips.is_gpu(chip) else "tpu"
     try:
         with device_of(chip, cores, mesh), devices_named(chip), _deaf():
-            jax.jit(fn).trace(*args).lower(lowering_platforms=("tpu",))
+            jax.jit(fn).trace(*args).lower(lowering_platforms=(platform,))
     except Exception as error:  # noqa: BLE001 (any exception of JAX, or of what it calls)
         kind = type(error).__name__
         reason = _PLEA.sub("", str(error)).strip().partition("\n")[0][:_MOST_REASON]

@@ -1,0 +1,86 @@
+"""Parameters of the equations of Mosaic GPU, and how their operands are arranged: refs first, then
+the leaves of the transforms of each, then a predicate if there is one."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from jax._src.state import types as state_types
+
+Part = tuple[Any, tuple[Any, ...]]  # a ref, or an array, with its transforms
+
+
+def is_ref(variable: Any) -> bool:
+    return isinstance(variable.aval, state_types.AbstractRef)
+
+
+def is_accumulator(aval: Any) -> bool:
+    return type(aval).__name__ == "WGMMAAbstractAccumulatorRef"
+
+
+def _unflattened(trees: Sequence[Any], leaves: list[Any]) -> list[tuple[Any, ...]]:
+    """Takes the leaves of each tree from the front of the list."""
+    found: list[tuple[Any, ...]] = []
+    for tree in trees:
+        count = tree.num_leaves if tree is not None else 0
+        found.append(tuple(tree.unflatten(leaves[:count])) if tree is not None else ())
+        del leaves[:count]
+    return found
+
+
+@dataclasses.dataclass
+class Copy:
+    """The operands of a copy between global and shared memory."""
+
+    source: Part
+    target: Part
+    barrier: Part | None
+    predicate: Any
+
+
+def copy_of(eqn: Any, operands: Sequence[Any]) -> Copy:
+    params = eqn.params
+    has_barrier = params.get("has_barrier", False)
+    names = ["src", "dst"] + (["barrier"] if has_barrier else [])
+    refs, leaves = list(operands[:len(names)]), list(operands[len(names):])
+    predicate = leaves.pop() if params["has_user_predicate"] else None
+    transforms = _unflattened([params[f"{name}_transforms_treedef"] for name in names], leaves)
+    parts = list(zip(refs, transforms, strict=True))
+    return Copy(parts[0], parts[1], parts[2] if has_barrier else None, predicate)
+
+
+def barrier_of(eqn: Any, operands: Sequence[Any]) -> tuple[Part, Any]:
+    """Returns the barrier of an arrival or a wait, and the predicate or None."""
+    ref, *leaves = operands
+    predicate = leaves.pop() if eqn.params.get("has_user_predicate") else None
+    (transforms,) = _unflattened([eqn.params["transforms_treedef"]], leaves)
+    return (ref, transforms), predicate
+
+
+def product_of(eqn: Any, operands: Sequence[Any]) -> list[Part]:
+    """Returns the accumulator and both operands of a wgmma."""
+    trees = [eqn.params[f"{name}_transforms_tree"] for name in ("acc", "a", "b")]
+    return list(zip(operands[:3], _unflattened(trees, list(operands[3:])), strict=True))
+
+
+def arrivals(aval: Any) -> int:
+    """Returns how many arrivals complete a phase of these barriers. It is 0 for other memory."""
+    return int(getattr(aval.dtype, "num_arrivals", 0))
+
+
+def is_cluster_barrier(aval: Any) -> bool:
+    return getattr(aval.dtype, "name", "") == "cluster_barrier"
+
+
+def is_barrier(aval: Any) -> bool:
+    return getattr(aval.dtype, "name", "") == "barrier"
+
+
+def logical(aval: Any, transforms: Sequence[Any]) -> Any:
+    """Returns the type of a ref as the kernel sees it, given the transforms that undo the order in
+    which its elements lie."""
+    for transform in transforms:
+        aval = transform.transform_type(aval)
+    return aval

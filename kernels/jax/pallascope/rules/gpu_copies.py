@@ -1,0 +1,64 @@
+"""Rules of copies between the global and the shared memory of a GPU, and of waiting for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pallascope.jax_compat import gpu_equations
+from pallascope.problems import NotCaptured
+from pallascope.program import Params
+from pallascope.rules.gpu_refs import barrier, leaves, view
+from pallascope.walk import Rule, Walk
+
+
+def _to_smem(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    copy = gpu_equations.copy_of(eqn, leaves(operands))
+    if copy.barrier is None:
+        raise NotCaptured("copy_gmem_to_smem without a barrier (cp.async)")
+    axes = eqn.params["collective_axes"] or ()
+    if any(walk.cores.get(axis, 2) > 1 for axis in axes):
+        raise NotCaptured("copy_gmem_to_smem with collective axes")
+    taken = [view(walk, copy.source), view(walk, copy.target), barrier(walk, copy.barrier)]
+    return _emit(walk, eqn, taken, copy.predicate, {})
+
+
+def _to_gmem(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    copy = gpu_equations.copy_of(eqn, leaves(operands))
+    if eqn.params["reduction_op"] is not None:
+        raise NotCaptured("copy_smem_to_gmem with a reduction_op")
+    taken = [view(walk, copy.source), view(walk, copy.target)]
+    return _emit(walk, eqn, taken, copy.predicate,
+                 {} if eqn.params["commit_group"] else {"commit": False})
+
+
+def _emit(walk: Walk, eqn: Any, taken: list[int], predicate: Any, params: Params) -> list[int]:
+    if predicate is not None:
+        taken.append(predicate.value)
+        params["predicate"] = True
+    return walk.builder.emit(eqn.primitive.name, taken, [], params)
+
+
+def _wait(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    params: Params = {"n": int(eqn.params["n"])} if eqn.params["n"] else {}
+    if eqn.params["wait_read_only"]:
+        params["read_only"] = True
+    return walk.builder.emit("wait_smem_to_gmem", [], [], params)
+
+
+def _plain(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    return walk.builder.emit(eqn.primitive.name, [], [])
+
+
+def _prefetch(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """Emits nothing: this is a hint."""
+    return []
+
+
+RULES: dict[str, Rule] = {
+    "copy_gmem_to_smem": _to_smem,
+    "copy_smem_to_gmem": _to_gmem,
+    "wait_smem_to_gmem": _wait,
+    "commit_group": _plain,
+    "commit_smem": _plain,
+    "async_prefetch": _prefetch,
+}

@@ -1,0 +1,84 @@
+"""Kernels of Mosaic GPU (plgpu.kernel): their grid of blocks, the warpgroups of a block, and the
+table of rules that hold in them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from pallascope import types
+from pallascope.problems import NotCaptured
+from pallascope.program import INDEX, Params
+from pallascope.rules import (chip_generator, copies, gpu_barriers, gpu_copies, gpu_memory,
+                              gpu_products, gpu_states, kernel_bodies, matrix_unit, pipelines,
+                              semaphores)
+from pallascope.walk import Rule, Walk
+
+_SPACES = {"regs": "accumulator"}
+
+
+def is_mesh(mesh: Any) -> bool:
+    return getattr(mesh, "core_type", "") == "gpu"
+
+
+def on_mesh(walk: Walk, mesh: Any, body: Any, arrays: list[int]) -> None:
+    """Emits the kernel in every block of the grid, on each warpgroup of the block."""
+    if math.prod(mesh.cluster) > 1:
+        walk.problem("a kernel whose blocks form clusters")
+    threads = mesh.num_threads or 1
+    walk.threads = frozenset({mesh.thread_name} if mesh.num_threads else ())
+    names = _names([*mesh.grid_names, mesh.thread_name if mesh.num_threads else "thread"])
+    walk.axis_texts = dict(zip([*mesh.grid_names, mesh.thread_name], names, strict=True))
+    walk.axis_texts |= {axis: str(axis) for axis in mesh.cluster_names}
+    with walk.by(RULES), types.spaces(_SPACES), walk.builder.region() as region:
+        kernel_bodies.inline(walk, body, arrays)
+    params: Params = {"axis": names[-1], "cores": threads, "direct_access": True}
+    if mesh.grid:
+        params["grid"] = [{"name": name, "size": int(size)}
+                          for name, size in zip(names, mesh.grid, strict=False)]
+    walk.builder.emit("core_map", [], [], params, [region])
+
+
+def _names(axes: list[Any]) -> list[str]:
+    """Returns the names of the axes as texts, each another one. jax.vmap adds axes whose names are
+    no texts."""
+    found: list[str] = []
+    for axis in axes:
+        name = axis if isinstance(axis, str) else "vmap"
+        while name in found:
+            name += "_"
+        found.append(name)
+    return found
+
+
+def _axis_index(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    name = eqn.params["axis_name"]
+    if walk.cores.get(name) == 1:
+        return [walk.builder.index(0)]
+    if name in walk.axis_texts:
+        return [walk.builder.one("axis_index", [], INDEX, {"text": walk.axis_texts[name]})]
+    if name in walk.devices:
+        return [walk.builder.one("axis_index", [], INDEX, {"text": str(name)})]
+    raise NotCaptured(f"axis_index of {name}, which neither the grid nor a mesh of devices has")
+
+
+def _refused(what: str) -> Rule:
+    def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+        raise NotCaptured(what)
+
+    return rule
+
+
+# What these names mean on a TPU is not what they mean on a GPU, or they do not exist there.
+_OF_TPUS = {name: _refused(f"primitive {name}")
+            for module in (chip_generator, copies, matrix_unit, pipelines, semaphores)
+            for name in module.RULES}
+
+RULES: dict[str, Rule] = {
+    **_OF_TPUS,
+    **gpu_barriers.RULES, **gpu_copies.RULES, **gpu_memory.RULES, **gpu_products.RULES,
+    **gpu_states.RULES,
+    "axis_index": _axis_index,
+    "mpmd_map": _refused("warp_map"),
+    "mma": _refused("mma (of compute capability 8)"),
+}

@@ -1,0 +1,67 @@
+"""Refs of kernels for a GPU: their types, and parts of them.
+
+A ref in shared memory may be allocated in tiles and swizzled. Then the first transforms wherever it
+is used undo that. The format has only the logical shape, so these transforms are left out here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pallascope import types
+from pallascope.jax_compat import gpu_equations, ref_types
+from pallascope.problems import NotCaptured
+from pallascope.program import Type
+from pallascope.rules import ref_transforms
+from pallascope.rules.ref_transforms import Axis, Window
+from pallascope.walk import Leaf, Walk
+
+# The authors' names of transforms that are not captured.
+_NAMES = {"PeerMemRef": "remote_ref", "MulticastRef": "multicast_ref",
+          "ClusterRefTransform": "cluster_ref", "ExtractAliasedRef": "RefUnion",
+          "Im2ColTransform": "im2col_ref"}
+
+
+def ref_type(aval: Any) -> Type:
+    """Returns the type of a ref that a kernel allocates, in its logical shape."""
+    inner = aval.inner_aval
+    if gpu_equations.is_barrier(inner):
+        return Type("int32", types.shape_of(inner), "barrier")
+    if gpu_equations.is_cluster_barrier(inner):
+        raise NotCaptured("ClusterBarrier")
+    space = str(ref_types.memory_space(aval))
+    if hasattr(aval, "refs"):
+        raise NotCaptured("RefUnion")
+    if space == "tmem":
+        raise NotCaptured("TMEM")
+    return types.ref_type(aval)
+
+
+def leaves(operands: Sequence[int]) -> list[Leaf]:
+    return [Leaf(value) for value in operands]
+
+
+def window(walk: Walk, ref: int, transforms: Sequence[Any]) -> Window:
+    """Returns the part of the ref that the transforms leave, in its logical shape."""
+    further = transforms[walk.layout_transforms.get(ref, 0):]
+    for transform in further:
+        name = _NAMES.get(type(transform).__name__)
+        if name is not None:
+            raise NotCaptured(name)
+    return ref_transforms.window(walk, ref, further)
+
+
+def view(walk: Walk, part: gpu_equations.Part) -> int:
+    """Returns a ref to an operand with its transforms."""
+    ref, transforms = part
+    return ref_transforms.view(walk, window(walk, ref.value, transforms))
+
+
+def barrier(walk: Walk, part: gpu_equations.Part) -> int:
+    """Returns a ref to one barrier. Of several it is the first, as in JAX, where the index of a
+    barrier may be left out."""
+    ref, transforms = part
+    found = window(walk, ref.value, transforms)
+    found.axes = [Axis(axis.start, 1, kept=False) for axis in found.axes]
+    return ref_transforms.view(walk, found)
