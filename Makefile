@@ -28,7 +28,7 @@ sources = $(or $(shell git ls-files '*.h' '*.cpp'),$(error Git lists no C++ here
 # `make install PREFIX=/usr/local DESTDIR=/tmp/root`, as everywhere.
 PREFIX ?= /usr/local
 
-.PHONY: help setup run build install test test-jax test-jax-all fuzz random mutants bench images goldens package format format-check lint clean
+.PHONY: help setup run build install test test-jax test-gpu test-jax-all fuzz random mutants bench images goldens package format format-check lint clean
 
 help: ## say what the targets are
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)$$/\1\t\2/p' $(MAKEFILE_LIST) \
@@ -48,8 +48,9 @@ install: build ## put the program, its manual page and completions, and the rest
 	@cmake --build --preset release --target pallascope_manual --parallel $(JOBS)
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
-test: setup ## build everything and run all tests; those of captured kernels install JAX in build/venv
+test: setup ## build everything and run all tests; those of captured kernels install JAX in build/venv*
 	@$(if $(ONLY)$(LABEL),,.ci/setup-jax || true)
+	@$(if $(ONLY)$(LABEL),,.ci/setup-jax gpu || true)
 	@cmake --preset $(PRESET)
 	@cmake --build --preset $(PRESET) --parallel $(JOBS)
 	@ctest --preset $(PRESET) --parallel $(JOBS) $(if $(ONLY),--tests-regex "$(ONLY)") $(if $(LABEL),--label-regex "$(LABEL)")
@@ -73,6 +74,12 @@ test-jax: setup ## only the tests of captured kernels (ONLY=psum, JAX=0.12.0)
 	@cmake --build --preset dev --target pallascope --parallel $(JOBS)
 	@.ci/setup-jax $(JAX)
 	@python3 tests/capture/run.py build/dev/bin/pallascope build/venv $(if $(ONLY),-k "$(ONLY)")
+
+test-gpu: setup ## only the tests of captured kernels for a GPU, with a JAX of their own in build/venv12 (ONLY=wgmma)
+	@cmake --preset dev
+	@cmake --build --preset dev --target pallascope --parallel $(JOBS)
+	@.ci/setup-jax gpu
+	@python3 tests/capture/run.py build/dev/bin/pallascope build/venv12 test_gpu.py $(if $(ONLY),-k "$(ONLY)")
 
 test-jax-all: setup ## the same with every JAX from 0.9 to 0.12 that a Python here runs (a quarter of an hour)
 	@cmake --preset dev

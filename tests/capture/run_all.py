@@ -11,41 +11,15 @@ old for it or a package cannot be had. The output of pytest is in FOLDER/venv-ja
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
+
+from find_python import output_of, python_of
 
 # What pip is asked for, and the oldest Python that it runs on, which is also the first to be tried.
 VERSIONS = {
     "0.9.0": ("==0.9.0", 11), "0.10.0": ("==0.10.0", 11), "0.10.2": ("==0.10.2", 11),
     "0.11.2": ("==0.11.2", 12), "0.12": ("==0.12.*", 12)}
-NEWEST = 14  # the newest Python 3 that is looked for
-
-
-def output_of(command):
-    """Returns the output of a program that may be missing."""
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True,
-                              timeout=600).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        return ""
-
-
-def python_of(least):
-    """Returns the oldest Python from 3.`least` on that starts: on the path, from pyenv, or from uv.
-    """
-    asks = "import sys, venv, ensurepip; print(sys.version_info[:2] >= (3, %d))" % least
-    kept = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv")) / "versions"
-    found = []
-    for minor in range(least, NEWEST + 1):
-        found += [f"python3.{minor}", *sorted(kept.glob(f"3.{minor}.*/bin/python3"))]
-    for python in [*found, sys.executable, "python3"]:
-        if output_of([python, "-c", asks]) == "True":
-            return python
-    if shutil.which("uv"):
-        output_of(["uv", "python", "install", f"3.{least}"])
-        return output_of(["uv", "python", "find", f"3.{least}"])
-    return ""
 
 
 def prepared(version, wanted, least, venv):

@@ -144,6 +144,12 @@ def test_an_unknown_chip():
         pallascope.capture(lambda x: x, normal(8, 128), chip="tpu_v9")
 
 
+@pytest.mark.skipif(jax.__version_info__ >= (0, 12), reason="this JAX has them")
+def test_kernels_for_a_gpu_need_a_later_jax():
+    with pytest.raises(ValueError, match="captured from JAX 0.12 on; this is JAX"):
+        pallascope.capture(lambda x: x, normal(8, 128), chip="h100")
+
+
 def test_errors_of_tracing_are_those_of_jax():
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...][:4]
