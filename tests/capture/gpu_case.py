@@ -38,13 +38,19 @@ class Case:
                                    atol=self.tolerance * np.abs(theirs).max())
 
 
-CASES: dict[str, Case] = {}
+_CASES: dict[str, Case] = {}
+
+
+def cases_of(*modules: Any) -> dict[str, Case]:
+    """Returns the cases of these files, by the names of their functions."""
+    names = [module.__name__ for module in modules]
+    return {name: made for name, made in _CASES.items() if made.fn.__module__ in names}
 
 
 def case(*args: Any, wanted: Callable[..., Any], has: str = "", **options: Any) -> Any:
     """Makes a case of a function."""
     def made(fn: Callable[..., Any]) -> Callable[..., Any]:
-        CASES[fn.__name__] = Case(fn, args, wanted, frozenset(has.split()), **options)
+        _CASES[fn.__name__] = Case(fn, args, wanted, frozenset(has.split()), **options)
         return fn
 
     return made

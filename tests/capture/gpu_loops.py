@@ -35,6 +35,18 @@ def a_persistent_kernel(x):
     return scale(x)
 
 
+@case(ramp(7, _ROW), wanted=lambda x: x + np.arange(7)[:, None], has="while")
+def a_persistent_kernel_on_two_axes(x):
+    @plgpu.kernel(out_type=like(7, _ROW), grid=(2, 2), grid_names=("a", "b"))
+    def add(x_gmem, o_gmem):
+        @plgpu.nd_loop((7,), collective_axes=("a", "b"))
+        def _(info):
+            (i,) = info.index
+            o_gmem[i] = x_gmem[i] + i.astype(jnp.float32)
+
+    return add(x)
+
+
 @case(ramp(64, _ROW), wanted=lambda x: (x.sum(1), x.max(0)), has="reduce_sum reduce_max")
 def reductions_of_rows_and_columns(x):
     @plgpu.kernel(out_type=[like(64), like(_ROW)], scratch_types=[

@@ -3,17 +3,18 @@ must accept every kernel of these tests, and its interpreter yields what the tes
 
 import inspect
 
-import gpu_kernels  # noqa: F401 (it adds to CASES)
-import gpu_loops  # noqa: F401
-import gpu_products  # noqa: F401
+import gpu_kernels
+import gpu_loops
+import gpu_products
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from gpu_case import CASES, like, plgpu, ramp
+from gpu_case import cases_of, like, plgpu, ramp
 from jax.extend import backend
 from support import operations, pallascope, pl, pltpu
 
+CASES = cases_of(gpu_kernels, gpu_loops, gpu_products)
 CHIP = "h100_sxm"
 
 
@@ -222,8 +223,9 @@ def test_everything_that_is_not_supported_is_named():
         plgpu.copy_smem_to_gmem(smem, plgpu.remote_ref(o_gmem, 0))
         plgpu.griddepcontrol_wait()
 
-    fn = plgpu.kernel(kernel, out_type=like(128), cluster=(2,), cluster_names=("c",), scratch_types=[
-        plgpu.SMEM((128,), jnp.float32), plgpu.ClusterBarrier(collective_axes=("c",))])
+    fn = plgpu.kernel(
+        kernel, out_type=like(128), cluster=(2,), cluster_names=("c",), scratch_types=[
+            plgpu.SMEM((128,), jnp.float32), plgpu.ClusterBarrier(collective_axes=("c",))])
     assert refused(fn, ramp(128)) == [
         "a kernel whose blocks form clusters", "ClusterBarrier",
         "copy_gmem_to_smem with collective axes", "primitive mgpu_atomic_store",

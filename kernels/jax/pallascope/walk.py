@@ -55,9 +55,9 @@ class Walk:
         self.matrix_unit: dict[tuple[Any, ...], int] = {}  # the memory that it keeps for the kernel
         self.threads: frozenset[Any] = frozenset()  # the axis of a mesh that counts warpgroups
         self.axis_texts: dict[Any, str] = {}  # the names of axes of a GPU's grid in the file
-        # For a ref in the shared memory of a GPU, how many of the transforms that come first wherever
-        # it is used only undo the order of its elements.
-        self.layout_transforms: dict[int, int] = {}
+        # For a ref in the shared memory of a GPU, the transforms that come first wherever it is used
+        # and that only undo the order of its elements.
+        self.layout_transforms: dict[int, tuple[Any, ...]] = {}
         self.guard: int | None = None  # whether the current branch of an index map is taken
         self._rules = rules
         self._fixed = False  # whether the location stays as it is

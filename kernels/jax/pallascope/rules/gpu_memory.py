@@ -24,8 +24,8 @@ def _run_scoped(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     names = arg_names(inner, ["scratch"] * len(inner.invars))
     refs = [builder.value(_allocated(walk, gpu_equations.logical(v.aval, undone)), name)
             for v, undone, name in zip(inner.invars, transforms, names, strict=True)]
-    walk.layout_transforms |= {ref: len(undone) for ref, undone
-                               in zip(refs, transforms, strict=True) if undone}
+    walk.layout_transforms |= {ref: tuple(undone) for ref, undone
+                               in zip(refs, transforms, strict=True)}
     with builder.region(refs) as region:
         region.results = walk.run(body, refs, constants=operands)
     return builder.emit("run_scoped", [], [walk.type_of(v) for v in eqn.outvars],

@@ -44,7 +44,10 @@ def leaves(operands: Sequence[int]) -> list[Leaf]:
 
 def window(walk: Walk, ref: int, transforms: Sequence[Any]) -> Window:
     """Returns the part of the ref that the transforms leave, in its logical shape."""
-    further = transforms[walk.layout_transforms.get(ref, 0):]
+    undone = walk.layout_transforms.get(ref, ())
+    further = tuple(transforms)[len(undone):]
+    if tuple(transforms)[:len(undone)] != undone:
+        raise NotCaptured("a ref whose tiles are used themselves")
     for transform in further:
         name = _NAMES.get(type(transform).__name__)
         if name is not None:
