@@ -103,6 +103,8 @@ struct AgentKind
     std::string slotName = "slot";
     Hertz clock;
     std::vector<std::int32_t> units; // indices of the units that it owns
+    // Whether the units belong to a slot instead, whose agents take turns at them.
+    bool sharesUnits = false;
     // Size of its own vector registers, which values fill without padding; absent: it uses the
     // chip's, in tiles.
     std::optional<Bytes> registerBytes;

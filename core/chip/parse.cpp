@@ -162,6 +162,13 @@ AgentKind parseAgent(const Node& node, const std::vector<Unit>& units)
     if (node.has("slots")) {
         agent.slots = node["slots"].whole(kMostUnits, "slots");
     }
+    if (node.has("unit_owner")) {
+        const std::string owner = node["unit_owner"].text();
+        if (owner != "agent" && owner != "slot") {
+            node["unit_owner"].fail("\"agent\" or \"slot\"");
+        }
+        agent.sharesUnits = owner == "slot";
+    }
     if (node.has("slot_name")) {
         agent.slotName = node["slot_name"].text();
     }

@@ -255,7 +255,10 @@ Status CostModel::memory()
 {
     const bool stores = ir::storesInto(m_operation.code);
     const ir::Type& moved = m_operation.results.empty() ? operand(1) : result();
-    if (moved.shape.rank() == 0 || *operand(0).space == ir::MemorySpace::Smem) {
+    // SMEM of a GPU is loaded by whole registers, that of a TPU by scalars.
+    const bool byScalars = *operand(0).space == ir::MemorySpace::Smem
+                           && !m_chip.agents[static_cast<std::size_t>(m_agent)].sharesUnits;
+    if (moved.shape.rank() == 0 || byScalars) {
         return demand(UnitKind::Scalar,
                       static_cast<double>(std::max<std::int64_t>(1, moved.shape.elements())));
     }
@@ -370,8 +373,8 @@ Result<OperationCost> CostModel::run()
     case OpKind::Request: // uses one instance
         status = matrixWork(1, operand(1).shape[0], operand(2).shape[1], operand(2).shape[0], 1);
         break;
-    case OpKind::Sync: // only dma_start, the last operation of its segment
-        PALLASCOPE_CHECK(m_operation.code == OpCode::DmaStart);
+    case OpKind::Sync: // only the start of a copy, the last operation of its segment
+        PALLASCOPE_CHECK(ir::startsCopy(m_operation.code));
         status = copyStart();
         break;
     case OpKind::Control:

@@ -93,7 +93,7 @@ std::vector<Value> runScoped(const std::vector<Scratch>& scratch,
         arguments.push_back(tracer.newValue({one.dtype, one.shape, one.space}, one.name));
         refs.emplace_back(arguments.back());
     }
-    ir::Operation operation{.code = OpCode::RunScoped};
+    ir::Operation operation{.code = OpCode::RunScoped, .params = ir::ScopedParams{}};
     operation.regions.push_back(
         tracer.region(std::move(arguments), [&] { return ids(body(refs)); }));
     return tracer.append(std::move(operation), here);

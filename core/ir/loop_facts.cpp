@@ -19,8 +19,9 @@ bool copiesOrWaits(const Region& region)
 {
     bool does = false;
     forEachOperation(region, [&](const Operation& operation) {
-        does = does || operation.code == OpCode::DmaStart || operation.code == OpCode::DmaWait
-               || operation.code == OpCode::SemaphoreWait || operation.code == OpCode::Pipeline;
+        does = does || startsCopy(operation.code) || operation.code == OpCode::DmaWait
+               || operation.code == OpCode::SemaphoreWait || operation.code == OpCode::BarrierWait
+               || operation.code == OpCode::WaitSmemToGmem || operation.code == OpCode::Pipeline;
     });
     return does;
 }

@@ -14,8 +14,9 @@ namespace {
 // files that are compiled together with this one.
 namespace table {
 
-using operand_rules::accumulated, operand_rules::copied, operand_rules::none,
-    operand_rules::pipelined, operand_rules::queued, operand_rules::roles, operand_rules::rolesBy;
+using operand_rules::accumulated, operand_rules::copied, operand_rules::multiplied,
+    operand_rules::none, operand_rules::pipelined, operand_rules::queued, operand_rules::roles,
+    operand_rules::rolesBy;
 using enum OperandRole;
 
 constexpr std::array kTable{
@@ -63,6 +64,12 @@ bool storesInto(OpCode code)
 {
     const OpEntry& entry = opEntry(code);
     return entry.kind == OpKind::Memory && isWritten(roleAt(entry.roles, 0));
+}
+
+bool startsCopy(OpCode code)
+{
+    return code == OpCode::DmaStart || code == OpCode::CopyGmemToSmem
+           || code == OpCode::CopySmemToGmem;
 }
 
 bool listsElements(OpCode code)

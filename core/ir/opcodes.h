@@ -71,6 +71,9 @@ struct OpEntry
 // Whether it loads or stores elements of a ref at listed indices, with one list for each axis.
 [[nodiscard]] bool listsElements(OpCode code);
 
+// Whether it starts a copy between two refs that runs beside the agent.
+[[nodiscard]] bool startsCopy(OpCode code);
+
 [[nodiscard]] std::span<const OpEntry> opTable(); // indexed by OpCode
 [[nodiscard]] const OpEntry& opEntry(OpCode code);
 [[nodiscard]] std::string_view opName(OpCode code);

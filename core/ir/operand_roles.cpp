@@ -42,6 +42,13 @@ OperandRole queued(const Operation& request, std::size_t operand)
     return operand == 0 ? Written : accumulated(request, operand);
 }
 
+OperandRole multiplied(const Operation& product, std::size_t operand)
+{
+    const auto* params = std::get_if<WgmmaParams>(&product.params);
+    const bool isValue = params != nullptr && params->lhsInRegisters;
+    return roleAt(isValue ? roles(Updated, Value, Read) : roles(Updated, Read, Read), operand);
+}
+
 // Its arrays, then the extents of dynamic axes of its grid.
 OperandRole pipelined(const Operation& pipeline, std::size_t operand)
 {

@@ -31,6 +31,7 @@ inline constexpr OperandRoles none{};
 [[nodiscard]] OperandRole copied(const Operation&, std::size_t operand);      // dma_start
 [[nodiscard]] OperandRole accumulated(const Operation&, std::size_t operand); // matmul_acc_lhs
 [[nodiscard]] OperandRole queued(const Operation&, std::size_t operand);      // matmul_lhs_fifo
+[[nodiscard]] OperandRole multiplied(const Operation&, std::size_t operand);  // wgmma
 [[nodiscard]] OperandRole pipelined(const Operation&, std::size_t operand);   // by block specs
 
 } // namespace pallascope::ir::operand_rules

@@ -320,7 +320,63 @@ struct CoreMapParams
     std::int32_t cores = 1;
     std::vector<MeshAxis> grid; // its blocks are numbered in row-major order
     std::string agents;         // the kind of agent that runs it; empty: the first kind of the chip
+    // Whether its agents load from HBM and store to it, as those of a GPU do; others only copy.
+    bool directAccess = false;
     bool operator==(const CoreMapParams&) const = default;
+};
+
+// run_scoped in a kernel whose agents share a block's memory.
+struct ScopedParams
+{
+    // Whether all agents of the block share what it allocates; otherwise each has its own.
+    bool collective = false;
+    // For each argument of the region: how many arrivals complete a phase of these barriers, 0 for
+    // what is no barrier. Empty: there is no barrier.
+    std::vector<std::int32_t> arrivals;
+    bool operator==(const ScopedParams&) const = default;
+};
+
+// copy_gmem_to_smem, barrier_arrive: whether the last operand is a bool without which nothing
+// happens.
+struct PredicateParams
+{
+    bool predicate = false;
+    bool operator==(const PredicateParams&) const = default;
+};
+
+struct StoreCopyParams // copy_smem_to_gmem
+{
+    bool predicate = false; // as in PredicateParams
+    bool commit = true;     // closes the agent's open group of copies after it
+    bool operator==(const StoreCopyParams&) const = default;
+};
+
+// wait_smem_to_gmem: waits until at most `n` of the groups that the agent closed last are under way
+// or, if `readOnly`, may still read SMEM.
+struct GroupWaitParams
+{
+    std::int32_t n = 0;
+    bool readOnly = false;
+    bool operator==(const GroupWaitParams&) const = default;
+};
+
+struct WgmmaParams
+{
+    bool lhsInRegisters = false; // the left operand is a value, otherwise a ref in SMEM
+    bool operator==(const WgmmaParams&) const = default;
+};
+
+struct ProductWaitParams // wgmma_wait: until at most `n` of the agent's products are under way
+{
+    std::int32_t n = 0;
+    bool operator==(const ProductWaitParams&) const = default;
+};
+
+struct RegistersParams // set_max_registers: what a thread may use from then on
+{
+    std::int32_t n = 0;
+    bool increase = false;
+    bool operator==(const RegistersParams&) const = default;
 };
 
 struct ScanParams // a counted loop: the body's first argument is the counter, 0 to length - 1

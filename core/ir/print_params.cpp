@@ -201,7 +201,38 @@ struct ParametersText
         for (const MeshAxis& axis : p.grid) {
             text += " " + axis.name + "=" + std::to_string(axis.size);
         }
-        return text + (p.agents.empty() ? "" : " agents=" + p.agents);
+        return text + (p.agents.empty() ? "" : " agents=" + p.agents)
+               + (p.directAccess ? " direct_access" : "");
+    }
+
+    std::string operator()(const ScopedParams& p) const
+    {
+        std::string text = p.collective ? "collective" : "";
+        if (!p.arrivals.empty()) {
+            text += std::string(text.empty() ? "" : " ") + "arrivals=" + tuple(p.arrivals);
+        }
+        return text;
+    }
+
+    std::string operator()(const PredicateParams&) const { return ""; } // an operand says it
+
+    std::string operator()(const StoreCopyParams& p) const
+    {
+        return p.commit ? "" : "commit_group=False";
+    }
+
+    std::string operator()(const GroupWaitParams& p) const
+    {
+        return "n=" + std::to_string(p.n) + (p.readOnly ? " wait_read_only" : "");
+    }
+
+    std::string operator()(const WgmmaParams&) const { return ""; }
+
+    std::string operator()(const ProductWaitParams& p) const { return "n=" + std::to_string(p.n); }
+
+    std::string operator()(const RegistersParams& p) const
+    {
+        return "n=" + std::to_string(p.n) + (p.increase ? " increase" : " decrease");
     }
 
     std::string operator()(const DotParams& p) const

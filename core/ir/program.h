@@ -23,7 +23,8 @@ using Params =
                  TileParams, RollParams, GatherParams, ScatterParams, CumulativeParams, SizesParams,
                  SortParams, UnpackParams, MultipleOfParams, TextParams, KernelParams, FusionParams,
                  DmaParams, SignalParams, SemaphoreWaitParams, MatrixUnitParams, BarrierParams,
-                 CoreMapParams, ScanParams, PipelineParams>;
+                 CoreMapParams, ScopedParams, PredicateParams, StoreCopyParams, GroupWaitParams,
+                 WgmmaParams, ProductWaitParams, RegistersParams, ScanParams, PipelineParams>;
 
 constexpr std::size_t kMostValues = 64; // the most operands, and the most results, of one operation
 

@@ -26,7 +26,7 @@ public:
     [[nodiscard]] std::vector<TableFacts> find() &&
     {
         forEachOperation(m_program.body, [this](const Operation& operation) {
-            if (operation.code == OpCode::DmaStart) {
+            if (startsCopy(operation.code)) {
                 for (const ValueId end : {operation.operands[0], operation.operands[1]}) {
                     addViews(end);
                 }

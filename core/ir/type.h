@@ -21,9 +21,10 @@ enum class MemorySpace : std::uint8_t
     Spmem,     // shared by the subcores of one core
     // Registers of the matrix unit (accumulators, staged right operands); occupies no memory.
     Accumulator,
-    Semaphore,       // SemaphoreType.REGULAR: counts signals
-    DmaSemaphore,    // SemaphoreType.DMA: counts the bytes of copies
-    BarrierSemaphore // SemaphoreType.BARRIER: one per collective_id
+    Semaphore,        // SemaphoreType.REGULAR: counts signals
+    DmaSemaphore,     // SemaphoreType.DMA: counts the bytes of copies
+    BarrierSemaphore, // SemaphoreType.BARRIER: one per collective_id
+    Barrier           // plgpu.Barrier: arrivals complete its phases
 };
 
 // "vmem", "dma_semaphore"; empty for a number past the last enumerator.
@@ -50,10 +51,13 @@ enum class MemorySpace : std::uint8_t
         return "dma_semaphore";
     case MemorySpace::BarrierSemaphore:
         return "barrier_semaphore";
+    case MemorySpace::Barrier:
+        return "barrier";
     }
     return {};
 }
 
+// Whether a ref in this space is to semaphores or barriers, which are numbered and have no bytes.
 [[nodiscard]] constexpr bool isSemaphore(MemorySpace space)
 {
     return space >= MemorySpace::Semaphore;

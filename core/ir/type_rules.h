@@ -86,6 +86,18 @@ using Types = std::vector<Type>;
 [[nodiscard]] Result<Types> matmulAccLhs(const Program&, const Operation&);
 [[nodiscard]] Result<Types> matmulPop(const Program&, const Operation&);
 
+// Asynchronous copies, barriers and products of a GPU's agents.
+[[nodiscard]] Result<Types> loadCopy(const Program&, const Operation&);
+[[nodiscard]] Result<Types> storeCopy(const Program&, const Operation&);
+[[nodiscard]] Result<Types> groupWait(const Program&, const Operation&);
+[[nodiscard]] Result<Types> barrierArrive(const Program&, const Operation&);
+[[nodiscard]] Result<Types> barrierWait(const Program&, const Operation&);
+[[nodiscard]] Result<Types> wgmma(const Program&, const Operation&);
+[[nodiscard]] Result<Types> productWait(const Program&, const Operation&);
+[[nodiscard]] Result<Types> accumulatorLoad(const Program&, const Operation&);
+[[nodiscard]] Result<Types> accumulatorStore(const Program&, const Operation&);
+[[nodiscard]] Result<Types> maxRegisters(const Program&, const Operation&);
+
 // What the rules share.
 [[nodiscard]] Error error(const Operation& operation, const std::string& what);
 [[nodiscard]] bool hasAxis(const Type& type, std::int32_t axis);

@@ -59,6 +59,7 @@ private:
     std::set<ValueId> m_ragged;         // refs with dynamic extents
     std::string m_coreAxis;             // of the enclosing core_map
     std::vector<MeshAxis> m_blockAxes;  // of the enclosing core_map
+    bool m_directAccess = false;        // of the enclosing core_map
     int m_pipelines = 0;                // number of enclosing pipelines
     OpCode m_whole = OpCode::RunScoped; // Kernel or Fusion if inside of one
 };

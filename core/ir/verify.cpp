@@ -150,7 +150,8 @@ Status Verifier::sameTypes(const Operation& operation, const std::vector<ValueId
                 : Status(error(operation, std::string(opName(operation.code)) + " " + what + "."));
 }
 
-// Only a fusion may load from HBM and store to it; everything else copies.
+// Only a fusion, or a core_map whose agents access HBM directly, may load from HBM and store to it;
+// everything else copies.
 Status Verifier::near(const Operation& operation) const
 {
     const bool isFusion = m_whole == OpCode::Fusion;
@@ -165,8 +166,8 @@ Status Verifier::near(const Operation& operation) const
         return Done{};
     }
     const Type& ref = m_program.type(operation.operands[0]);
-    const bool mayBeFar =
-        isFusion && (operation.code == OpCode::Get || operation.code == OpCode::Swap);
+    const bool mayBeFar = (isFusion || m_directAccess)
+                          && (operation.code == OpCode::Get || operation.code == OpCode::Swap);
     if (ref.isRef() && isFar(*ref.space) && !mayBeFar) {
         return error(operation, std::string(opName(operation.code)) + " reaches " + toString(ref)
                                     + kNotLoadable);

@@ -74,6 +74,26 @@ Status Verifier::runScoped(const Operation& operation) const
         return error(operation, "run_scoped needs one body whose arguments are refs, none of "
                                 "them a barrier semaphore.");
     }
+    const auto* params = std::get_if<ScopedParams>(&operation.params);
+    if (params == nullptr) {
+        return error(operation, "run_scoped has the parameters of another operation.");
+    }
+    const std::vector<ValueId>& refs = operation.regions[0].arguments;
+    for (std::size_t i = 0; i < std::max(refs.size(), params->arrivals.size()); ++i) {
+        const std::int32_t arrivals = i < params->arrivals.size() ? params->arrivals[i] : 0;
+        const bool isBarrier =
+            i < refs.size() && m_program.type(refs[i]).space == MemorySpace::Barrier;
+        if (isBarrier ? arrivals < 1 : arrivals != 0) {
+            return error(operation, "run_scoped names " + std::to_string(arrivals)
+                                        + " arrivals for its ref " + std::to_string(i)
+                                        + "; expected at least 1 for barriers, and 0 for all "
+                                          "others.");
+        }
+    }
+    if (params->collective && m_coreAxis.empty()) {
+        return error(operation, "run_scoped is collective outside of a core_map, where no agents "
+                                "share a block.");
+    }
     return Done{};
 }
 
@@ -181,9 +201,11 @@ Status Verifier::coreMap(const Operation& operation)
     }
     m_coreAxis = mesh->axis;
     m_blockAxes = mesh->grid;
+    m_directAccess = mesh->directAccess;
     Status status = region(operation.regions[0], 0);
     m_coreAxis.clear();
     m_blockAxes.clear();
+    m_directAccess = false;
     return status;
 }
 

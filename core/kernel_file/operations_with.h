@@ -100,6 +100,25 @@ inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::BarrierPara
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::CoreMapParams>{"core_map"};
 template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::ScopedParams>{"run_scoped"};
+template<>
+inline constexpr std::array<std::string_view, 2> kOperationsWith<ir::PredicateParams>{
+    "copy_gmem_to_smem", "barrier_arrive"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::StoreCopyParams>{
+    "copy_smem_to_gmem"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::GroupWaitParams>{
+    "wait_smem_to_gmem"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::WgmmaParams>{"wgmma"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::ProductWaitParams>{
+    "wgmma_wait"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::RegistersParams>{
+    "set_max_registers"};
+template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::ScanParams>{"scan"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::PipelineParams>{"pipeline"};

@@ -266,6 +266,53 @@ void fields(A& a, T& params)
     a("cores", params.cores);
     a("grid", params.grid);
     a("agents", params.agents);
+    a("direct_access", params.directAccess);
+}
+
+template<class A, MaybeConst<ir::ScopedParams> T>
+void fields(A& a, T& params)
+{
+    a("collective", params.collective);
+    a("arrivals", params.arrivals);
+}
+
+template<class A, MaybeConst<ir::PredicateParams> T>
+void fields(A& a, T& params)
+{
+    a("predicate", params.predicate);
+}
+
+template<class A, MaybeConst<ir::StoreCopyParams> T>
+void fields(A& a, T& params)
+{
+    a("predicate", params.predicate);
+    a("commit", params.commit);
+}
+
+template<class A, MaybeConst<ir::GroupWaitParams> T>
+void fields(A& a, T& params)
+{
+    a("n", params.n);
+    a("read_only", params.readOnly);
+}
+
+template<class A, MaybeConst<ir::WgmmaParams> T>
+void fields(A& a, T& params)
+{
+    a("lhs_in_registers", params.lhsInRegisters);
+}
+
+template<class A, MaybeConst<ir::ProductWaitParams> T>
+void fields(A& a, T& params)
+{
+    a("n", params.n);
+}
+
+template<class A, MaybeConst<ir::RegistersParams> T>
+void fields(A& a, T& params)
+{
+    a.required("n", params.n);
+    a("increase", params.increase);
 }
 
 template<class A, MaybeConst<ir::ScanParams> T>

@@ -17,9 +17,17 @@ void Engine::resume(BlockFrame& frame)
                 && (!m_fusionCopies.begin(item, frame) || m_turn.halts())) {
                 return;
             }
+            if (!item.demands.empty() && !frame.reserved) {
+                m_slotUnits.reserve(item);
+                frame.reserved = true;
+                if (m_turn.yields()) {
+                    return;
+                }
+            }
             if (!m_segments.run(item, frame.done)) {
                 return;
             }
+            frame.reserved = false;
             if (frame.streams) {
                 m_fusionCopies.end(item, frame);
             }
@@ -217,7 +225,53 @@ void Engine::runSync(const PlanItem& item)
         delay(operation);
         return;
     default:
-        PALLASCOPE_CHECK(false && "exhaustive");
+        PALLASCOPE_CHECK(runOfGpu(item));
+    }
+}
+
+// Runs an operation of a GPU's agents. Returns false if it is another one.
+bool Engine::runOfGpu(const PlanItem& item)
+{
+    const ir::Operation& operation = *item.control;
+    switch (operation.code) {
+    case OpCode::CopyGmemToSmem:
+        m_manualCopies.start(operation);
+        return true;
+    case OpCode::CopySmemToGmem:
+        m_manualCopies.start(operation);
+        if (std::get<ir::StoreCopyParams>(operation.params).commit) {
+            m_groups.commit();
+        }
+        return true;
+    case OpCode::CommitGroup:
+        m_groups.commit();
+        return true;
+    case OpCode::WaitSmemToGmem:
+        m_groups.wait(operation);
+        return true;
+    case OpCode::BarrierArrive:
+        m_barriers.arriveByProgram(operation);
+        return true;
+    case OpCode::BarrierWait:
+        m_barriers.wait(operation);
+        return true;
+    case OpCode::Wgmma:
+        m_products.multiply(item);
+        return true;
+    case OpCode::WgmmaWait:
+        m_products.wait(operation);
+        return true;
+    case OpCode::WgmmaAccumulatorDeref:
+        m_products.load(operation);
+        return true;
+    case OpCode::WgmmaAccumulatorStore:
+        m_products.store(operation);
+        return true;
+    case OpCode::CommitSmem:
+    case OpCode::SetMaxRegisters:
+        return true; // they change no value
+    default:
+        return false;
     }
 }
 

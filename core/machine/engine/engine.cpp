@@ -29,12 +29,16 @@ Engine::Engine(const Prepared& prepared, const Options& options, Keeps keeps)
     , m_arguments(m_context, m_state.aliased, m_agents, m_findings)
     , m_copies(m_context, m_state.copies, m_findings)
     , m_semaphores(m_context, m_state.sync, m_agents, m_copies, m_findings)
-    , m_scopes(m_context, m_copies, m_semaphores, m_findings)
+    , m_barriers(m_context, m_state.sync, m_agents, m_copies, m_findings)
+    , m_groups(m_context, m_copies)
+    , m_scopes(m_context, m_state.sharedScopes, m_copies, m_semaphores, m_barriers, m_findings)
     , m_accesses(m_context, m_copies, m_findings)
     , m_segments(m_context, options, m_state.turns, m_agents, m_copies, m_semaphores, m_accesses,
                  m_limits, m_findings)
+    , m_slotUnits(m_context, m_state.slotUnits, m_agents)
     , m_matrixUnit(m_context, m_agents, m_findings)
-    , m_manualCopies(m_context, m_agents, m_copies, m_semaphores, m_findings)
+    , m_products(m_context, m_agents, m_copies, m_accesses, m_findings)
+    , m_manualCopies(m_context, m_agents, m_copies, m_semaphores, m_groups, m_findings)
     , m_fusionCopies(m_context, m_copies)
     , m_coreMaps(m_context, m_state.dispatched, m_agents, m_semaphores)
     , m_pipelines(m_context, m_state.aliased, m_copies, m_accesses, m_scopes, m_limits, m_findings)
@@ -89,7 +93,11 @@ Status Engine::execute(Until until)
             const Signal signal = std::move(signals.front());
             signals.pop_front();
             m_state.delivered = signal.at;
-            m_semaphores.deliver(signal);
+            if (m_barriers.isBarrier(signal.semaphore)) {
+                m_barriers.deliver(signal);
+            } else {
+                m_semaphores.deliver(signal);
+            }
             continue;
         }
         m_state.delivered.reset();
@@ -195,9 +203,9 @@ void Engine::advance()
 
 void Engine::resume(ScopeFrame& frame)
 {
-    const Owned owned = std::move(frame.owned);
+    const ScopeFrame ended = std::move(frame);
     m_turn.agent().frames.pop_back();
-    m_scopes.release(owned);
+    m_scopes.leave(ended);
 }
 
 } // namespace pallascope::machine

@@ -5,6 +5,7 @@
 #include "core/machine/parts/accesses.h"
 #include "core/machine/parts/agents.h"
 #include "core/machine/parts/arguments.h"
+#include "core/machine/parts/barriers.h"
 #include "core/machine/parts/context.h"
 #include "core/machine/parts/copies.h"
 #include "core/machine/parts/core_maps.h"
@@ -14,9 +15,12 @@
 #include "core/machine/parts/manual_copies.h"
 #include "core/machine/parts/matrix_unit.h"
 #include "core/machine/parts/pipelines.h"
+#include "core/machine/parts/products.h"
 #include "core/machine/parts/scopes.h"
 #include "core/machine/parts/segments.h"
 #include "core/machine/parts/semaphores.h"
+#include "core/machine/parts/slot_units.h"
+#include "core/machine/parts/store_groups.h"
 
 #include <algorithm>
 #include <optional>
@@ -125,6 +129,7 @@ private:
     void endRounds(const ir::Operation& loop);
     void enterControl(const PlanItem& item);
     void runSync(const PlanItem& item);
+    [[nodiscard]] bool runOfGpu(const PlanItem& item);
     void delay(const ir::Operation& operation);
     void assign(const std::vector<ir::ValueId>& to, const std::vector<ir::ValueId>& from,
                 std::size_t skip);
@@ -143,10 +148,14 @@ private:
     Arguments m_arguments;
     Copies m_copies;
     Semaphores m_semaphores;
+    Barriers m_barriers;
+    StoreGroups m_groups;
     Scopes m_scopes;
     Accesses m_accesses;
     Segments m_segments;
+    SlotUnits m_slotUnits;
     MatrixUnit m_matrixUnit;
+    Products m_products;
     ManualCopies m_manualCopies;
     FusionCopies m_fusionCopies;
     CoreMaps m_coreMaps;

@@ -54,9 +54,8 @@ Agent& Agents::agentAt(std::int32_t device, std::int32_t kind, std::int32_t slot
 
 Agent& Agents::unitAt(std::int32_t mxu)
 {
-    const std::int32_t core =
-        m_turn.agent().slot * m_prepared.layout.groups.front().cores + m_turn.agent().core;
-    const std::int32_t before = m_prepared.layout.ownedByCores ? core * m_prepared.layout.asked : 0;
+    const std::int32_t before = m_prepared.layout.ownerOf(m_turn.agent().slot, m_turn.agent().core)
+                                * m_prepared.layout.asked;
     return m_agents[static_cast<std::size_t>(m_turn.agent().device * m_prepared.layout.perDevice()
                                              + m_prepared.layout.firstUnit() + before + mxu)];
 }

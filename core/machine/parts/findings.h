@@ -79,6 +79,10 @@ public:
     void reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId scope);
     // Reports a semaphore that is not 0 when it ends.
     void reportLeftOver(const Semaphore& semaphore);
+    // The rule of a barrier that an arrival or a wait at this place breaks ends the run.
+    void stopAtBarrier(const Semaphore& barrier, BarrierFault fault, ir::LocationId location);
+    // Reports an access of an accumulator to which a product still adds.
+    void reportUnfinishedProduct(const ir::Operation& operation);
     // Reports a signal of a semaphore that the agent never had.
     void reportEarly(std::int32_t agent, ir::ValueId ref, std::int64_t amount);
     void reportDeadlock(const std::deque<Agent>& agents, const Slab<Semaphore>& semaphores);
@@ -115,6 +119,7 @@ public:
     [[nodiscard]] const std::vector<Birth>& births() const { return *m_births; }
 
 private:
+    void reportPending(const Semaphore& barrier, const std::string& name);
     void addUndefinedUse(trace::FindingKind kind, const std::string& what, ir::LocationId location);
     [[nodiscard]] bool isExplained(const Race& race, trace::OptionalRow<trace::CopyRow> copy,
                                    ir::LocationId location);

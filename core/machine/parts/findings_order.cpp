@@ -132,11 +132,16 @@ void Findings::reportDeadlock(const std::deque<Agent>& agents, const Slab<Semaph
         const ir::LocationId location = agent.waiting->operation->location;
         const bool dma = semaphore.space == ir::MemorySpace::DmaSemaphore;
         const std::string callers = m_prepared.program.callersOf(location);
-        std::string what = m_prepared.program.where(location) + callers
-                           + (callers.empty() ? "" : ",") + " for "
-                           + countText(agent.waiting->amount) + (dma ? " bytes" : "")
-                           + " of the semaphore " + semaphoreName(m_recorder, *semaphore.row)
-                           + ", which has " + countText(semaphore.count);
+        std::string what =
+            m_prepared.program.where(location) + callers + (callers.empty() ? "" : ",") + " for ";
+        const std::string& name = semaphoreName(m_recorder, *semaphore.row);
+        if (semaphore.space == ir::MemorySpace::Barrier) {
+            what += "the barrier " + name + ", which has " + countText(semaphore.count) + " of "
+                    + countText(semaphore.barrier.needed()) + " arrivals";
+        } else {
+            what += countText(agent.waiting->amount) + (dma ? " bytes" : "") + " of the semaphore "
+                    + name + ", which has " + countText(semaphore.count);
+        }
         const auto same = std::find_if(waits.begin(), waits.end(),
                                        [&](const auto& wait) { return wait.first == what; });
         if (same != waits.end()) {
@@ -170,7 +175,11 @@ void Findings::reportLeftOver(const Semaphore& semaphore)
     if (isExplained(semaphore)) {
         return;
     }
-    const std::string name = semaphoreName(m_recorder, *semaphore.row);
+    const std::string& name = semaphoreName(m_recorder, *semaphore.row);
+    if (semaphore.space == ir::MemorySpace::Barrier) {
+        reportPending(semaphore, name);
+        return;
+    }
     const bool dma = semaphore.space == ir::MemorySpace::DmaSemaphore;
     m_leavesCopies = m_leavesCopies || dma;
     for (const AwaitedCopy& copy : semaphore.landed) {

@@ -73,9 +73,11 @@ bool FusionCopies::begin(const PlanItem& item, BlockFrame& frame)
 void FusionCopies::end(const PlanItem& item, BlockFrame& frame)
 {
     if (frame.streamed > m_turn.agent().time) {
+        const ir::Operation& waiting =
+            item.fusion != nullptr ? *item.fusion : *item.streams.front().operation;
         m_recorder.addWait({.copy = frame.streams,
-                            .operation = trace::OperationRow{item.fusion->id},
-                            .isFusion = true},
+                            .operation = trace::OperationRow{waiting.id},
+                            .isFusion = item.fusion != nullptr},
                            trace::AgentRow{m_turn.agent().id}, m_turn.agent().step,
                            m_turn.agent().time, frame.streamed);
         m_turn.agent().time = frame.streamed;

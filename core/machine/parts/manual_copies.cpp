@@ -58,21 +58,37 @@ RefPart partOfRef(const Reach& part, const Reach& block, const Shape& ref)
     return found;
 }
 
+// The TMA has none of what manual DMA can choose.
+ir::DmaParams dmaParams(const ir::Operation& operation)
+{
+    const auto* params = std::get_if<ir::DmaParams>(&operation.params);
+    return params == nullptr ? ir::DmaParams{} : *params;
+}
+
+// The operand that says whether the copy takes place at all, if there is one.
+bool hasPredicate(const ir::Operation& operation)
+{
+    const auto* load = std::get_if<ir::PredicateParams>(&operation.params);
+    const auto* store = std::get_if<ir::StoreCopyParams>(&operation.params);
+    return (load != nullptr && load->predicate) || (store != nullptr && store->predicate);
+}
+
 } // namespace
 
 ManualCopies::ManualCopies(const Context& context, Agents& agents, Copies& copies,
-                           Semaphores& semaphores, Findings& findings)
+                           Semaphores& semaphores, StoreGroups& groups, Findings& findings)
     : Part(context)
     , m_agents(agents)
     , m_copies(copies)
     , m_semaphores(semaphores)
+    , m_groups(groups)
     , m_findings(findings)
 {}
 
 struct ManualCopies::ManualCopy
 {
     const ir::Operation& operation;
-    const ir::DmaParams& params = std::get<ir::DmaParams>(operation.params);
+    ir::DmaParams params = dmaParams(operation);
     Agent* peer = nullptr; // the agent that has the target
     RefBinding source, target;
     Shape shape; // the shape of what is copied
@@ -96,6 +112,9 @@ struct ManualCopies::ManualCopy
 
 void ManualCopies::start(const ir::Operation& operation)
 {
+    if (hasPredicate(operation) && m_turn.value(operation.operands.back()).scalar == 0) {
+        return;
+    }
     ManualCopy copy{operation};
     if (!locate(copy) || !serve(copy)) {
         return;
@@ -111,7 +130,11 @@ void ManualCopies::start(const ir::Operation& operation)
         }
         checkEntry(copy);
     }
-    signalEnds(copy);
+    if (operation.code == ir::OpCode::DmaStart) {
+        signalEnds(copy);
+    } else {
+        arriveAtEnd(copy);
+    }
     if (m_prepared.needed.needsContents(copy.to()) && !(copy.isListed() && copy.rows.empty())) {
         Flight& flight = m_copies.newFlight(copy.link);
         flight.start = copy.start;
@@ -171,10 +194,13 @@ bool ManualCopies::locate(ManualCopy& copy)
 // ahead of this one in time then go first; if the target is still missing after that, the run ends.
 bool ManualCopies::comesLater(const Agent& peer, const ir::Operation& dmaStart)
 {
+    if (m_turn.isOf(peer)) {
+        m_turn.agent().yields = false;
+        return false;
+    }
     const std::array<ir::ValueId, 2> wanted{dmaStart.operands[1], dmaStart.operands[2]};
-    const auto* const missing = std::find_if(wanted.begin(), wanted.end(), [&](ir::ValueId ref) {
-        return !m_turn.isOf(peer) && !m_agents.rootAt(peer, ref);
-    });
+    const auto* const missing = std::find_if(
+        wanted.begin(), wanted.end(), [&](ir::ValueId ref) { return !m_agents.rootAt(peer, ref); });
     if (missing == wanted.end()) {
         m_turn.agent().yields = false;
         return false;
@@ -280,7 +306,9 @@ void ManualCopies::recordEnds(const ManualCopy& copy)
     };
     Recorder::CopyEnd source = endOf(copy.from(), copy.source, m_turn.agent());
     Recorder::CopyEnd target = endOf(copy.to(), copy.target, *copy.peer);
-    target.semaphore = semaphoreOf(*copy.peer, 2);
+    if (copy.operation.code != ir::OpCode::CopySmemToGmem) {
+        target.semaphore = semaphoreOf(*copy.peer, 2);
+    }
     if (copy.params.sourceSemaphore) {
         source.semaphore = semaphoreOf(m_turn.agent(), 3);
     }
@@ -345,6 +373,23 @@ void ManualCopies::signalEnds(const ManualCopy& copy)
         m_semaphores.expect(std::move(signal), {copy.row, signal.copy, signal.amount, !atTarget,
                                                 &copy.operation, false, started});
     }
+}
+
+// A copy into SMEM arrives on its barrier when it has landed. One out of it belongs to the agent's
+// group: it has read SMEM when its last byte is on the link.
+void ManualCopies::arriveAtEnd(const ManualCopy& copy)
+{
+    const AwaitedCopy both{copy.row, copy.source.buffer, copy.target.buffer};
+    if (copy.operation.code == ir::OpCode::CopySmemToGmem) {
+        m_groups.add(both, copy.end, copy.end);
+        return;
+    }
+    m_semaphores.queue({copy.end,
+                        m_turn.semaphoreOf(copy.operation.operands[2]),
+                        1,
+                        both,
+                        copy.operation.location,
+                        {}});
 }
 
 // Copies only what exists at both ends; padding at the source reads as undefined.

@@ -1,4 +1,6 @@
-// Manual DMA: from the start of a copy to the signals at its end.
+// Copies that the program starts: from the start to what they signal at their end. Manual DMA
+// signals semaphores. Of the copies by a GPU's TMA those into SMEM arrive on a barrier, and those
+// out of it belong to a group.
 #pragma once
 
 #include "core/machine/parts/agents.h"
@@ -6,6 +8,7 @@
 #include "core/machine/parts/copies.h"
 #include "core/machine/parts/findings.h"
 #include "core/machine/parts/semaphores.h"
+#include "core/machine/parts/store_groups.h"
 
 #include <optional>
 #include <utility>
@@ -17,7 +20,7 @@ class ManualCopies : private Part
 {
 public:
     ManualCopies(const Context& context, Agents& agents, Copies& copies, Semaphores& semaphores,
-                 Findings& findings);
+                 StoreGroups& groups, Findings& findings);
 
     void start(const ir::Operation& operation);
     void waitFor(const ir::Operation& operation);
@@ -34,6 +37,7 @@ private:
     void recordEnds(const ManualCopy& copy);
     [[nodiscard]] Access accessOf(const ManualCopy& copy, bool writes);
     void signalEnds(const ManualCopy& copy);
+    void arriveAtEnd(const ManualCopy& copy);
     // Empty if the run ends with a finding.
     [[nodiscard]] std::optional<Rows>
     listedRows(const ir::Operation& operation, const RefBinding& source, const RefBinding& target);
@@ -42,6 +46,7 @@ private:
     Agents& m_agents;
     Copies& m_copies;
     Semaphores& m_semaphores;
+    StoreGroups& m_groups;
     Findings& m_findings;
 };
 

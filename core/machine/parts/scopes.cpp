@@ -1,14 +1,20 @@
 #include "core/machine/parts/scopes.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace pallascope::machine {
 
-Scopes::Scopes(const Context& context, Copies& copies, Semaphores& semaphores, Findings& findings)
+Scopes::Scopes(const Context& context, std::vector<SharedScope>& shared, Copies& copies,
+               Semaphores& semaphores, Barriers& barriers, Findings& findings)
     : m_prepared(context.prepared)
     , m_turn(context.turn)
     , m_memory(context.memory)
     , m_races(context.races)
+    , m_shared(shared)
     , m_copies(copies)
     , m_semaphores(semaphores)
+    , m_barriers(barriers)
     , m_findings(findings)
     , m_watch(context.watch)
 {}
@@ -16,10 +22,90 @@ Scopes::Scopes(const Context& context, Copies& copies, Semaphores& semaphores, F
 void Scopes::enter(const PlanItem& item)
 {
     ScopeFrame frame;
-    frame.owned.location = item.control->location;
-    allocate(item.control->regions[0].arguments, frame.owned);
+    if (std::get<ir::ScopedParams>(item.control->params).collective) {
+        frame.shared = item.control;
+        join(*item.control);
+    } else {
+        allocateScope(*item.control, frame.owned);
+    }
     m_turn.agent().frames.emplace_back(std::move(frame));
     m_turn.agent().frames.emplace_back(BlockFrame{item.regions[0], item.control});
+}
+
+void Scopes::allocateScope(const ir::Operation& operation, Owned& owned)
+{
+    owned.location = operation.location;
+    allocate(operation.regions[0].arguments, owned);
+    const std::vector<std::int32_t>& arrivals =
+        std::get<ir::ScopedParams>(operation.params).arrivals;
+    const std::vector<ir::ValueId>& refs = operation.regions[0].arguments;
+    for (const auto& [ref, range] : owned.semaphores) {
+        const auto place = std::find(refs.begin(), refs.end(), ref) - refs.begin();
+        if (static_cast<std::size_t>(place) < arrivals.size()) {
+            m_barriers.prepare(range, arrivals[static_cast<std::size_t>(place)]);
+        }
+    }
+}
+
+bool Scopes::isOfBlock(const SharedScope& scope, const ir::Operation& operation) const
+{
+    const Agent& agent = m_turn.agent();
+    return scope.operation == &operation && scope.device == agent.device && scope.kind == agent.kind
+           && scope.slot == agent.slot;
+}
+
+// The first agent of a block that comes to a collective scope allocates it, the others find it. An
+// agent may come again before others have come once; then it begins the next one.
+void Scopes::join(const ir::Operation& operation)
+{
+    const std::int32_t id = m_turn.agent().id;
+    const auto open = std::find_if(m_shared.begin(), m_shared.end(), [&](const SharedScope& scope) {
+        return isOfBlock(scope, operation)
+               && std::find(scope.entered.begin(), scope.entered.end(), id) == scope.entered.end();
+    });
+    if (open == m_shared.end()) {
+        SharedScope scope{.device = m_turn.agent().device,
+                          .kind = m_turn.agent().kind,
+                          .slot = m_turn.agent().slot,
+                          .operation = &operation,
+                          .entered = {id},
+                          .inside = {id}};
+        allocateScope(operation, scope.owned);
+        for (const auto& [ref, range] : scope.owned.buffers) {
+            m_memory[range.first].isUncontested =
+                m_memory[range.first].isUncontested && m_turn.agent().cores == 1;
+        }
+        m_shared.push_back(std::move(scope));
+        return;
+    }
+    open->entered.push_back(id);
+    open->inside.push_back(id);
+    for (const auto* owned : {&open->owned.buffers, &open->owned.semaphores}) {
+        for (const auto& [ref, range] : *owned) {
+            m_turn.binding(ref) = {};
+            m_turn.binding(ref).buffer = range.first;
+        }
+    }
+}
+
+void Scopes::leave(const ScopeFrame& frame)
+{
+    if (frame.shared == nullptr) {
+        release(frame.owned);
+        return;
+    }
+    const std::int32_t id = m_turn.agent().id;
+    const auto scope = std::find_if(m_shared.begin(), m_shared.end(), [&](const SharedScope& one) {
+        return isOfBlock(one, *frame.shared)
+               && std::find(one.inside.begin(), one.inside.end(), id) != one.inside.end();
+    });
+    std::erase(scope->inside, id);
+    const auto all = static_cast<std::size_t>(m_turn.agent().cores);
+    if (scope->entered.size() == all && scope->inside.empty()) {
+        const Owned owned = std::move(scope->owned);
+        m_shared.erase(scope);
+        release(owned);
+    }
 }
 
 void Scopes::allocate(const std::vector<ir::ValueId>& refs, Owned& owned)

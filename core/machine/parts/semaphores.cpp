@@ -324,6 +324,11 @@ void Semaphores::expect(Signal signal, HeldCopy held)
             doubtEarlierWaits(semaphore);
         }
     }
+    queue(std::move(signal));
+}
+
+void Semaphores::queue(Signal signal)
+{
     const auto sooner = [](const Signal& a, const Signal& b) { return a.at < b.at; };
     auto& signals = m_state.signals;
     m_turn.endBy(signal.at);

@@ -55,6 +55,8 @@ public:
         return m_mode == DmaMode::Timed && m_prepared.layout.devices > 1;
     }
 
+    // The signal will arrive at its time.
+    void queue(Signal signal);
     // The signal arrives now.
     void deliver(const Signal& signal);
 

@@ -57,9 +57,12 @@ AgentLayout agentLayout(const ir::Program& program, const chip::Chip& chip)
     const chip::Unit* unit = chip.unitOf(UnitKind::Matrix);
     if (asks && unit != nullptr) {
         layout.asked = static_cast<std::int32_t>(unit->count);
-        layout.ownedByCores =
+        const bool isOwned =
             std::find(kind.units.begin(), kind.units.end(), unit - chip.units.data())
             != kind.units.end();
+        layout.owner = !isOwned           ? UnitOwner::Device
+                       : kind.sharesUnits ? UnitOwner::Slot
+                                          : UnitOwner::Core;
     }
     return layout;
 }

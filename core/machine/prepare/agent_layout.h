@@ -26,25 +26,45 @@ struct AgentGroup
     [[nodiscard]] std::int32_t running(const ir::CoreMapParams& mesh) const;
 };
 
+// What the instances of the matrix unit belong to; its agents share them.
+enum class UnitOwner : std::uint8_t
+{
+    Device,
+    Slot,
+    Core
+};
+
 // Agents are numbered by device, and on a device by group; in a group the cores of each slot follow
 // each other. The first group also runs what is outside of core_maps. After the groups come the
-// instances of the matrix unit that the program uses directly; if cores own them, they are ordered
-// by core of the first group.
+// instances of the matrix unit that the program uses directly, ordered by what owns them: the cores
+// or slots of the first group.
 struct AgentLayout
 {
     std::int32_t devices = 1;
     std::vector<AgentGroup> groups{AgentGroup{}};
-    std::int32_t asked = 0; // instances of the matrix unit on one core or, if shared, on the device
-    bool ownedByCores = false; // otherwise all cores of a device share the instances
+    std::int32_t asked = 0; // instances of the matrix unit that belong to each owner
+    UnitOwner owner = UnitOwner::Device;
 
     [[nodiscard]] std::int32_t firstUnit() const
     {
         return groups.back().first + groups.back().count();
     }
 
-    [[nodiscard]] std::int32_t perDevice() const
+    [[nodiscard]] std::int32_t perDevice() const { return firstUnit() + owners() * asked; }
+
+    [[nodiscard]] std::int32_t owners() const
     {
-        return firstUnit() + (ownedByCores ? groups.front().count() : 1) * asked;
+        return owner == UnitOwner::Core   ? groups.front().count()
+               : owner == UnitOwner::Slot ? groups.front().slots
+                                          : 1;
+    }
+
+    // Which of the owners a core of the first group belongs to.
+    [[nodiscard]] std::int32_t ownerOf(std::int32_t slot, std::int32_t core) const
+    {
+        return owner == UnitOwner::Core   ? slot * groups.front().cores + core
+               : owner == UnitOwner::Slot ? slot
+                                          : 0;
     }
 
     // With a single agent, no other agent can race with it.

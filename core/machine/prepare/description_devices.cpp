@@ -49,12 +49,15 @@ void Description::describeAgents(const chip::Chip& chip, const AgentLayout& layo
                         : "";
                 agents.push_back(where + slot + kind.name + " "
                                  + std::to_string(core % group.cores));
-                if (layout.ownedByCores && group.first == 0) {
+                if (layout.owner == UnitOwner::Core && group.first == 0) {
                     addUnits(agents.back() + " ");
+                } else if (layout.owner == UnitOwner::Slot && group.first == 0
+                           && core % group.cores == 0) {
+                    addUnits(where + slot);
                 }
             }
         }
-        if (!layout.ownedByCores) {
+        if (layout.owner == UnitOwner::Device) {
             addUnits(where);
         }
         agents.insert(agents.end(), units.begin(), units.end());

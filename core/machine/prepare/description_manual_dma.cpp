@@ -119,7 +119,7 @@ public:
     [[nodiscard]] Status add(const ir::Operation& operation)
     {
         const bool loads = operation.code == ir::OpCode::Get;
-        if (operation.code == ir::OpCode::DmaStart) {
+        if (ir::startsCopy(operation.code)) {
             return between(operation, partOf(m_program, m_views, operation.operands[0]),
                            partOf(m_program, m_views, operation.operands[1]));
         }
@@ -146,11 +146,12 @@ private:
         return part;
     }
 
-    // A part without an array is in VMEM, where a fusion works.
+    // A part without an array is where a fusion works: in VMEM, or on a GPU beside SMEM.
     [[nodiscard]] Result<std::int32_t> memoryOf(const Part& part) const
     {
-        return cost::memoryOf(part.array.index < 0 ? ir::MemorySpace::Vmem
-                                                   : *m_program.type(part.array).space,
+        const ir::MemorySpace near =
+            m_chip.memoryIndex("VMEM") ? ir::MemorySpace::Vmem : ir::MemorySpace::Smem;
+        return cost::memoryOf(part.array.index < 0 ? near : *m_program.type(part.array).space,
                               m_chip);
     }
 

@@ -110,8 +110,7 @@ bool mayRace(const ir::Program& program, const NeededSet& refs)
 {
     bool isManual = false;
     forEachOperation(program.body, [&](const ir::Operation& operation) {
-        isManual =
-            isManual || operation.code == OpCode::DmaStart || operation.code == OpCode::CoreMap;
+        isManual = isManual || ir::startsCopy(operation.code) || operation.code == OpCode::CoreMap;
     });
     const bool aliases =
         std::any_of(program.arguments.begin(), program.arguments.end(),

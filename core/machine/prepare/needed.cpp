@@ -209,7 +209,8 @@ void Closing::visit(const ir::Operation& operation)
         needPairs(operation.results, operation.regions[0].results);
         return;
     default:
-        if (ir::opEntry(operation.code).kind == ir::OpKind::Request) {
+        if (ir::opEntry(operation.code).kind == ir::OpKind::Request
+            && operation.operands.size() > 3) {
             visitRequest(operation);
         } else {
             needOperands(operation);
@@ -244,8 +245,8 @@ void Closing::needAddress(ir::ValueId operand)
     needValue(operand);
 }
 
-// A request to the matrix unit does two things: it loads weights from where they are staged, and it
-// multiplies. Either can be needed without the other.
+// A request to the matrix unit that names where its weights are staged does two things: it loads
+// them, and it multiplies. Either can be needed without the other.
 void Closing::visitRequest(const ir::Operation& operation)
 {
     const ir::ValueId weights = operation.operands[2];
@@ -253,7 +254,7 @@ void Closing::visitRequest(const ir::Operation& operation)
         needValue(operation.operands[1]);
         needContents(weights);
     }
-    if (operation.operands.size() > 3 && m_set.needsContents(weights)) {
+    if (m_set.needsContents(weights)) {
         needContents(operation.operands[3]);
     }
 }

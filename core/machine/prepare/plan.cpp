@@ -94,6 +94,7 @@ private:
     std::vector<std::int32_t> m_asFactors;   // by ValueId: number of uses by such a dot_general
     std::int32_t m_kind = 0;                 // the kind of agents that run what is being planned
     const ir::Operation* m_fusion = nullptr; // the fusion that is being planned
+    bool m_isDirect = false; // whether a core_map is being planned whose agents access HBM
     // Shares of the unrolled loop that is being planned.
     const std::map<std::int32_t, double>* m_rounds = nullptr;
 };
@@ -116,6 +117,20 @@ bool coversRef(const ir::Program& program, const ir::Operation& operation)
     return true;
 }
 
+// How long a segment uses each unit.
+std::vector<std::pair<std::int32_t, Picoseconds>> demandsOf(const cost::SegmentCost& cost)
+{
+    std::map<std::int32_t, Cycles> sums;
+    for (const cost::Place& place : cost.places) {
+        sums[place.unit] += place.length;
+    }
+    std::vector<std::pair<std::int32_t, Picoseconds>> demands;
+    for (const auto& [unit, cycles] : sums) {
+        demands.emplace_back(unit, toPicoseconds(cycles, cost.clock));
+    }
+    return demands;
+}
+
 // Adds what the operations cost together as a template of the trace.
 Status Planner::addTemplate(std::span<const ir::Operation* const> operations, PlanItem& item)
 {
@@ -124,6 +139,8 @@ Status Planner::addTemplate(std::span<const ir::Operation* const> operations, Pl
     std::map<std::int32_t, double> parts;
     if (m_fusion != nullptr) {
         parts = m_streams.shares(operations);
+    }
+    if (m_fusion != nullptr || m_isDirect) {
         item.streams = m_streams.of(operations, parts);
     }
     Result<cost::SegmentCost> cost = cost::segmentCost(
@@ -134,6 +151,9 @@ Status Planner::addTemplate(std::span<const ir::Operation* const> operations, Pl
     }
     item.templateId = static_cast<std::int32_t>(m_plan.templates.size());
     item.duration = cost->duration;
+    if (m_chip.agents[static_cast<std::size_t>(m_kind)].sharesUnits) {
+        item.demands = demandsOf(*cost);
+    }
     m_plan.templates.push_back(asTemplate(std::move(*cost)));
     if (m_fusion != nullptr) {
         m_plan.templates.back().kind = trace::SegmentKind::Fusion;
@@ -164,8 +184,7 @@ Picoseconds Planner::launchOf(const ir::Operation& operation) const
 // that say what to copy.
 bool Planner::takesTime(const ir::Operation& operation) const
 {
-    return operation.code == ir::OpCode::DmaStart
-           && m_chip.operations.contains(ir::opName(operation.code));
+    return ir::startsCopy(operation.code) && m_chip.operations.contains(ir::opName(operation.code));
 }
 
 // `start`, if given, is the start of a copy that follows; its time is part of the segment.
@@ -301,6 +320,7 @@ Status Planner::control(const ir::Operation& operation, BlockPlan& block)
                              + " does not have.");
         }
         m_kind = *kind;
+        m_isDirect = mesh->directAccess;
     }
     if (operation.code == ir::OpCode::Pipeline) {
         item.duration = overheadOf(operation);
@@ -325,6 +345,7 @@ Status Planner::control(const ir::Operation& operation, BlockPlan& block)
         item.regions.push_back(*inner);
     }
     m_kind = around;
+    m_isDirect = m_isDirect && operation.code != ir::OpCode::CoreMap;
     m_fusion = fusion;
     m_rounds = rounds;
     block.items.push_back(std::move(item));

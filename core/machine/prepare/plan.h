@@ -65,6 +65,8 @@ struct PlanItem
     std::vector<Evaluation> evaluate;
     std::vector<PlanAccess> accesses;
     std::vector<PlanStream> streams; // of a fusion, in program order
+    // A segment of agents that share the units of their slot: how long it uses each unit.
+    std::vector<std::pair<std::int32_t, Picoseconds>> demands;
     const ir::Operation* fusion = nullptr;
     std::vector<const BlockPlan*> regions; // those of the control operation
 };

@@ -28,7 +28,7 @@ RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
                 reaches[static_cast<std::size_t>(operation.operands[i].index)] = true;
             }
         }
-        const bool copies = operation.code == OpCode::DmaStart || operation.code == OpCode::DmaWait;
+        const bool copies = ir::startsCopy(operation.code) || operation.code == OpCode::DmaWait;
         for (std::size_t i = copies ? 2 : 0; i < operation.operands.size(); ++i) {
             beside[static_cast<std::size_t>(operation.operands[i].index)] = true;
         }

@@ -26,6 +26,8 @@ struct BlockFrame
     std::size_t next = 0;
     // If the next item is a segment that was interrupted: how many of its operations have run.
     std::int32_t done = 0;
+    // Whether that segment has its place on the units that agents of a slot share.
+    bool reserved = false;
     // For a fusion under way: the last copy with which it streams, and when that copy ends.
     trace::OptionalRow<trace::CopyRow> streams;
     Picoseconds streamed;
@@ -58,7 +60,8 @@ struct Owned
 // run_scoped: its refs exist while its region runs.
 struct ScopeFrame
 {
-    Owned owned;
+    Owned owned;                           // nothing if the scope is shared
+    const ir::Operation* shared = nullptr; // the operation, if its agents share what it allocates
 };
 
 // core_map, on the first core of a slot: goes on when all cores are done.

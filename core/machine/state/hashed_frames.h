@@ -64,8 +64,8 @@ inline auto hashedParts(const Owned& owned)
 
 inline auto hashedParts(const ScopeFrame& frame)
 {
-    const auto& [owned] = frame;
-    return parts(owned);
+    const auto& [owned, shared] = frame;
+    return parts(owned, shared);
 }
 
 inline auto hashedParts(const CoresFrame& frame)
@@ -122,12 +122,31 @@ inline auto hashedParts(const Waiting& waiting)
     return parts(semaphore, amount, decrement, since, operation);
 }
 
+inline auto hashedParts(const StoreGroup& group)
+{
+    const auto& [copies, read, written] = group;
+    return parts(copies, read, written);
+}
+
+inline auto hashedParts(const UnderwayProduct& product)
+{
+    const auto& [end, accumulator] = product;
+    return parts(end, accumulator);
+}
+
+inline auto hashedParts(const SharedScope& scope)
+{
+    const auto& [device, kind, slot, operation, entered, inside, owned] = scope;
+    return parts(device, kind, slot, operation, entered, inside, owned);
+}
+
 inline auto hashedParts(const Agent& agent)
 {
     const auto& [id, kind, device, slot, core, cores, block, mesh, yields, time, frames, step,
-                 values, refs, gridFrame, waiting] = agent; // `mesh` follows from its frames
-    return parts(id, kind, device, slot, core, cores, block, yields, time, frames, step, values,
-                 refs, gridFrame, waiting);
+                 values, refs, gridFrame, waiting, groups, openGroup, products] = agent;
+    return parts(id, kind, device, slot, core, cores, block, // `mesh` follows from its frames
+                 yields, time, frames, step, values, refs, gridFrame, waiting, groups, openGroup,
+                 products);
 }
 
 } // namespace pallascope::machine

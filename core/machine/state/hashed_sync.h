@@ -48,9 +48,9 @@ inline auto hashedParts(const EarlySignal& signal)
 inline auto hashedParts(const Semaphore& semaphore)
 {
     const auto& [space, count, row, lastCopy, landed, held, isShared, settled, executed, clock,
-                 location] = semaphore;
+                 location, barrier, completed, arrivedCopies] = semaphore;
     return parts(space, count, row, lastCopy, landed, held, isShared, settled, executed, clock,
-                 location);
+                 location, barrier, completed, arrivedCopies);
 }
 
 inline auto hashedParts(const Flight& flight)

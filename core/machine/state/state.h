@@ -4,6 +4,7 @@
 
 #include "core/machine/memory/memory.h"
 #include "core/machine/memory/refs.h"
+#include "core/machine/state/barrier.h"
 #include "core/machine/state/frames.h"
 #include "core/machine/state/link.h"
 #include "core/machine/state/queue.h"
@@ -31,6 +32,20 @@ struct Waiting
     const ir::Operation* operation = nullptr;
 };
 
+// A group of copies out of SMEM that an agent waits for together.
+struct StoreGroup
+{
+    std::vector<AwaitedCopy> copies;
+    Picoseconds read, written; // when all of them have read SMEM, and written HBM
+};
+
+// A product of the tensor core that its agent has not waited for.
+struct UnderwayProduct
+{
+    Picoseconds end;
+    std::int32_t accumulator = -1; // the buffer to which it adds
+};
+
 struct Agent
 {
     std::int32_t id = 0; // its index in State::agents
@@ -49,6 +64,9 @@ struct Agent
     std::vector<RefBinding> refs;            // by slot
     std::optional<std::size_t> gridFrame; // index of the innermost pipeline's frame, for program_id
     std::optional<Waiting> waiting;
+    std::vector<StoreGroup> groups; // closed and not known to be written, the oldest first
+    StoreGroup openGroup;
+    std::vector<UnderwayProduct> products; // in the order of their requests
 
     [[nodiscard]] bool isDone() const { return frames.empty(); }
 };
@@ -110,6 +128,12 @@ struct Semaphore
     std::int64_t executed = 0;
     VectorClock clock;
     ir::LocationId location; // of what signalled it last
+    // Only of a barrier, whose `count` is that of the arrivals in its open phase and whose `landed`
+    // are the copies among them: what those know who have observed the last complete phase, and
+    // the copies that arrived in it.
+    Barrier barrier;
+    VectorClock completed;
+    std::vector<AwaitedCopy> arrivedCopies;
 };
 
 // A copy that moves data. It reads when it starts and lands when it ends.
@@ -180,6 +204,19 @@ struct SyncState
     std::map<std::tuple<std::int32_t, ir::ValueId, std::int64_t>, EarlySignal> early;
 };
 
+// What a collective run_scoped has allocated, which all agents of a block share.
+struct SharedScope
+{
+    std::int32_t device = 0, kind = 0, slot = 0;
+    const ir::Operation* operation = nullptr;
+    std::vector<std::int32_t> entered, inside; // agents: that have come, that have not left
+    Owned owned;
+};
+
+// Where the agents of a slot share its units: for each device and slot, when each unit of the chip
+// is free.
+using SlotUnitTimes = std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Picoseconds>>;
+
 struct State
 {
     // Ordered by device; on each device the cores of one slot after another, then the instances of
@@ -189,6 +226,8 @@ struct State
     // For each device: how many blocks of its core_map have begun.
     std::vector<std::int32_t> dispatched;
     Slab<Memory> memory;
+    std::vector<SharedScope> sharedScopes; // in the order in which they began
+    SlotUnitTimes slotUnits;
     CopyState copies;
     SyncState sync;
     std::set<std::int32_t> aliased; // buffers that an input and an output share

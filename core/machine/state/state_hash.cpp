@@ -24,9 +24,10 @@ public:
 
     void add(const State& state)
     {
-        const auto& [agents, dispatched, memory, copies, sync, aliased, races, delivered, stopped,
-                     turns] = state;
-        all(agents, dispatched, memory, copies, sync, aliased, races, delivered, stopped);
+        const auto& [agents, dispatched, memory, sharedScopes, slotUnits, copies, sync, aliased,
+                     races, delivered, stopped, turns] = state;
+        all(agents, dispatched, memory, sharedScopes, slotUnits, copies, sync, aliased, races,
+            delivered, stopped);
     }
 
 private:
@@ -146,8 +147,8 @@ private:
 
     void add(const BlockFrame& frame)
     {
-        const auto& [plan, owner, next, done, streams, streamed] = frame;
-        all(owner, next, done, streams, streamed, plan->items.size());
+        const auto& [plan, owner, next, done, reserved, streams, streamed] = frame;
+        all(owner, next, done, reserved, streams, streamed, plan->items.size());
         for (const ir::ValueId argument : plan->region->arguments) {
             add(argument);
         }
@@ -165,6 +166,11 @@ private:
     {
         const auto& [agent, epoch, ends, lives] = settled;
         all(agent, epoch, ends, lives);
+    }
+
+    void add(const Barrier& barrier)
+    {
+        all(barrier.m_needed, barrier.m_arrived, barrier.m_phase, barrier.m_observed);
     }
 
     void add(const FifoLink& link) { add(link.m_free); }

@@ -68,7 +68,8 @@ BareRun::BareRun(const machine::Settings& settings, ir::Program program, const s
     , agents(m_context, m_state.agents, findings)
     , copies(m_context, m_state.copies, findings)
     , semaphores(m_context, m_state.sync, agents, copies, findings)
-    , scopes(m_context, copies, semaphores, findings)
+    , barriers(m_context, m_state.sync, agents, copies, findings)
+    , scopes(m_context, m_state.sharedScopes, copies, semaphores, barriers, findings)
     , accesses(m_context, copies, findings)
 {
     agents.add();

@@ -5,6 +5,7 @@
 #include "core/ir/builder.h"
 #include "core/machine/parts/accesses.h"
 #include "core/machine/parts/agents.h"
+#include "core/machine/parts/barriers.h"
 #include "core/machine/parts/copies.h"
 #include "core/machine/parts/findings.h"
 #include "core/machine/parts/scopes.h"
@@ -88,6 +89,7 @@ public:
     machine::Agents agents;
     machine::Copies copies;
     machine::Semaphores semaphores;
+    machine::Barriers barriers;
     machine::Scopes scopes;
     machine::Accesses accesses;
 

@@ -51,7 +51,9 @@ struct DmaRun
     BareRun run;
     std::set<std::int32_t> aliased;
     machine::Arguments arguments{run.context(), aliased, run.agents, run.findings};
-    machine::ManualCopies dma{run.context(), run.agents, run.copies, run.semaphores, run.findings};
+    machine::StoreGroups groups{run.context(), run.copies};
+    machine::ManualCopies dma{run.context(),  run.agents, run.copies,
+                              run.semaphores, groups,     run.findings};
     machine::Owned owned;
 
     void start() { dma.start(run.operation(ir::OpCode::DmaStart)); }

@@ -1,0 +1,141 @@
+#include "core/ir/builder_gpu.h"
+
+#include "core/ir/builder.h"
+#include "core/ir/tracer.h"
+
+#include <utility>
+
+namespace pallascope::pl::gpu {
+
+using detail::Tracer;
+using ir::OpCode;
+
+namespace {
+
+void append(OpCode code, std::vector<ir::ValueId> operands, ir::Params params, Here here)
+{
+    Tracer::current().append(
+        {.code = code, .operands = std::move(operands), .params = std::move(params)}, here);
+}
+
+} // namespace
+
+void launch(Launch launch, const std::function<void()>& body, Here here)
+{
+    ir::CoreMapParams mesh{std::move(launch.threadAxis), launch.threads, std::move(launch.grid)};
+    mesh.directAccess = true;
+    coreMap(std::move(mesh), body, here);
+}
+
+Allocation smem(std::string name, DType dtype, Shape shape)
+{
+    return {{std::move(name), dtype, std::move(shape), ir::MemorySpace::Smem}};
+}
+
+Allocation barrier(std::string name, std::int32_t arrivals, Shape shape)
+{
+    return {{std::move(name), DType::Int32, std::move(shape), ir::MemorySpace::Barrier}, arrivals};
+}
+
+Allocation accumulator(std::string name, Shape shape, DType dtype)
+{
+    return {{std::move(name), dtype, std::move(shape), ir::MemorySpace::Accumulator}};
+}
+
+void runScoped(const std::vector<Allocation>& allocations, bool collective,
+               const std::function<void(const std::vector<Ref>&)>& body, Here here)
+{
+    Tracer& tracer = Tracer::current();
+    std::vector<Ref> refs;
+    std::vector<ir::ValueId> arguments;
+    ir::ScopedParams params{collective, {}};
+    bool hasBarrier = false;
+    for (const Allocation& one : allocations) {
+        const Scratch& scratch = one.scratch;
+        arguments.push_back(
+            tracer.newValue({scratch.dtype, scratch.shape, scratch.space}, scratch.name));
+        refs.emplace_back(arguments.back());
+        params.arrivals.push_back(one.arrivals);
+        hasBarrier = hasBarrier || one.arrivals > 0;
+    }
+    if (!hasBarrier) {
+        params.arrivals.clear();
+    }
+    ir::Operation operation{.code = OpCode::RunScoped, .params = std::move(params)};
+    operation.regions.push_back(tracer.region(std::move(arguments), [&] {
+        body(refs);
+        return std::vector<ir::ValueId>();
+    }));
+    tracer.append(std::move(operation), here);
+}
+
+void copyGmemToSmem(const Ref& source, const Ref& target, const Ref& barrier, Here here)
+{
+    append(OpCode::CopyGmemToSmem, {source.id(), target.id(), barrier.id()}, ir::PredicateParams{},
+           here);
+}
+
+void copySmemToGmem(const Ref& source, const Ref& target, bool commit, Here here)
+{
+    append(OpCode::CopySmemToGmem, {source.id(), target.id()}, ir::StoreCopyParams{false, commit},
+           here);
+}
+
+void commitGroup(Here here)
+{
+    append(OpCode::CommitGroup, {}, {}, here);
+}
+
+void waitSmemToGmem(std::int32_t n, bool readOnly, Here here)
+{
+    append(OpCode::WaitSmemToGmem, {}, ir::GroupWaitParams{n, readOnly}, here);
+}
+
+void commitSmem(Here here)
+{
+    append(OpCode::CommitSmem, {}, {}, here);
+}
+
+void barrierArrive(const Ref& barrier, Here here)
+{
+    append(OpCode::BarrierArrive, {barrier.id()}, ir::PredicateParams{}, here);
+}
+
+void barrierWait(const Ref& barrier, Here here)
+{
+    append(OpCode::BarrierWait, {barrier.id()}, {}, here);
+}
+
+void setMaxRegisters(std::int32_t n, bool increase, Here here)
+{
+    append(OpCode::SetMaxRegisters, {}, ir::RegistersParams{n, increase}, here);
+}
+
+void wgmma(const Ref& accumulator, const Ref& lhs, const Ref& rhs, Here here)
+{
+    append(OpCode::Wgmma, {accumulator.id(), lhs.id(), rhs.id()}, ir::WgmmaParams{}, here);
+}
+
+void wgmma(const Ref& accumulator, const Value& lhs, const Ref& rhs, Here here)
+{
+    append(OpCode::Wgmma, {accumulator.id(), lhs.id(), rhs.id()}, ir::WgmmaParams{true}, here);
+}
+
+void wgmmaWait(std::int32_t n, Here here)
+{
+    append(OpCode::WgmmaWait, {}, ir::ProductWaitParams{n}, here);
+}
+
+Value load(const Ref& accumulator, Here here)
+{
+    return Tracer::current()
+        .append({.code = OpCode::WgmmaAccumulatorDeref, .operands = {accumulator.id()}}, here)
+        .front();
+}
+
+void store(const Ref& accumulator, const Value& value, Here here)
+{
+    append(OpCode::WgmmaAccumulatorStore, {accumulator.id(), value.id()}, {}, here);
+}
+
+} // namespace pallascope::pl::gpu

@@ -1,0 +1,178 @@
+// Type rules of what a GPU's agents do asynchronously: copies by the TMA, barriers, and products of
+// the tensor core. The primitives are those of jax/_src/pallas/mosaic_gpu/primitives.py.
+#include "core/ir/type_rules.h"
+
+namespace pallascope::ir::type_rules {
+
+namespace {
+
+Status checkOneBarrier(const Operation& operation, const Type& type)
+{
+    if (type.space == MemorySpace::Barrier && type.shape.rank() == 0) {
+        return Done{};
+    }
+    return error(operation, "takes one barrier, not " + toString(type) + ".");
+}
+
+// Checks that there are `least` operands and, if the operation has a predicate, a bool after them.
+Status checkPredicate(const Program& program, const Operation& operation, std::size_t least,
+                      bool predicate)
+{
+    if (operation.operands.size() != least + (predicate ? 1U : 0U)) {
+        return error(operation, "takes " + std::to_string(least)
+                                    + " operands, and a bool if it has a predicate.");
+    }
+    if (predicate && operand(program, operation, least) != Type{DType::Bool, Shape{}, {}}) {
+        return error(operation, "has the predicate " + toString(operand(program, operation, least))
+                                    + "; expected a bool scalar.");
+    }
+    return Done{};
+}
+
+bool isShared(const Type& type)
+{
+    return type.space == MemorySpace::Smem;
+}
+
+// Slices of dynamic size do not exist here, so that the shapes are equal.
+Status checkCopy(const Operation& operation, const Type& source, const Type& target, bool loads)
+{
+    const Type &far = loads ? source : target, &near = loads ? target : source;
+    const bool sound = far.isRef() && isFar(*far.space) && isShared(near)
+                       && source.dtype == target.dtype && source.shape == target.shape;
+    return sound ? Status(Done{})
+                 : error(operation, "copies " + toString(source) + " to " + toString(target)
+                                        + "; expected a ref to " + (loads ? "hbm" : "smem")
+                                        + " and one to " + (loads ? "smem" : "hbm")
+                                        + ", of one dtype and shape.");
+}
+
+bool isAccumulator(const Type& type)
+{
+    return type.space == MemorySpace::Accumulator && type.shape.rank() == 2;
+}
+
+} // namespace
+
+Result<Types> loadCopy(const Program& program, const Operation& operation)
+{
+    const bool predicate = params<PredicateParams>(operation).predicate;
+    if (Status status = checkPredicate(program, operation, 3, predicate); !status) {
+        return status.error();
+    }
+    if (Status status = checkCopy(operation, operand(program, operation, 0),
+                                  operand(program, operation, 1), true);
+        !status) {
+        return status.error();
+    }
+    if (Status status = checkOneBarrier(operation, operand(program, operation, 2)); !status) {
+        return status.error();
+    }
+    return Types{};
+}
+
+Result<Types> storeCopy(const Program& program, const Operation& operation)
+{
+    const bool predicate = params<StoreCopyParams>(operation).predicate;
+    if (Status status = checkPredicate(program, operation, 2, predicate); !status) {
+        return status.error();
+    }
+    if (Status status = checkCopy(operation, operand(program, operation, 0),
+                                  operand(program, operation, 1), false);
+        !status) {
+        return status.error();
+    }
+    return Types{};
+}
+
+Result<Types> groupWait(const Program&, const Operation& operation)
+{
+    const std::int32_t n = params<GroupWaitParams>(operation).n;
+    if (n < 0) {
+        return error(operation,
+                     "leaves " + std::to_string(n) + " groups under way; expected 0 or more.");
+    }
+    return Types{};
+}
+
+Result<Types> barrierArrive(const Program& program, const Operation& operation)
+{
+    const bool predicate = params<PredicateParams>(operation).predicate;
+    if (Status status = checkPredicate(program, operation, 1, predicate); !status) {
+        return status.error();
+    }
+    if (Status status = checkOneBarrier(operation, operand(program, operation, 0)); !status) {
+        return status.error();
+    }
+    return Types{};
+}
+
+Result<Types> barrierWait(const Program& program, const Operation& operation)
+{
+    if (Status status = checkOneBarrier(operation, operand(program, operation, 0)); !status) {
+        return status.error();
+    }
+    return Types{};
+}
+
+Result<Types> wgmma(const Program& program, const Operation& operation)
+{
+    const Type &sum = operand(program, operation, 0), &lhs = operand(program, operation, 1),
+               &rhs = operand(program, operation, 2);
+    const bool inRegisters = params<WgmmaParams>(operation).lhsInRegisters;
+    const bool sound = isAccumulator(sum) && isShared(rhs) && lhs.isRef() != inRegisters
+                       && (inRegisters || isShared(lhs)) && lhs.shape.rank() == 2
+                       && rhs.shape.rank() == 2 && lhs.shape[0] == sum.shape[0]
+                       && lhs.shape[1] == rhs.shape[0] && rhs.shape[1] == sum.shape[1];
+    if (!sound) {
+        return error(operation, "adds " + toString(lhs) + " times " + toString(rhs) + " to "
+                                    + toString(sum)
+                                    + "; expected [m,k] times [k,n] to [m,n], the sum a ref in "
+                                      "accumulator, the right operand a ref in smem and the left "
+                                      "one such a ref, or a value if it lies in registers.");
+    }
+    return Types{};
+}
+
+Result<Types> productWait(const Program&, const Operation& operation)
+{
+    const std::int32_t n = params<ProductWaitParams>(operation).n;
+    if (n < 0) {
+        return error(operation,
+                     "leaves " + std::to_string(n) + " products under way; expected 0 or more.");
+    }
+    return Types{};
+}
+
+Result<Types> accumulatorLoad(const Program& program, const Operation& operation)
+{
+    const Type& sum = operand(program, operation, 0);
+    if (!isAccumulator(sum)) {
+        return error(operation, "takes a ref in accumulator, not " + toString(sum) + ".");
+    }
+    return Types{{sum.dtype, sum.shape, {}}};
+}
+
+Result<Types> accumulatorStore(const Program& program, const Operation& operation)
+{
+    const Type &sum = operand(program, operation, 0), &value = operand(program, operation, 1);
+    if (!isAccumulator(sum) || value != Type{sum.dtype, sum.shape, {}}) {
+        return error(operation, "puts " + toString(value) + " into " + toString(sum)
+                                    + "; expected a ref in accumulator and a value of its dtype "
+                                      "and shape.");
+    }
+    return Types{};
+}
+
+Result<Types> maxRegisters(const Program&, const Operation& operation)
+{
+    constexpr std::int32_t kLeast = 24, kMost = 256; // PTX ISA, setmaxnreg
+    const std::int32_t n = params<RegistersParams>(operation).n;
+    if (n < kLeast || n > kMost || n % 8 != 0) {
+        return error(operation, "asks for " + std::to_string(n)
+                                    + " registers; expected a multiple of 8 from 24 to 256.");
+    }
+    return Types{};
+}
+
+} // namespace pallascope::ir::type_rules

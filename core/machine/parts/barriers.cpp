@@ -1,0 +1,123 @@
+#include "core/machine/parts/barriers.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace pallascope::machine {
+
+Barriers::Barriers(const Context& context, SyncState& state, Agents& agents, Copies& copies,
+                   Findings& findings)
+    : m_recorder(context.recorder)
+    , m_turn(context.turn)
+    , m_races(context.races)
+    , m_state(state)
+    , m_agents(agents)
+    , m_copies(copies)
+    , m_findings(findings)
+{}
+
+void Barriers::prepare(SlabRange barriers, std::int32_t arrivals)
+{
+    for (std::int32_t i = barriers.first; i < barriers.first + barriers.count; ++i) {
+        m_state.semaphores[i].barrier = Barrier(arrivals);
+    }
+}
+
+void Barriers::arriveByProgram(const ir::Operation& operation)
+{
+    if (std::get<ir::PredicateParams>(operation.params).predicate
+        && m_turn.value(operation.operands.back()).scalar == 0) {
+        return;
+    }
+    const std::int32_t number = m_turn.semaphoreOf(operation.operands[0]);
+    Semaphore& barrier = m_state.semaphores[number];
+    barrier.location = operation.location;
+    m_races.signal(m_turn.agent().id, barrier.clock);
+    arrive(barrier, number, m_turn.agent().time);
+}
+
+void Barriers::deliver(const Signal& signal)
+{
+    Semaphore& barrier = m_state.semaphores[signal.semaphore];
+    barrier.location = signal.location;
+    barrier.lastCopy = signal.copy.copy;
+    barrier.landed.push_back(signal.copy);
+    arrive(barrier, signal.semaphore, signal.at);
+}
+
+void Barriers::arrive(Semaphore& barrier, std::int32_t number, Picoseconds at)
+{
+    const trace::AgentRow agent{m_turn.agent().id};
+    ++barrier.count;
+    m_recorder.addSignal(*barrier.row, agent, at, 1);
+    const Barrier::Arrival arrival = barrier.barrier.arrive();
+    if (!arrival.completes) {
+        return;
+    }
+    barrier.count -= barrier.barrier.needed();
+    m_recorder.addSignal(*barrier.row, agent, at, -barrier.barrier.needed());
+    if (arrival.fault) {
+        m_findings.stopAtBarrier(barrier, *arrival.fault, barrier.location);
+        return;
+    }
+    complete(barrier);
+    wake(number, at);
+}
+
+// What those who wait for this phase will know.
+void Barriers::complete(Semaphore& barrier)
+{
+    learn(barrier.completed, barrier.clock);
+    barrier.arrivedCopies = std::exchange(barrier.landed, {});
+}
+
+void Barriers::wake(std::int32_t number, Picoseconds at)
+{
+    Semaphore& barrier = m_state.semaphores[number];
+    for (Agent& agent : m_agents.all()) {
+        if (!agent.waiting || agent.waiting->semaphore != number) {
+            continue;
+        }
+        const Waiting waiting = *std::exchange(agent.waiting, std::nullopt);
+        agent.time = std::max(agent.time, at);
+        barrier.barrier.observe(agent.id);
+        pass(barrier, agent, waiting);
+        m_turn.endBy(agent.time);
+    }
+}
+
+void Barriers::wait(const ir::Operation& operation)
+{
+    const std::int32_t number = m_turn.semaphoreOf(operation.operands[0]);
+    Semaphore& barrier = m_state.semaphores[number];
+    Agent& agent = m_turn.agent();
+    const Waiting waiting{number, 1, false, agent.time, &operation};
+    const Barrier::Wait wait = barrier.barrier.wait(agent.id);
+    if (wait.fault) {
+        m_findings.stopAtBarrier(barrier, *wait.fault, operation.location);
+    } else if (wait.blocks) {
+        agent.waiting = waiting;
+    } else {
+        pass(barrier, agent, waiting);
+    }
+}
+
+// The agent has observed a phase: what arrived in it is ordered before what the agent does next.
+void Barriers::pass(Semaphore& barrier, Agent& agent, const Waiting& waiting)
+{
+    m_recorder.addWait({barrier.lastCopy, barrier.row, trace::OperationRow{waiting.operation->id}},
+                       trace::AgentRow{agent.id}, agent.step, waiting.since, agent.time);
+    m_races.wait(agent.id, barrier.completed);
+    for (const AwaitedCopy& copy : barrier.arrivedCopies) {
+        m_copies.landHeld(*copy.copy);
+        m_races.await(agent.id, copy);
+    }
+    // The accesses of these copies now count as the agent's. Others who observe the same phase know
+    // of them through the barrier.
+    if (!barrier.arrivedCopies.empty()) {
+        m_races.signal(agent.id, barrier.completed);
+    }
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,74 @@
+// Findings about the barriers and products of a GPU's agents.
+#include "core/base/format.h"
+#include "core/machine/parts/findings.h"
+
+namespace pallascope::machine {
+
+namespace {
+
+// What went wrong, for the end of a sentence that names the barrier.
+std::string faultText(BarrierFault fault, const Barrier& barrier)
+{
+    const std::string phase = countText(barrier.phase());
+    const std::string before = countText(barrier.phase() - 1);
+    switch (fault) {
+    case BarrierFault::Unobserved:
+        return "completes phase " + phase + ", and no agent has waited for phase " + before
+               + ". Wait for each phase before the next one completes.";
+    case BarrierFault::Missed:
+        return "completes phase " + phase
+               + " while an agent that waits on it has not waited for phase " + before
+               + ", which it then cannot tell from this one. Let it say that it is ready, by an "
+                 "arrival at a second barrier.";
+    case BarrierFault::Late:
+        return "has completed " + phase
+               + " phases when an agent waits on it for the first time. An agent that waits on a "
+                 "barrier must wait for each of its phases.";
+    case BarrierFault::Overrun:
+        return "has completed phase " + phase
+               + " before an agent waits for an earlier one, and the chip's one parity bit cannot "
+                 "tell the two apart. Wait for each phase before the next one completes.";
+    }
+    return {};
+}
+
+} // namespace
+
+void Findings::stopAtBarrier(const Semaphore& barrier, BarrierFault fault, ir::LocationId location)
+{
+    const std::string& name = m_recorder.builder.info.semaphores[barrier.row->index()].name;
+    stop(trace::found(trace::FindingKind::BarrierMisuse,
+                      "The barrier " + name + " " + faultText(fault, barrier.barrier)
+                          + " The run stops there." + calledFrom(location),
+                      name, m_turn.agent().step, {},
+                      m_recorder.description().sourceLine(m_prepared.program, location)));
+}
+
+// A barrier ends in the middle of a phase.
+void Findings::reportPending(const Semaphore& barrier, const std::string& name)
+{
+    m_recorder.addFinding(
+        trace::found(trace::FindingKind::BarrierMisuse,
+                     "The barrier " + name + " ends with " + countText(barrier.count) + " of the "
+                         + countText(barrier.barrier.needed())
+                         + " arrivals that complete a phase; arrivals must fill whole phases."
+                         + calledFrom(barrier.location),
+                     name, m_turn.agent().step, {},
+                     m_recorder.description().sourceLine(m_prepared.program, barrier.location)));
+}
+
+void Findings::reportUnfinishedProduct(const ir::Operation& operation)
+{
+    const bool loads = operation.code == ir::OpCode::WgmmaAccumulatorDeref;
+    const std::string name = m_prepared.refName(operation.operands[0]);
+    m_recorder.addFinding(trace::found(
+        loads ? trace::FindingKind::ReadBeforeWait : trace::FindingKind::OverwrittenInFlight,
+        name + (loads ? " is read (" : " is written (")
+            + m_prepared.program.where(operation.location)
+            + ") while a product that no wgmma_wait covers adds to it. Wait for the "
+              "product first.",
+        name, m_turn.agent().step, {},
+        m_recorder.description().sourceLine(m_prepared.program, operation.location)));
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,46 @@
+// Products of a GPU's tensor core, as by wgmma in JAX
+// (jax/_src/pallas/mosaic_gpu/primitives.py). An agent asks for a product and goes on; the tensor
+// core of its SM, which all agents of the SM share, serves the requests in order. The agent knows
+// that a product is done when a wgmma_wait covers it.
+#pragma once
+
+#include "core/machine/parts/accesses.h"
+#include "core/machine/parts/agents.h"
+#include "core/machine/parts/context.h"
+#include "core/machine/parts/copies.h"
+#include "core/machine/parts/findings.h"
+
+namespace pallascope::machine {
+
+class Products
+{
+public:
+    Products(const Context& context, Agents& agents, Copies& copies, Accesses& accesses,
+             Findings& findings);
+
+    void multiply(const PlanItem& item);
+    void wait(const ir::Operation& operation);
+    void load(const ir::Operation& operation);  // wgmma_accumulator_deref
+    void store(const ir::Operation& operation); // wgmma_accumulator_store
+
+private:
+    void compute(const ir::Operation& operation);
+    // Reports an access of an accumulator to which a product that nobody has waited for adds.
+    void checkDone(const ir::Operation& operation);
+    [[nodiscard]] Memory& accumulator(ir::ValueId ref);
+    // What somebody watches in a ref that the operation uses.
+    [[nodiscard]] Watch::Hits watched(const ir::Operation& operation, ir::ValueId ref);
+
+    const Prepared& m_prepared;
+    Recorder& m_recorder;
+    Turn& m_turn;
+    Ending& m_ending;
+    Slab<Memory>& m_memory;
+    Agents& m_agents;
+    Copies& m_copies;
+    Accesses& m_accesses;
+    Findings& m_findings;
+    Watch& m_watch;
+};
+
+} // namespace pallascope::machine

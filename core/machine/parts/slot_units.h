@@ -1,0 +1,27 @@
+// Units that the agents of a slot share, as the warpgroups of an SM do. They are served in the
+// order in which segments ask for them.
+#pragma once
+
+#include "core/machine/parts/agents.h"
+#include "core/machine/parts/context.h"
+
+namespace pallascope::machine {
+
+class SlotUnits
+{
+public:
+    // `times` is part of the run's state.
+    SlotUnits(const Context& context, SlotUnitTimes& times, Agents& agents);
+
+    // Gives the segment its place: the current agent waits until each unit has room, before the
+    // segment would end, for what the segment needs of it.
+    void reserve(const PlanItem& segment);
+
+private:
+    const Prepared& m_prepared;
+    Turn& m_turn;
+    SlotUnitTimes& m_times;
+    Agents& m_agents;
+};
+
+} // namespace pallascope::machine

@@ -1,0 +1,29 @@
+// The groups of copies from SMEM that a GPU's agent closes and waits for, as in JAX
+// (jax/_src/pallas/mosaic_gpu/primitives.py, commit_smem_to_gmem_group and wait_smem_to_gmem). A
+// copy has two ends: it has read SMEM, and what it has written can be seen in HBM.
+#pragma once
+
+#include "core/machine/parts/context.h"
+#include "core/machine/parts/copies.h"
+
+namespace pallascope::machine {
+
+class StoreGroups
+{
+public:
+    StoreGroups(const Context& context, Copies& copies);
+
+    // The current agent has started a copy; it belongs to the agent's open group.
+    void add(const AwaitedCopy& copy, Picoseconds read, Picoseconds written);
+    // Closes the open group, which may be empty.
+    void commit();
+    void wait(const ir::Operation& operation);
+
+private:
+    Recorder& m_recorder;
+    Turn& m_turn;
+    Races& m_races;
+    Copies& m_copies;
+};
+
+} // namespace pallascope::machine

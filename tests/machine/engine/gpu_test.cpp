@@ -1,0 +1,259 @@
+// Runs kernels of a GPU: blocks on SMs, warpgroups that share a block's memory, copies by the TMA,
+// barriers, groups of stores, products of the tensor core.
+#include "core/ir/builder_gpu.h"
+#include "tests/chip/chip_file.h"
+#include "tests/machine/support.h"
+
+#include <Eigen/Dense>
+#include <gtest/gtest.h>
+
+namespace pallascope::machine_test {
+
+namespace {
+
+namespace gpu = pl::gpu;
+using Refs = std::vector<pl::Ref>;
+
+const chip::Chip& h100()
+{
+    static const chip::Chip kChip = [] {
+        Result<chip::Chip> chip = chip::parse(chip::chipText("h100_sxm"), "h100_sxm");
+        if (!chip) {
+            throw std::runtime_error(chip.error().message);
+        }
+        return *std::move(chip);
+    }();
+    return kChip;
+}
+
+machine::RunResult runOnGpu(const ir::Program& program, const std::vector<Array>& inputs,
+                            machine::ValueMode values = machine::ValueMode::Full)
+{
+    return mustRun(program, inputs, values, h100());
+}
+
+constexpr Extent kTile = 256;
+
+// Each block doubles a tile of x: in by the TMA, out by the TMA.
+struct DoubleParts
+{
+    bool waitsIn = true, waitsOut = true;
+};
+
+ir::Program doubleProgram(Extent blocks, const DoubleParts& parts = {})
+{
+    return mustTrace(pl::kernel(
+        "double", {pl::in("x", kF32, {blocks * kTile}), pl::out("y", kF32, {blocks * kTile})},
+        [&](pl::Ref x, pl::Ref y) {
+            gpu::launch({{{"block", static_cast<std::int32_t>(blocks)}}}, [&] {
+                const pl::Value first = pl::axisIndex("block") * static_cast<int>(kTile);
+                gpu::runScoped({gpu::smem("in", kF32, {kTile}), gpu::smem("out", kF32, {kTile}),
+                                gpu::barrier("ready")},
+                               true, [&](const Refs& refs) {
+                                   gpu::copyGmemToSmem(x.at(pl::ds(first, kTile)), refs[0],
+                                                       refs[2]);
+                                   if (parts.waitsIn) {
+                                       gpu::barrierWait(refs[2]);
+                                   }
+                                   refs[1][pl::all] = refs[0][pl::all].load() * 2.0F;
+                                   gpu::commitSmem();
+                                   gpu::copySmemToGmem(refs[1], y.at(pl::ds(first, kTile)));
+                                   if (parts.waitsOut) {
+                                       gpu::waitSmemToGmem(0);
+                                   }
+                               });
+            });
+        }));
+}
+
+} // namespace
+
+TEST(Gpu, blocksCopyInAndOutByTheTma)
+{
+    constexpr Extent kBlocks = 300; // more than there are SMs
+    const Array x = counting(kF32, {kBlocks * kTile});
+    const machine::RunResult run = runOnGpu(doubleProgram(kBlocks), {x});
+    EXPECT_EQ(findingsText(run), "");
+    std::vector<double> expected = elementsOf(x);
+    for (double& element : expected) {
+        element *= 2;
+    }
+    EXPECT_EQ(elementsOf(run.outputs[0]), expected);
+}
+
+TEST(Gpu, aReadBeforeTheBarrierIsFound)
+{
+    const machine::RunResult run =
+        runOnGpu(doubleProgram(1, {.waitsIn = false}), {counting(kF32, {kTile})});
+    EXPECT_EQ(findingsOf(run, "read_before_wait").size(), 1U) << findingsText(run);
+}
+
+TEST(Gpu, aStoreForWhichNobodyWaitsIsCutOff)
+{
+    const machine::RunResult run =
+        runOnGpu(doubleProgram(1, {.waitsOut = false}), {counting(kF32, {kTile})});
+    EXPECT_EQ(findingsOf(run, "freed_in_flight").size(), 1U) << findingsText(run);
+}
+
+namespace {
+
+// Warpgroup 1 brings tiles into `slots` slots; warpgroup 0 adds them up and gives the slots back.
+ir::Program ringProgram(std::int32_t tiles, std::int32_t slots, bool waitsForFree)
+{
+    return mustTrace(pl::kernel(
+        "ring", {pl::in("x", kF32, {tiles, kTile}), pl::out("y", kF32, {kTile})},
+        [&](pl::Ref x, pl::Ref y) {
+            gpu::launch({{}, 2, "wg"}, [&] {
+                const auto body = [&](const Refs& refs) {
+                    const pl::Ref &tile = refs[0], &ready = refs[1], &free = refs[2];
+                    const auto isMemory = pl::axisIndex("wg") == 1;
+                    pl::when(isMemory, [&] {
+                        pl::foriLoop(tiles, {}, [&](pl::Value i, std::vector<pl::Value>) {
+                            const pl::Value slot = i % slots;
+                            if (waitsForFree) {
+                                pl::when(i >= slots, [&] { gpu::barrierWait(free.at(slot)); });
+                            }
+                            gpu::copyGmemToSmem(x.at({i, pl::all}), tile.at({slot, pl::all}),
+                                                ready.at(slot));
+                            return std::vector<pl::Value>{};
+                        });
+                    });
+                    pl::when(pl::axisIndex("wg") == 0, [&] {
+                        const std::vector<pl::Value> sum = pl::foriLoop(
+                            tiles, {pl::full({kTile}, 0, kF32)},
+                            [&](pl::Value i, std::vector<pl::Value> carry) {
+                                const pl::Value slot = i % slots;
+                                gpu::barrierWait(ready.at(slot));
+                                pl::Value next =
+                                    carry[0] + tile.at({slot, pl::all})[pl::all].load();
+                                gpu::barrierArrive(free.at(slot));
+                                return std::vector<pl::Value>{next};
+                            });
+                        y[pl::all] = sum[0];
+                    });
+                };
+                gpu::runScoped({gpu::smem("tile", kF32, {slots, kTile}),
+                                gpu::barrier("ready", 1, {slots}),
+                                gpu::barrier("free", 1, {slots})},
+                               true, body);
+            });
+        }));
+}
+
+} // namespace
+
+TEST(Gpu, warpgroupsHandTilesOverByBarriers)
+{
+    const Array x = counting(kF32, {8, kTile});
+    const machine::RunResult run = runOnGpu(ringProgram(8, 2, true), {x});
+    EXPECT_EQ(findingsText(run), "");
+    std::vector<double> expected(kTile, 0.0);
+    const std::vector<double> elements = elementsOf(x);
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+        expected[i % kTile] += elements[i];
+    }
+    EXPECT_EQ(elementsOf(run.outputs[0]), expected);
+}
+
+TEST(Gpu, aSlotThatIsFilledBeforeItIsFreeIsFound)
+{
+    const machine::RunResult run = runOnGpu(ringProgram(8, 2, false), {counting(kF32, {8, kTile})});
+    EXPECT_NE(findingsText(run), "");
+}
+
+namespace {
+
+// A matrix product by tiles, as in a Hopper kernel of one warpgroup with `slots` slots.
+ir::Program productProgram(Extent m, Extent n, Extent k, std::int32_t slots, bool waits)
+{
+    constexpr Extent kM = 64, kN = 128, kK = 64;
+    return mustTrace(pl::kernel(
+        "product",
+        {pl::in("a", DType::F16, {m, k}), pl::in("b", DType::F16, {k, n}),
+         pl::out("c", kF32, {m, n})},
+        [&](pl::Ref a, pl::Ref b, pl::Ref c) {
+            gpu::launch({{{"m", static_cast<std::int32_t>(m / kM)},
+                          {"n", static_cast<std::int32_t>(n / kN)}}},
+                        [&] {
+                            const pl::Value row = pl::axisIndex("m") * static_cast<int>(kM),
+                                            column = pl::axisIndex("n") * static_cast<int>(kN);
+                            const auto body = [&](const Refs& refs) {
+                                const auto fetch = [&](const pl::Value& step) {
+                                    const pl::Value slot = step % slots,
+                                                    at = step * static_cast<int>(kK);
+                                    gpu::copyGmemToSmem(a.at({pl::ds(row, kM), pl::ds(at, kK)}),
+                                                        refs[0].at({slot, pl::all, pl::all}),
+                                                        refs[2].at(slot));
+                                    gpu::copyGmemToSmem(b.at({pl::ds(at, kK), pl::ds(column, kN)}),
+                                                        refs[1].at({slot, pl::all, pl::all}),
+                                                        refs[2].at(slot));
+                                };
+                                const auto steps = static_cast<std::int64_t>(k / kK);
+                                pl::foriLoop(slots, {}, [&](pl::Value i, std::vector<pl::Value>) {
+                                    fetch(i);
+                                    return std::vector<pl::Value>{};
+                                });
+                                pl::foriLoop(steps, {}, [&](pl::Value i, std::vector<pl::Value>) {
+                                    const pl::Value slot = i % slots;
+                                    gpu::barrierWait(refs[2].at(slot));
+                                    gpu::wgmma(refs[3], refs[0].at({slot, pl::all, pl::all}),
+                                               refs[1].at({slot, pl::all, pl::all}));
+                                    gpu::wgmmaWait(0);
+                                    pl::when(i + slots < static_cast<int>(steps),
+                                             [&] { fetch(i + slots); });
+                                    return std::vector<pl::Value>{};
+                                });
+                                if (!waits) {
+                                    gpu::wgmma(refs[3], refs[0].at({0, pl::all, pl::all}),
+                                               refs[1].at({0, pl::all, pl::all}));
+                                }
+                                c[{pl::ds(row, kM), pl::ds(column, kN)}] = gpu::load(refs[3]);
+                            };
+                            gpu::runScoped({gpu::smem("a_smem", DType::F16, {slots, kM, kK}),
+                                            gpu::smem("b_smem", DType::F16, {slots, kK, kN}),
+                                            gpu::barrier("ready", 2, {slots}),
+                                            gpu::accumulator("acc", {kM, kN})},
+                                           true, body);
+                        });
+        }));
+}
+
+} // namespace
+
+TEST(Gpu, theTensorCoreAddsProductsToAnAccumulator)
+{
+    constexpr Extent kM = 128, kN = 256, kK = 256;
+    const Array a = normalArray(DType::F16, {kM, kK}, 0), b = normalArray(DType::F16, {kK, kN}, 1);
+    const machine::RunResult run = runOnGpu(productProgram(kM, kN, kK, 2, true), {a, b});
+    EXPECT_EQ(findingsText(run), "");
+    using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const std::vector<double> left = elementsOf(a), right = elementsOf(b),
+                              found = elementsOf(run.outputs[0]);
+    const Matrix expected = Eigen::Map<const Matrix>(left.data(), kM, kK)
+                            * Eigen::Map<const Matrix>(right.data(), kK, kN);
+    for (Extent i = 0; i < kM * kN; ++i) {
+        EXPECT_NEAR(found[static_cast<std::size_t>(i)], expected.data()[i], 1e-3);
+    }
+}
+
+TEST(Gpu, anAccumulatorThatIsReadTooSoonIsFound)
+{
+    const machine::RunResult run =
+        runOnGpu(productProgram(64, 128, 128, 2, false),
+                 {normalArray(DType::F16, {64, 128}, 0), normalArray(DType::F16, {128, 128}, 1)});
+    EXPECT_EQ(findingsOf(run, "read_before_wait").size(), 1U) << findingsText(run);
+}
+
+TEST(Gpu, neededRunsHaveTheSameTimes)
+{
+    const ir::Program program = productProgram(128, 256, 256, 2, true);
+    const machine::RunResult full = runOnGpu(
+        program, {normalArray(DType::F16, {128, 256}, 0), normalArray(DType::F16, {256, 256}, 1)});
+    const machine::RunResult needed =
+        runOnGpu(program, {Array{DType::F16, {128, 256}, {}}, Array{DType::F16, {256, 256}, {}}},
+                 machine::ValueMode::Needed);
+    EXPECT_EQ(full.trace->end, needed.trace->end);
+    EXPECT_EQ(full.trace->copies.size(), needed.trace->copies.size());
+}
+
+} // namespace pallascope::machine_test
