@@ -3,6 +3,7 @@
 #include "core/base/check.h"
 #include "core/cost/budget.h"
 #include "core/cost/tiling.h"
+#include "core/ir/infer.h"
 #include "core/machine/ops/evaluate.h"
 
 #include <algorithm>
@@ -93,16 +94,23 @@ bool Accesses::leavesRef(const ir::Operation& operation, std::size_t axis, std::
     return goesOn;
 }
 
-// An array in memory occupies whole tiles, and copies may include the padding behind it. Those of
-// JAX's emit_pipeline do (jax/_src/pallas/mosaic/pipeline.py, BufferedRefBase.get_dma_slice).
+// An array in memory of a TPU occupies whole tiles, and copies may include the padding behind it.
+// Those of JAX's emit_pipeline do (jax/_src/pallas/mosaic/pipeline.py,
+// BufferedRefBase.get_dma_slice). A GPU's TMA takes any block that begins in its array, fills with
+// zeros what is beyond when it loads, and drops it when it stores.
 bool Accesses::isPadding(const ir::Operation& operation, const Shape& extents, std::size_t axis,
                          std::int64_t last) const
 {
+    if (operation.code != OpCode::RefAt
+        || m_prepared.uses.beside[static_cast<std::size_t>(operation.results[0].index)]) {
+        return false;
+    }
+    if (m_prepared.chip.agents.front().sharesUnits) {
+        return ir::isFar(*m_prepared.program.type(operation.operands[0]).space);
+    }
     const Shape& root = m_prepared.program.type(m_prepared.rootOf(operation.operands[0])).shape;
     const std::size_t behind = extents.rank() - axis;
-    if (operation.code != OpCode::RefAt
-        || m_prepared.uses.beside[static_cast<std::size_t>(operation.results[0].index)]
-        || behind > root.rank() || root[root.rank() - behind] != extents[axis]) {
+    if (behind > root.rank() || root[root.rank() - behind] != extents[axis]) {
         return false;
     }
     const auto near = cost::memoryOf(ir::MemorySpace::Vmem, m_prepared.chip);

@@ -392,7 +392,8 @@ void ManualCopies::arriveAtEnd(const ManualCopy& copy)
                         {}});
 }
 
-// Copies only what exists at both ends; padding at the source reads as undefined.
+// Copies only what exists at both ends. What is beyond the source reads as undefined, or as zeros by
+// a GPU's TMA.
 void ManualCopies::dropPadding(const ir::Operation& dmaStart, RefBinding& source,
                                RefBinding& target)
 {
@@ -402,12 +403,15 @@ void ManualCopies::dropPadding(const ir::Operation& dmaStart, RefBinding& source
     if (source.asked && m_prepared.needed.needsContents(to)) {
         m_copies.land(m_turn.agent().time); // copies that have ended come before this one
         Buffer& memory = m_turn.buffer(target.buffer);
-        const Buffer nothing(m_prepared.program.type(to).dtype, room, memory.fill());
+        const DType dtype = m_prepared.program.type(to).dtype;
+        RuntimeValue beyond = dmaStart.code == ir::OpCode::DmaStart
+                                  ? Buffer(dtype, room, memory.fill()).loadAll()
+                                  : RuntimeValue::zeros(dtype, room);
         if (m_watch.isOn()) {
             m_watch.byOperation(dmaStart);
         }
         const Watch::Writing writing(m_watch, m_watch.in(target), Touch::Kind::Cleared);
-        storeThrough(target, memory, nothing.loadAll());
+        storeThrough(target, memory, std::move(beyond));
     }
     std::vector<Window> windows(there.rank());
     for (std::size_t axis = 0; axis < windows.size(); ++axis) {
