@@ -1,6 +1,7 @@
 // The commands that say what there is: `list` for all names, `describe` for a kernel, a chip or a
 // file.
 #include "app/cli/commands.h"
+#include "app/cli/describe_chip.h"
 #include "app/run_job/chips.h"
 #include "core/base/format.h"
 #include "core/base/read_file.h"
@@ -203,55 +204,6 @@ void describeKernelJson(const KernelInfo& kernel)
         json["parameters"].push_back(std::move(row));
     }
     fmt::print("{}\n", json.dump(2));
-}
-
-void printChip(const chip::Chip& chip)
-{
-    fmt::print("{} ({})\n\n", chip.title, chip.name);
-    for (const chip::Memory& memory : chip.memories) {
-        fmt::print("  memory {:<7} {}{}\n", memory.name, bytesText(memory.bytes),
-                   memory.defaultLimit ? ", scoped limit " + bytesText(*memory.defaultLimit) : "");
-    }
-    for (const chip::Link& link : chip.links) {
-        fmt::print("  link   {:<7} {} datasheet, {} achieved, latency {}\n", link.name,
-                   bandwidthText(link.datasheet.value()), bandwidthText(link.achieved().value()),
-                   timeText(link.latency));
-    }
-    if (chip.interconnect) {
-        const chip::Link& link = chip.interconnect->link;
-        fmt::print("  link   {:<7} {} each way to {} neighbours, latency {} a hop\n", link.name,
-                   bandwidthText(link.achieved().value()), chip.interconnect->links,
-                   timeText(link.latency));
-    }
-    for (const chip::Unit& unit : chip.units) {
-        std::string rates;
-        for (const auto& [dtype, rate] : unit.matrixRates) {
-            rates +=
-                fmt::format(", {} {}", dtypeName(dtype), flopRateText(rate.peakFlopsPerSecond));
-        }
-        const std::string array =
-            unit.rows > 0 ? fmt::format(" of {}\u00d7{}", unit.rows, unit.columns) : "";
-        fmt::print("  unit   {:<7} {}, {}{}{}\n", unit.name, unitKindName(unit.kind), unit.count,
-                   array, rates);
-    }
-    for (const chip::AgentKind& agent : chip.agents) {
-        const bool isMegacore = agent.count > 1 && &agent == &chip.agents.front();
-        fmt::print("  agent  {} \u00d7 {}, {:.3g} GHz{}\n", agent.count, agent.name,
-                   static_cast<double>(agent.clock.value()) * 1e-9,
-                   agent.slots > 1 ? fmt::format(", in each {} of {}", agent.slotName, agent.slots)
-                   : isMegacore    ? ", one device together (megacore)"
-                                   : "");
-    }
-    if (chip.devices > 1) {
-        fmt::print("  a kernel runs on one of the chip's {} devices: the figures above are one's\n",
-                   chip.devices);
-    }
-    for (const chip::UnknownFigure& figure : chip.unknown) {
-        fmt::print("  unknown: {} ({}); {} stands in\n", figure.name, figure.why,
-                   significant(figure.standIn, 3));
-    }
-    fmt::print("  step overhead {}\n\nEvery figure with its source: --json.\n",
-               timeText(chip.stepOverhead));
 }
 
 int describeChip(const Result<chip::Chip>& chip, bool json)

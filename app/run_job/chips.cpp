@@ -19,6 +19,9 @@ const std::vector<chip::Chip>& builtInChips()
             PALLASCOPE_CHECK(chip.has_value());
             chips.push_back(std::move(*chip));
         }
+        // TPUs first: what is built in is for them.
+        std::stable_partition(chips.begin(), chips.end(),
+                              [](const chip::Chip& chip) { return !chip.multiprocessor; });
         return chips;
     }();
     return kChips;

@@ -13,6 +13,7 @@ namespace pallascope::app {
 // The chip for kernels that were not made for a certain one.
 inline constexpr const char* kUsualChip = "tpu_v5e";
 
+// TPUs, then GPUs, each in the order of their names.
 [[nodiscard]] const std::vector<chip::Chip>& builtInChips();
 
 // Takes a name ("tpu_v5e"), an alias ("v5e") or the path of a file. An error names what was asked

@@ -35,11 +35,10 @@ std::optional<BytesPerSecond> rateOf(const chip::Chip& chip, const chip::Unit& u
     if (!hasAll || unit.cyclesPerRegister <= 0) {
         return std::nullopt;
     }
-    const chip::AgentKind& cores = chip.agents.front();
     const double perCycle = static_cast<double>(unit.count) / unit.cyclesPerRegister
                             * static_cast<double>(chip.registerBytes.value());
-    return BytesPerSecond(perCycle * static_cast<double>(cores.clock.value())
-                          * static_cast<double>(cores.count * cores.slots));
+    return BytesPerSecond(perCycle * static_cast<double>(chip.agents.front().clock.value())
+                          * static_cast<double>(chip.unitSets()));
 }
 
 bool isOfChip(const chip::Chip& chip, const std::string& kind)

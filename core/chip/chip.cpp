@@ -59,4 +59,10 @@ std::optional<std::int32_t> Chip::linkBetween(std::int32_t from, std::int32_t to
                                 : std::optional(static_cast<std::int32_t>(found - links.begin()));
 }
 
+std::int64_t Chip::unitSets(std::int32_t agent) const
+{
+    const AgentKind& kind = agents[static_cast<std::size_t>(agent)];
+    return multiprocessor ? kind.slots : kind.slots * kind.count;
+}
+
 } // namespace pallascope::chip

@@ -7,6 +7,7 @@
 #include "core/base/result.h"
 #include "core/base/unit_kind.h"
 #include "core/base/units.h"
+#include "core/chip/multiprocessor.h"
 
 #include <map>
 #include <optional>
@@ -29,7 +30,7 @@ struct UnknownFigure
 struct Memory
 {
     std::string name;  // "HBM", "VMEM", "SMEM"
-    std::string scope; // "chip" or "agent": what shares it
+    std::string scope; // "chip", "slot" or "agent": what shares it
     Bytes bytes;
     Bytes granule{1}; // the smallest unit of a copy
     // Extents of the native tile of 32-bit elements along the last axes; empty: none.
@@ -139,6 +140,9 @@ struct Chip
     std::optional<Interconnect> interconnect;
     std::vector<Unit> units;
     std::vector<AgentKind> agents;
+    // Set: the chip is a GPU. The slots of its first kind of agents are multiprocessors, and the
+    // units that these agents own are those of one multiprocessor, which they share.
+    std::optional<Multiprocessor> multiprocessor;
     Bytes registerBytes{4096};   // size of one vector register
     std::int64_t registers = 64; // number of vector registers
     // Keyed by the operation's name.
@@ -164,6 +168,8 @@ struct Chip
     // direction, otherwise the one in the other direction, otherwise, if one of them is HBM, any
     // link of HBM; none if there is none.
     [[nodiscard]] std::optional<std::int32_t> linkBetween(std::int32_t from, std::int32_t to) const;
+    // How many sets of the units there are that agents of a kind own, on one device.
+    [[nodiscard]] std::int64_t unitSets(std::int32_t agent = 0) const;
 };
 
 // Parses a chip file. Errors start with `name` and give the JSON pointer, the value and what was

@@ -20,8 +20,8 @@ using Json = nlohmann::ordered_json;
 Memory parseMemory(const Node& node)
 {
     Memory memory{.name = node["name"].text(), .scope = node["scope"].text()};
-    if (memory.scope != "chip" && memory.scope != "agent") {
-        node["scope"].fail("\"chip\" or \"agent\"");
+    if (memory.scope != "chip" && memory.scope != "slot" && memory.scope != "agent") {
+        node["scope"].fail("\"chip\", \"slot\" or \"agent\"");
     }
     memory.bytes = Bytes(node["bytes"].whole(kMostBytes, "bytes"));
     if (node.has("granule")) {
@@ -291,11 +291,26 @@ void readConstants(const Node& constants, Chip& chip)
     }
 }
 
+void readMultiprocessor(const Node& node, Chip& chip)
+{
+    for (const char* name : {"SMEM", "L2"}) {
+        if (!chip.memoryIndex(name)) {
+            node.fail(std::string("no such object in a file without the memory ") + name);
+        }
+    }
+    const std::int32_t shared = *chip.memoryIndex("SMEM");
+    chip.multiprocessor =
+        parseMultiprocessor(node, chip.memories[static_cast<std::size_t>(shared)].bytes);
+}
+
 void readChip(const Node& root, Chip& chip)
 {
     readHeader(root, chip);
     readParts(root, chip);
     readConstants(root["constants"], chip);
+    if (root.has("multiprocessor")) {
+        readMultiprocessor(root["multiprocessor"], chip);
+    }
     if (root.has("operations")) {
         parseOperations(root["operations"], chip);
     }

@@ -103,7 +103,8 @@ def foreign_names(root):
     names = {path.stem for path in (root / "kernels").glob("*.cpp")} - NOT_KERNELS
     for path in (root / "resources/chips").glob("*.json"):
         names.add(path.stem)
-        names.add(path.stem.split("_", 1)[-1])  # "v5e" of "tpu_v5e"
+        names.add(path.stem.removeprefix("tpu_"))  # "v5e" of "tpu_v5e"
+        names.add(path.stem.split("_", 1)[0] if path.stem[:4] != "tpu_" else "")  # "h100"
     return sorted({name.replace("_", "").lower() for name in names if name}, key=len, reverse=True)
 
 

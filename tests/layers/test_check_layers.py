@@ -7,7 +7,7 @@ import unittest
 import check_layers
 
 CLEAN = {
-    "core/base/units.h": "#pragma once\n#include <cstdint>\n",
+    "core/base/units.h": "#pragma once\n#include <cstdint>\nint big;\n",
     "core/ir/program.h": '#pragma once\n#include "core/base/units.h"\n',
     "core/ir/program.cpp": '#include "core/ir/program.h"\n#include <Eigen/Core>\n',
     "core/machine/run.h": '#pragma once\n#include "core/trace/trace.h"\n',
@@ -18,6 +18,7 @@ CLEAN = {
     "app/main.cpp": '#include "kernels/kernels.h"\n#include "views/canvas.h"\n#include <QApplication>\n',
     "tests/core/any.cpp": '#include "kernels/kernels.h"\n#include "views/layout/scene/scene.h"\n',
     "resources/chips/tpu_v9x.json": "{}\n",
+    "resources/chips/x900_big.json": "{}\n",
     "README.md": "std::shared_ptr, a shared table\n",
 }
 
@@ -80,7 +81,7 @@ class CheckLayers(unittest.TestCase):
         self.assertOneIn("core/chip/a.h:2", "only .cpp files", {"core/chip/a.h": text})
 
     def testANameOfAChipOrKernelInCoreIsFound(self):
-        for line in ("// as in softmax", 'const auto name = "tpu_v9x";', "int v9xCores;", "Softmax();"):
+        for line in ("// as in softmax", 'const auto name = "tpu_v9x";', "int v9xCores;", "Softmax();", "X900 x;"):
             with self.subTest(line=line):
                 text = f"\n{line}\n"
                 self.assertOneIn("core/cost/a.cpp:2", "by name", {"core/cost/a.cpp": text})

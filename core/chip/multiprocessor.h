@@ -1,0 +1,56 @@
+// What a GPU's chip file says about its multiprocessors: how many blocks of threads fit on one at
+// a time, and what they share there. A chip without multiprocessors, such as a TPU, has none of it.
+#pragma once
+
+#include "core/base/units.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace pallascope::chip {
+
+class Node;
+
+// The limits of one multiprocessor (SM). A warp has kWarpThreads threads and a warpgroup, which is
+// what an agent stands for, kWarpgroupThreads.
+inline constexpr std::int64_t kWarpThreads = 32, kWarpgroupThreads = 128;
+
+struct Multiprocessor
+{
+    std::int64_t computeMajor = 0, computeMinor = 0; // compute capability: 9 and 0 of "9.0"
+    std::int64_t threads = 0;                        // resident at a time
+    std::int64_t threadsPerBlock = 0;
+    std::int64_t blocks = 0; // resident at a time
+    std::int64_t warpGranule =
+        1;                      // warps of a multiprocessor that registers allow: a multiple of it
+    std::int64_t registers = 0; // of 32 bits
+    std::int64_t registersPerThread = 0;
+    std::int64_t registerGranule = 1; // registers of a warp are rounded up to it
+    Bytes shared;                     // capacity of the memory SMEM
+    Bytes sharedPerBlock;             // the most that a block may ask for
+    Bytes sharedReserved;             // what the system takes for each block
+    Bytes sharedGranule{1};           // both together are rounded up to it
+    std::int64_t namedBarriers = 0;   // of a block
+    // Graphics processing clusters, and the blocks of a thread block cluster: as any chip of this
+    // capability takes them, and the most of this one. Absent before there were such clusters.
+    std::int64_t gpcs = 1;
+    std::optional<std::int64_t> clusterBlocks, clusterBlocksMost;
+    Bytes l2Usable; // what of the memory L2 keeps its rate when it is filled again and again
+    // Cycles: what the bulk copy engine adds to the latency of a load; from the last of several
+    // products that were issued together until a wait for them returns, beside their own time; one
+    // arrival at a barrier; a wait at a barrier that is complete; a load from shared memory. Bulk
+    // copies and products that are waited for are absent where the chip has none.
+    std::optional<double> copyCycles, productWaitCycles;
+    double arriveCycles = 0, waitCycles = 0, sharedLoadCycles = 0;
+    double sharedBytesPerCycle = 0;   // what shared memory gives to loads or to products
+    Hertz boostClock, sustainedClock; // which of them counts is the agents' clock
+
+    [[nodiscard]] std::int64_t warps() const { return threads / kWarpThreads; }
+
+    bool operator==(const Multiprocessor&) const = default;
+};
+
+// Reads the object `multiprocessor` of a chip file. `shared` is the capacity of SMEM.
+[[nodiscard]] Multiprocessor parseMultiprocessor(const Node& node, Bytes shared);
+
+} // namespace pallascope::chip

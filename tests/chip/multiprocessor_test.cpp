@@ -1,0 +1,169 @@
+// The object `multiprocessor` of a GPU's chip file: how it is read, and the sentences about wrong
+// ones.
+#include "core/chip/chip.h"
+#include "tests/chip/chip_file.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace pallascope::chip {
+
+namespace {
+
+using nlohmann::json;
+
+json gpuFile()
+{
+    return json::parse(chipText("h100_sxm"));
+}
+
+json smFigure(const json& value)
+{
+    return {{"value", value}, {"source", "a test"}, {"status", "assumed"}};
+}
+
+std::string refusalOf(const json& file)
+{
+    const Result<Chip> chip = parse(file.dump(), "my.json");
+    return chip ? "" : chip.error().message;
+}
+
+std::string refusalWith(const std::string& key, const json& value)
+{
+    json file = gpuFile();
+    file["multiprocessor"][key] = smFigure(value);
+    return refusalOf(file);
+}
+
+std::string smSentence(const std::string& place, const std::string& value, const std::string& right)
+{
+    return "The chip file my.json: /multiprocessor/" + place + " is " + value + "; expected "
+           + right + ".";
+}
+
+} // namespace
+
+TEST(Multiprocessor, isRead)
+{
+    const Multiprocessor sm = parse(chipText("h100_sxm"), "a chip").value().multiprocessor.value();
+    EXPECT_EQ(sm.computeMajor, 9);
+    EXPECT_EQ(sm.computeMinor, 0);
+    EXPECT_EQ(sm.threads, 2048);
+    EXPECT_EQ(sm.warps(), 64);
+    EXPECT_EQ(sm.threadsPerBlock, 1024);
+    EXPECT_EQ(sm.blocks, 32);
+    EXPECT_EQ(sm.warpGranule, 4);
+    EXPECT_EQ(sm.registers, 65536);
+    EXPECT_EQ(sm.registersPerThread, 255);
+    EXPECT_EQ(sm.registerGranule, 256);
+    EXPECT_EQ(sm.shared, Bytes(228 << 10));
+    EXPECT_EQ(sm.sharedPerBlock, Bytes(227 << 10));
+    EXPECT_EQ(sm.sharedReserved, Bytes(1024));
+    EXPECT_EQ(sm.sharedGranule, Bytes(128));
+    EXPECT_EQ(sm.sharedBytesPerCycle, 128);
+    EXPECT_EQ(sm.sharedLoadCycles, 29);
+    EXPECT_EQ(sm.namedBarriers, 16);
+    EXPECT_EQ(sm.gpcs, 8);
+    EXPECT_EQ(sm.clusterBlocks, 8);
+    EXPECT_EQ(sm.clusterBlocksMost, 16);
+    EXPECT_EQ(sm.l2Usable, Bytes(34 << 20));
+    EXPECT_EQ(sm.copyCycles, 105);
+    EXPECT_EQ(sm.productWaitCycles, 60);
+    EXPECT_EQ(sm.arriveCycles, 24);
+    EXPECT_EQ(sm.waitCycles, 99);
+    EXPECT_EQ(sm.boostClock, Hertz(1'980'000'000));
+    EXPECT_EQ(sm.sustainedClock, Hertz(1'755'000'000));
+}
+
+TEST(Multiprocessor, hasNoneOfWhatOlderChipsLack)
+{
+    json file = gpuFile();
+    for (const char* key :
+         {"cluster_blocks", "cluster_blocks_most", "copy_cycles", "product_wait_cycles"}) {
+        file["multiprocessor"].erase(key);
+    }
+    const Result<Chip> chip = parse(file.dump(), "a chip");
+    ASSERT_TRUE(chip) << chip.error().message;
+    const Multiprocessor& sm = chip->multiprocessor.value();
+    EXPECT_FALSE(sm.clusterBlocks);
+    EXPECT_FALSE(sm.clusterBlocksMost);
+    EXPECT_FALSE(sm.copyCycles);
+    EXPECT_FALSE(sm.productWaitCycles);
+    EXPECT_EQ(sm.registers, 65536); // what is left is read
+}
+
+TEST(Multiprocessor, isAbsentOnTpus)
+{
+    for (const resources::EmbeddedFile& file : resources::chipFiles()) {
+        const Result<Chip> chip = parse(file.text, file.name);
+        ASSERT_TRUE(chip) << chip.error().message;
+        EXPECT_EQ(chip->multiprocessor.has_value(), chip->name.rfind("tpu_", 0) != 0);
+    }
+}
+
+TEST(Multiprocessor, thatLacksAFigureIsRefusedByItsName)
+{
+    for (const auto& [key, unused] : gpuFile()["multiprocessor"].items()) {
+        json file = gpuFile();
+        file["multiprocessor"].erase(key);
+        const bool optional = key == "cluster_blocks" || key == "cluster_blocks_most"
+                              || key == "copy_cycles" || key == "product_wait_cycles";
+        EXPECT_EQ(refusalOf(file), optional ? ""
+                                            : "The chip file my.json: the key /multiprocessor/"
+                                                  + key + " is missing.");
+    }
+}
+
+TEST(Multiprocessor, thatIsBadIsNamedWithWhatIsRight)
+{
+    EXPECT_EQ(refusalWith("threads", 0),
+              smSentence("threads/value", "0", "a whole number of threads from 1 to 65536"));
+    EXPECT_EQ(refusalWith("threads", 2000),
+              smSentence("threads/value", "2000", "a multiple of 128, the threads of a warpgroup"));
+    EXPECT_EQ(
+        refusalWith("threads_per_block", 4096),
+        smSentence("threads_per_block/value", "4096", "a whole number of threads from 1 to 2048"));
+    EXPECT_EQ(
+        refusalWith("shared_per_block", 240'000),
+        smSentence("shared_per_block/value", "240000", "a whole number of bytes from 1 to 233472"));
+    EXPECT_EQ(
+        refusalWith("register_granule", 1.5),
+        smSentence("register_granule/value", "1.5", "a whole number of registers from 1 to 65536"));
+    EXPECT_EQ(refusalWith("arrive_cycles", -1),
+              smSentence("arrive_cycles/value", "-1", "a number of cycles from 0 to 1e6"));
+    EXPECT_EQ(refusalWith("compute_capability", 9.0),
+              smSentence("compute_capability/value", "9.0", "a list"));
+    EXPECT_EQ(refusalWith("compute_capability", {9}),
+              smSentence("compute_capability/value", "[9]",
+                         "a list of the major and the minor number, such as [9, 0]"));
+    EXPECT_EQ(refusalWith("compute_capability", {9, -1}),
+              smSentence("compute_capability/value/1", "-1", "a whole number from 0 to 99"));
+    json file = gpuFile();
+    file["multiprocessor"]["blocks"] = 32;
+    EXPECT_EQ(refusalOf(file), "The chip file my.json: /multiprocessor/blocks is 32; expected an "
+                               "object.");
+    file["multiprocessor"] = nullptr;
+    EXPECT_EQ(refusalOf(file),
+              "The chip file my.json: /multiprocessor is null; expected an object.");
+}
+
+TEST(Multiprocessor, needsTheMemoriesThatItsFiguresAreOf)
+{
+    json file = gpuFile();
+    file["memories"][1]["name"] = "cache";
+    file["links"][0]["to"] = file["links"][1]["from"] = "cache";
+    const std::string message = refusalOf(file);
+    EXPECT_NE(message.find("/multiprocessor is {"), std::string::npos) << message;
+    EXPECT_NE(message.find("no such object in a file without the memory L2."), std::string::npos)
+        << message;
+}
+
+TEST(Memory, mayBelongToASlot)
+{
+    json file = gpuFile();
+    file["memories"][2]["scope"] = "block";
+    EXPECT_EQ(refusalOf(file), "The chip file my.json: /memories/2/scope is \"block\"; expected "
+                               "\"chip\", \"slot\" or \"agent\".");
+}
+
+} // namespace pallascope::chip
