@@ -1,0 +1,62 @@
+// How many blocks of threads a multiprocessor of a GPU runs at a time, by CUDA's rules
+// (cuda_occupancy.h of the CUDA Toolkit; CUDA C++ Best Practices Guide, occupancy).
+#pragma once
+
+#include "core/base/units.h"
+#include "core/chip/multiprocessor.h"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace pallascope::cost {
+
+// What one block takes of a multiprocessor.
+struct BlockDemand
+{
+    std::int64_t threads = chip::kWarpgroupThreads;
+    std::int64_t registersPerThread = 0;
+    Bytes shared; // without what the system reserves
+};
+
+enum class OccupancyLimit : std::uint8_t
+{
+    Registers,
+    SharedMemory,
+    Threads,
+    Blocks
+};
+
+// In the order of the enumerators.
+inline constexpr std::array<std::string_view, 4> kOccupancyLimitNames{"registers", "shared memory",
+                                                                      "threads", "blocks"};
+
+struct Occupancy
+{
+    std::int64_t blocks = 0; // at a time; 0: not even one fits
+    std::int64_t warps = 0;  // of all these blocks
+    // For each limit how many blocks it would allow alone, in the order of the enumerators.
+    std::array<std::int64_t, 4> allowed{};
+    std::vector<OccupancyLimit> limits; // those that allow no more than `blocks`
+};
+
+[[nodiscard]] Occupancy occupancy(const BlockDemand& block, const chip::Multiprocessor& sm);
+
+// The most registers with which one block of this many threads fits. A compiler that knows the
+// size of a block may take so many; how many it takes cannot be known without it.
+[[nodiscard]] std::int64_t mostRegisters(std::int64_t threads, const chip::Multiprocessor& sm);
+
+// A grid of blocks on all multiprocessors. A new block begins as soon as one ends, so these waves
+// are exact only for blocks that take equally long.
+struct Waves
+{
+    std::int64_t atATime = 0; // blocks
+    std::int64_t waves = 0;
+    std::int64_t last = 0; // blocks of the last wave, the tail; `atATime` if it is full
+};
+
+[[nodiscard]] Waves waves(std::int64_t blocks, std::int64_t multiprocessors,
+                          std::int64_t blocksPerMultiprocessor);
+
+} // namespace pallascope::cost
