@@ -3,6 +3,7 @@
 
 #include "core/base/format.h"
 #include "core/cost/segment.h"
+#include "core/cost/target.h"
 #include "core/cost/tiling.h"
 #include "core/ir/pipeline_facts.h"
 
@@ -240,7 +241,10 @@ Result<std::vector<Budget>> budgets(const ir::Program& program, const chip::Chip
         return Done{};
     };
     const std::vector<const ir::Operation*> pipelines = ir::pipelinesOf(program);
-    Status status = pipelines.empty() ? take(scopeBudget(program, chip)) : Status(Done{});
+    Status status = checkTarget(program, chip);
+    if (status && pipelines.empty()) {
+        status = take(scopeBudget(program, chip));
+    }
     for (std::size_t i = 0; i < pipelines.size() && status; ++i) {
         status = take(budget(program, *pipelines[i], chip));
     }

@@ -48,7 +48,8 @@ struct Budget
 // The budget of a program without pipelines: its SMEM arguments and the largest nested scopes.
 [[nodiscard]] Result<Budget> scopeBudget(const ir::Program& program, const chip::Chip& chip);
 
-// The budget of every pipeline in program order, or scopeBudget() if there is no pipeline.
+// The budget of every pipeline in program order, or scopeBudget() if there is no pipeline. The
+// error says that the program is for another kind of chip, or that the chip lacks a memory.
 [[nodiscard]] Result<std::vector<Budget>> budgets(const ir::Program& program,
                                                   const chip::Chip& chip);
 

@@ -78,6 +78,18 @@ TEST(RunErrors, areAboutTheChipOrItsFile)
     EXPECT_EQ(empty.error().about, (Things{{Subject::File, file}}));
 }
 
+TEST(RunErrors, areAboutTheChipIfItIsAGpu)
+{
+    for (const char* kernel : {"matmul", "add_vectors"}) {
+        const RunRequest request{.kernel = kernel, .chip = "h100"};
+        const Error error = refusalOf(request);
+        EXPECT_TRUE(error.isAbout(Subject::Chip)) << error.message;
+        EXPECT_EQ(error.message.find("Nearest blocks"), std::string::npos) << error.message;
+        EXPECT_FALSE(viewWithoutRun(request, error));
+        EXPECT_FALSE(startReplay(request));
+    }
+}
+
 TEST(RunErrors, areOfTheKindCancelledWhenItWas)
 {
     const Result<FinishedRun> run =

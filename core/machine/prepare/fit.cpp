@@ -1,6 +1,7 @@
 // Checks what must hold before anything runs.
 #include "core/base/format.h"
 #include "core/cost/budget.h"
+#include "core/cost/target.h"
 #include "core/ir/mesh.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/prepare/prepared.h"
@@ -51,6 +52,9 @@ Status checkArrays(const ir::Program& program, const chip::Chip& chip)
 
 Result<std::vector<cost::Budget>> fittingBudgets(const ir::Program& program, const chip::Chip& chip)
 {
+    if (Status status = cost::checkTarget(program, chip); !status) {
+        return status.error();
+    }
     if (Status status = checkArrays(program, chip); !status) {
         return status.error();
     }
