@@ -62,7 +62,7 @@ std::optional<std::int32_t> Chip::linkBetween(std::int32_t from, std::int32_t to
 std::int64_t Chip::unitSets(std::int32_t agent) const
 {
     const AgentKind& kind = agents[static_cast<std::size_t>(agent)];
-    return multiprocessor ? kind.slots : kind.slots * kind.count;
+    return kind.sharesUnits ? kind.slots : kind.slots * kind.count;
 }
 
 } // namespace pallascope::chip

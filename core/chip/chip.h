@@ -140,8 +140,7 @@ struct Chip
     std::optional<Interconnect> interconnect;
     std::vector<Unit> units;
     std::vector<AgentKind> agents;
-    // Set: the chip is a GPU. The slots of its first kind of agents are multiprocessors, and the
-    // units that these agents own are those of one multiprocessor, which they share.
+    // Set: the chip is a GPU. The slots of its first kind of agents are multiprocessors.
     std::optional<Multiprocessor> multiprocessor;
     Bytes registerBytes{4096};   // size of one vector register
     std::int64_t registers = 64; // number of vector registers

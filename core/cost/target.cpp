@@ -14,9 +14,28 @@ bool isOfTpus(ir::MemorySpace space)
     case ir::MemorySpace::Vmem:
     case ir::MemorySpace::TileSpmem:
     case ir::MemorySpace::Spmem:
+    case ir::MemorySpace::Semaphore:
+    case ir::MemorySpace::DmaSemaphore:
+    case ir::MemorySpace::BarrierSemaphore:
         return true;
     default:
-        return ir::isSemaphore(space);
+        return false;
+    }
+}
+
+bool isOfTpus(ir::OpCode code)
+{
+    switch (code) {
+    case ir::OpCode::Pipeline:
+    case ir::OpCode::DmaStart:
+    case ir::OpCode::MatmulPushRhs:
+    case ir::OpCode::MatmulAccLhs:
+    case ir::OpCode::MatmulPop:
+    case ir::OpCode::MatmulLhsFifo:
+    case ir::OpCode::MatmulPopFifo:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -36,9 +55,7 @@ std::optional<std::string> signOfTpus(const ir::Program& program)
         const auto note = [&](const std::string& what) {
             sign = sign ? sign : said(program, what, operation.location);
         };
-        const ir::OpKind kind = ir::opEntry(operation.code).kind;
-        if (operation.code == ir::OpCode::Pipeline || operation.code == ir::OpCode::DmaStart
-            || kind == ir::OpKind::Request) {
+        if (isOfTpus(operation.code)) {
             note("it has the operation " + std::string(ir::opName(operation.code)));
         }
         for (const ir::Region& region : operation.regions) {

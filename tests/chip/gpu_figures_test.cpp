@@ -133,6 +133,7 @@ TEST(GpuFigures, ofWarpgroupsShareAMultiprocessor)
         const AgentKind& agents = chip.agents.front();
         EXPECT_EQ(agents.name, "Warpgroup");
         EXPECT_EQ(agents.slotName, "SM");
+        EXPECT_TRUE(agents.sharesUnits);
         EXPECT_EQ(agents.count * kWarpgroupThreads, chip.multiprocessor->threads);
         EXPECT_EQ(agents.clock, chip.multiprocessor->sustainedClock);
         EXPECT_EQ(chip.registerBytes, Bytes(512)); // 32 bits of 128 threads

@@ -158,6 +158,17 @@ TEST(Multiprocessor, needsTheMemoriesThatItsFiguresAreOf)
         << message;
 }
 
+TEST(Units, mayBelongToASlot)
+{
+    json file = gpuFile();
+    EXPECT_EQ(parse(file.dump(), "a chip").value().unitSets(), 132);
+    file["agents"][0]["unit_owner"] = "agent";
+    EXPECT_EQ(parse(file.dump(), "a chip").value().unitSets(), 132 * 16);
+    file["agents"][0]["unit_owner"] = "chip";
+    EXPECT_EQ(refusalOf(file), "The chip file my.json: /agents/0/unit_owner is \"chip\"; expected "
+                               "\"agent\" or \"slot\".");
+}
+
 TEST(Memory, mayBelongToASlot)
 {
     json file = gpuFile();

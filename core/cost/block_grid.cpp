@@ -1,0 +1,201 @@
+#include "core/cost/block_grid.h"
+
+#include "core/base/format.h"
+#include "core/base/shape.h"
+#include "core/ir/mesh.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace pallascope::cost {
+
+namespace {
+
+// Barriers of scopes that follow each other are shared if they are alike: as many of them, which
+// as many arrivals complete. Counted by (arrivals, barriers).
+using Barriers = std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>;
+
+struct Need
+{
+    Bytes arrays;
+    Barriers barriers;
+    bool hasReductions = false;
+
+    // Both at the same time.
+    void add(const Need& other)
+    {
+        arrays += other.arrays;
+        for (const auto& [alike, count] : other.barriers) {
+            barriers[alike] += count;
+        }
+        hasReductions = hasReductions || other.hasReductions;
+    }
+
+    // One after the other.
+    void follow(const Need& other)
+    {
+        arrays = std::max(arrays, other.arrays);
+        for (const auto& [alike, count] : other.barriers) {
+            barriers[alike] = std::max(barriers[alike], count);
+        }
+        hasReductions = hasReductions || other.hasReductions;
+    }
+};
+
+bool isReduction(ir::OpCode code)
+{
+    return code == ir::OpCode::ReduceSum || code == ir::OpCode::ReduceMax
+           || code == ir::OpCode::ReduceMin || code == ir::OpCode::ReduceProd;
+}
+
+Need needOfScope(const ir::Program& program, const ir::Operation& scope)
+{
+    const auto* params = std::get_if<ir::ScopedParams>(&scope.params);
+    Need need;
+    const std::vector<ir::ValueId>& refs = scope.regions[0].arguments;
+    for (std::size_t i = 0; i < refs.size(); ++i) {
+        const ir::Type& type = program.type(refs[i]);
+        if (*type.space == ir::MemorySpace::Smem) {
+            const Bytes bytes = packedBytes(type.dtype, type.shape.elements());
+            need.arrays += Bytes(alignTo(bytes.value(), kSharedGranule.value()));
+        } else if (*type.space == ir::MemorySpace::Barrier) {
+            const std::int64_t arrivals =
+                params != nullptr && i < params->arrivals.size() ? params->arrivals[i] : 0;
+            ++need.barriers[{arrivals, type.shape.elements()}];
+        }
+    }
+    return need;
+}
+
+Need needOf(const ir::Program& program, const ir::Region& region)
+{
+    Need need;
+    for (const ir::Operation& operation : region.operations) {
+        if (isReduction(operation.code)) {
+            need.follow({kReductionScratch, {}, true});
+            continue;
+        }
+        for (const ir::Region& inner : operation.regions) {
+            Need nested;
+            if (operation.code == ir::OpCode::RunScoped) {
+                nested = needOfScope(program, operation);
+            }
+            nested.add(needOf(program, inner));
+            need.follow(nested);
+        }
+    }
+    return need;
+}
+
+std::vector<const ir::Operation*> coreMapsOf(const ir::Program& program)
+{
+    std::vector<const ir::Operation*> found;
+    ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (operation.code == ir::OpCode::CoreMap) {
+            found.push_back(&operation);
+        }
+    });
+    return found;
+}
+
+} // namespace
+
+Bytes BlockShared::total() const
+{
+    return arrays + kBarrierBytes * barriers;
+}
+
+BlockShared blockShared(const ir::Program& program, const ir::Operation& coreMap)
+{
+    const Need need = needOf(program, coreMap.regions[0]);
+    BlockShared shared{need.arrays, 0, need.hasReductions};
+    for (const auto& [alike, count] : need.barriers) {
+        shared.barriers += alike.second * count;
+    }
+    return shared;
+}
+
+std::vector<BlockGrid> blockGrids(const ir::Program& program, const chip::Chip& chip,
+                                  std::optional<std::int64_t> registers)
+{
+    std::vector<BlockGrid> grids;
+    if (!chip.multiprocessor) {
+        return grids;
+    }
+    const chip::Multiprocessor& sm = *chip.multiprocessor;
+    for (const ir::Operation* coreMap : coreMapsOf(program)) {
+        const auto& mesh = std::get<ir::CoreMapParams>(coreMap->params);
+        BlockGrid grid{.coreMap = coreMap, .shared = blockShared(program, *coreMap)};
+        grid.block.threads = mesh.cores * chip::kWarpgroupThreads;
+        grid.block.registersPerThread = registers.value_or(mostRegisters(grid.block.threads, sm));
+        grid.assumesRegisters = !registers;
+        grid.warpsAtMost = sm.warps();
+        grid.block.shared = grid.shared.total();
+        grid.occupancy = occupancy(grid.block, sm);
+        grid.blocks = ir::sizeOf(mesh.grid);
+        grid.waves = waves(grid.blocks, chip.agents.front().slots, grid.occupancy.blocks);
+        grids.push_back(std::move(grid));
+    }
+    return grids;
+}
+
+std::vector<std::string> linesOf(const BlockGrid& grid)
+{
+    const BlockShared& shared = grid.shared;
+    std::string of = bytesText(shared.arrays) + " of arrays";
+    of += shared.hasReductions ? " and of scratch for reductions" : "";
+    of += shared.barriers > 0 ? ", " + counted(shared.barriers, "barrier", "barriers") : "";
+    const std::int64_t warpgroups = grid.block.threads / chip::kWarpgroupThreads;
+    std::vector<std::string> lines{"a block has " + counted(warpgroups, "warpgroup", "warpgroups")
+                                   + " and takes " + countText(shared.total().value())
+                                   + " bytes of shared memory: " + of};
+    std::string limits, allowed;
+    for (const OccupancyLimit limit : grid.occupancy.limits) {
+        limits += (limits.empty() ? "" : " and ")
+                  + std::string(kOccupancyLimitNames[static_cast<std::size_t>(limit)]);
+    }
+    for (std::size_t i = 0; i < kOccupancyLimitNames.size(); ++i) {
+        allowed += (i == 0 ? "" : ", ") + std::string(kOccupancyLimitNames[i]) + " "
+                   + countText(grid.occupancy.allowed[i]);
+    }
+    lines.push_back("an SM runs " + counted(grid.occupancy.blocks, "block", "blocks")
+                    + " at a time (" + countText(grid.occupancy.warps) + " of "
+                    + countText(grid.warpsAtMost) + " warps), limited by " + limits
+                    + "; each alone allows: " + allowed);
+    lines.push_back(countText(grid.block.registersPerThread) + " registers a thread"
+                    + (grid.assumesRegisters ? " are assumed, the most with which one block fits; "
+                                               "the compiler decides how many there are"
+                                             : ""));
+    lines.push_back(counted(grid.blocks, "block", "blocks") + " in "
+                    + counted(grid.waves.waves, "wave", "waves") + " of "
+                    + countText(grid.waves.atATime) + " at a time; the last has "
+                    + countText(grid.waves.last));
+    return lines;
+}
+
+Status checkBlocks(const ir::Program& program, const chip::Chip& chip)
+{
+    for (const BlockGrid& grid : blockGrids(program, chip)) {
+        const chip::Multiprocessor& sm = *chip.multiprocessor;
+        const std::string where = program.where(grid.coreMap->location);
+        if (grid.block.threads > sm.threadsPerBlock) {
+            return limitError(where + ": a block of " + program.name + " has "
+                              + countText(grid.block.threads / chip::kWarpgroupThreads)
+                              + " warpgroups (" + countText(grid.block.threads) + " threads); "
+                              + chip.title + " takes "
+                              + countText(sm.threadsPerBlock / chip::kWarpgroupThreads) + " ("
+                              + countText(sm.threadsPerBlock) + ").");
+        }
+        if (grid.block.shared > sm.sharedPerBlock) {
+            return limitError(where + ": a block of " + program.name + " needs "
+                              + countText(grid.block.shared.value()) + " bytes of shared memory; "
+                              + chip.title + " has " + countText(sm.sharedPerBlock.value())
+                              + " for a block. Fewer slots or smaller tiles need less.");
+        }
+    }
+    return Done{};
+}
+
+} // namespace pallascope::cost

@@ -1,0 +1,56 @@
+// The blocks of a core_map on a GPU: how much shared memory one takes, how many run at a time, and
+// in how many waves all of them run.
+#pragma once
+
+#include "core/base/result.h"
+#include "core/chip/chip.h"
+#include "core/cost/occupancy.h"
+#include "core/ir/program.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pallascope::cost {
+
+// The shared memory of one block by the rule of JAX's Mosaic GPU lowering
+// (jax/_src/pallas/mosaic_gpu/lowering.py): it is allocated once, for the scopes that need most.
+struct BlockShared
+{
+    Bytes arrays;               // of scopes, each ref rounded up to kSharedGranule, and scratch
+    std::int64_t barriers = 0;  // of kBarrierBytes each
+    bool hasReductions = false; // they take kReductionScratch bytes of the arrays'
+
+    [[nodiscard]] Bytes total() const;
+};
+
+inline constexpr Bytes kSharedGranule{1024}, kBarrierBytes{8}, kReductionScratch{2048};
+
+[[nodiscard]] BlockShared blockShared(const ir::Program& program, const ir::Operation& coreMap);
+
+// What the blocks of one core_map take and how they run.
+struct BlockGrid
+{
+    const ir::Operation* coreMap = nullptr;
+    BlockShared shared;
+    BlockDemand block;
+    bool assumesRegisters = true; // of a thread
+    std::int64_t warpsAtMost = 0; // of a multiprocessor
+    Occupancy occupancy;
+    std::int64_t blocks = 1; // of the grid
+    Waves waves;
+};
+
+// One for each core_map, in program order; none on chips without multiprocessors. How many
+// registers a thread has is not known before a kernel is compiled: without `registers`, it is the
+// most with which one block fits.
+[[nodiscard]] std::vector<BlockGrid> blockGrids(const ir::Program& program, const chip::Chip& chip,
+                                                std::optional<std::int64_t> registers = {});
+
+// Sentences about the grid for people, without the place of its core_map.
+[[nodiscard]] std::vector<std::string> linesOf(const BlockGrid& grid);
+
+// Fails with a limit error if not even one block of some core_map fits on a multiprocessor.
+[[nodiscard]] Status checkBlocks(const ir::Program& program, const chip::Chip& chip);
+
+} // namespace pallascope::cost
