@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from pallascope import __main__ as command_line
 from pallascope.jax_compat import chips as known_chips
+from pallascope.jax_compat import gpu_chips
 from support import (PALLASCOPE, call, integers, like, operations, pallascope, pipeline_of,
                      pl, pltpu, run)
 
@@ -176,11 +177,21 @@ def test_kernels_ask_for_the_chip_that_they_are_captured_for(chip):
 
 def test_chips_have_the_aliases_of_their_files():
     folder = pathlib.Path(__file__).parents[2] / "resources" / "chips"
-    chips = [json.loads(path.read_text()) for path in sorted(folder.glob("tpu_*.json"))]
-    assert sorted(chip["name"] for chip in chips) == sorted(known_chips.DEVICE_KINDS)
+    chips = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    assert sorted(chip["name"] for chip in chips) == sorted(known_chips.NAMES)
     for chip in chips:
-        for name in (chip["name"], *chip["aliases"]):
+        for name in (chip["name"], *chip.get("aliases", ())):
             assert known_chips.chip_named(name) == chip["name"]
+
+
+def test_gpus_are_those_of_their_files():
+    folder = pathlib.Path(__file__).parents[2] / "resources" / "chips"
+    for name, gpu in gpu_chips.GPUS.items():
+        chip = json.loads((folder / f"{name}.json").read_text())
+        block = chip["multiprocessor"]
+        assert gpu[1:] == (chip["agents"][0]["slots"]["value"],
+                           tuple(block["compute_capability"]["value"]),
+                           block["shared_per_block"]["value"])
 
 
 # ---- the command -----------------------------------------------------------------------------
