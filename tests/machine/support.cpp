@@ -38,6 +38,12 @@ const chip::Chip& v5p()
     return kChip;
 }
 
+const chip::Chip& h100()
+{
+    static const chip::Chip kChip = loaded("h100_sxm.json");
+    return kChip;
+}
+
 void copyAndWait(const pl::Ref& from, const pl::Ref& to, const pl::Ref& semaphore)
 {
     pl::dmaStart(from, to, semaphore);

@@ -16,6 +16,7 @@ namespace pallascope::machine_test {
 
 [[nodiscard]] const chip::Chip& v5e();
 [[nodiscard]] const chip::Chip& v5p(); // two cores
+[[nodiscard]] const chip::Chip& h100();
 
 inline constexpr DType kF32 = DType::F32, kInt = DType::Int32;
 inline constexpr auto kUnit = ir::MemorySpace::Accumulator;

@@ -227,6 +227,24 @@ bool Copies::isOnItsWay(std::int32_t buffer) const
                           });
 }
 
+void Copies::finishReads(SlabRange buffers)
+{
+    const auto finish = [&](Flight& flight) {
+        const std::int32_t from = flight.source.buffer - buffers.first;
+        if (flight.operand != nullptr || from < 0 || from >= buffers.count) {
+            return;
+        }
+        if (!flight.started) {
+            read(flight);
+        }
+        flight.source.buffer = -1;
+    };
+    for (Queue<Flight>& link : m_state.flights) {
+        std::for_each(link.begin(), link.end(), finish);
+    }
+    std::for_each(m_state.held.begin(), m_state.held.end(), finish);
+}
+
 void Copies::dropFlights(SlabRange buffers)
 {
     for (Queue<Flight>& link : m_state.flights) {

@@ -64,6 +64,8 @@ public:
 
     // Whether some copy under way will write to the buffer.
     [[nodiscard]] bool isOnItsWay(std::int32_t buffer) const;
+    // A GPU's copies out of memory that ends read it now: the SM keeps it until they have.
+    void finishReads(SlabRange buffers);
     // Drops copies that nobody waited for and that would land in memory that no longer exists.
     void dropFlights(SlabRange buffers);
 

@@ -53,10 +53,23 @@ void CoreMaps::enter(const PlanItem& item)
     }
 }
 
+namespace {
+
+// A block does not wait for what the block before it left under way.
+void forgetUnderway(Agent& agent)
+{
+    agent.groups.clear();
+    agent.openGroup = {};
+    agent.products.clear();
+}
+
+} // namespace
+
 // Begins the next block in the slot of this agent.
 void CoreMaps::dispatch(const PlanItem& item)
 {
     const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
+    forgetUnderway(m_turn.agent());
     m_turn.agent().block = m_dispatched[static_cast<std::size_t>(m_turn.agent().device)]++;
     m_turn.agent().frames.emplace_back(BlockFrame{item.regions[0]});
     for (std::int32_t core = 1; core < mesh.cores; ++core) {
@@ -68,6 +81,7 @@ void CoreMaps::dispatch(const PlanItem& item)
         other.time = m_turn.agent().time;
         other.values = m_turn.agent().values;
         other.refs = m_turn.agent().refs;
+        forgetUnderway(other);
         other.frames.emplace_back(BlockFrame{item.regions[0]});
     }
     m_turn.endBy(m_turn.agent().time); // the other cores begin now too

@@ -141,6 +141,9 @@ void Scopes::release(const Owned& owned)
     for (const auto& [ref, range] : owned.buffers) {
         m_watch.released(ref, range);
         m_findings.reportCutOff(ref, range, owned.location);
+        if (m_prepared.chip.multiprocessor) {
+            m_copies.finishReads(range);
+        }
         m_copies.dropFlights(range);
         forgetBindings(range);
         for (std::int32_t i = range.first; i < range.first + range.count; ++i) {

@@ -232,9 +232,11 @@ Watch::Hits Watch::hitsIn(const Flight& flight, bool target) const
             }
             const Shape& memory = shapeOfMemory(here.buffer);
             if (const auto at = positionIn(here, memory, one.cell.element)) {
-                hits.push_back(
-                    {one.cell,
-                     Cell{there.buffer, elementAt(there, shapeOfMemory(there.buffer), *at)}});
+                const bool exists = there.buffer >= 0; // the source of a copy may have ended
+                hits.push_back({one.cell, exists ? std::optional(Cell{
+                                              there.buffer,
+                                              elementAt(there, shapeOfMemory(there.buffer), *at)})
+                                                 : std::nullopt});
             }
         }
     };

@@ -1,7 +1,6 @@
 // Runs kernels of a GPU: blocks on SMs, warpgroups that share a block's memory, copies by the TMA,
 // barriers, groups of stores, products of the tensor core.
 #include "core/ir/builder_gpu.h"
-#include "tests/chip/chip_file.h"
 #include "tests/machine/support.h"
 
 #include <Eigen/Dense>
@@ -13,18 +12,6 @@ namespace {
 
 namespace gpu = pl::gpu;
 using Refs = std::vector<pl::Ref>;
-
-const chip::Chip& h100()
-{
-    static const chip::Chip kChip = [] {
-        Result<chip::Chip> chip = chip::parse(chip::chipText("h100_sxm"), "h100_sxm");
-        if (!chip) {
-            throw std::runtime_error(chip.error().message);
-        }
-        return *std::move(chip);
-    }();
-    return kChip;
-}
 
 machine::RunResult runOnGpu(const ir::Program& program, const std::vector<Array>& inputs,
                             machine::ValueMode values = machine::ValueMode::Full)
@@ -252,8 +239,8 @@ TEST(Gpu, neededRunsHaveTheSameTimes)
     const machine::RunResult needed =
         runOnGpu(program, {Array{DType::F16, {128, 256}, {}}, Array{DType::F16, {256, 256}, {}}},
                  machine::ValueMode::Needed);
-    EXPECT_EQ(full.trace->end, needed.trace->end);
-    EXPECT_EQ(full.trace->copies.size(), needed.trace->copies.size());
+    EXPECT_EQ(full.trace->end(), needed.trace->end());
+    EXPECT_EQ(full.trace->copies().size(), needed.trace->copies().size());
 }
 
 } // namespace pallascope::machine_test

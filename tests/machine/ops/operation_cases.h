@@ -25,5 +25,6 @@ struct OperationCase
 [[nodiscard]] std::vector<OperationCase> structuralCases();
 [[nodiscard]] std::vector<OperationCase> manualDmaCases();
 [[nodiscard]] std::vector<OperationCase> wholeCases();
+[[nodiscard]] std::vector<OperationCase> gpuCases();
 
 } // namespace pallascope::machine_test

@@ -1,5 +1,6 @@
 // The roles of operands say what a run does: an operation changes the refs that it writes by its
 // roles, and no others.
+#include "core/ir/builder_gpu.h"
 #include "core/ir/operand_roles.h"
 #include "core/machine/needed.h"
 #include "core/machine/replay.h"
@@ -76,6 +77,32 @@ ir::Program everyOperationOnRefs()
                                 }));
 }
 
+ir::Program everyOperationOfGpus()
+{
+    namespace gpu = pl::gpu;
+    const Shape square{64, 64};
+    const auto body = [](const pl::Ref& x, const pl::Ref& out, const Refs& refs) {
+        gpu::copyGmemToSmem(x, refs[0], refs[2]);
+        gpu::barrierArrive(refs[2]);
+        gpu::barrierWait(refs[2]);
+        gpu::store(refs[1], pl::full({64, 64}, 3, kF32));
+        gpu::wgmma(refs[1], refs[0], refs[0]);
+        gpu::wgmmaWait(0);
+        refs[0][pl::all] = pl::convert(gpu::load(refs[1]), DType::F16);
+        gpu::copySmemToGmem(refs[0], out);
+        gpu::waitSmemToGmem(0);
+    };
+    return mustTrace(pl::kernel(
+        "touches", {pl::in("x", DType::F16, square), pl::out("out", DType::F16, square)},
+        [&](pl::Ref x, pl::Ref out) {
+            gpu::launch({}, [&] {
+                gpu::runScoped({gpu::smem("held", DType::F16, square),
+                                gpu::accumulator("sums", square), gpu::barrier("ready", 2)},
+                               true, [&](const Refs& refs) { body(x, out, refs); });
+            });
+        }));
+}
+
 // Of a run of one core, before one of its events.
 struct HeldRefs
 {
@@ -137,22 +164,24 @@ std::map<std::int32_t, const ir::Operation*> operationsById(const ir::Program& p
     return byId;
 }
 
-} // namespace
-
-// A copy lands at its start here, so that what changes is the work of the operation that has run.
-TEST(OperandRoles, nameTheRefsThatAnOperationChangesAndNoOthers)
+// Checks each operation of a run, and returns which have run. A copy lands at its start here, so
+// that what changes is the work of the operation that has run.
+std::set<OpCode> checkedOperations(const ir::Program& program, const Array& input,
+                                   const chip::Chip& chip)
 {
-    const ir::Program program = everyOperationOnRefs();
     const auto byId = operationsById(program);
     const auto refs = machine::NeededSet::of(program);
     machine::Options options;
     options.settings.dmaExecutionMode = machine::DmaMode::Eager;
-    const auto started = Replay::start(program, {counting(kInt, kTouched)}, v5e(), options);
-    ASSERT_TRUE(started) << started.error().message;
+    const auto started = Replay::start(program, {input}, chip, options);
+    if (!started) {
+        ADD_FAILURE() << started.error().message;
+        return {};
+    }
     Replay& replay = **started;
     std::set<OpCode> ran;
     for (HeldRefs before = heldBy(replay); !replay.isAtEnd();) {
-        ASSERT_TRUE(replay.step(Replay::Unit::Operation, true));
+        EXPECT_TRUE(replay.step(Replay::Unit::Operation, true));
         HeldRefs after = replay.isAtEnd() ? HeldRefs{} : heldBy(replay);
         if (before.next && !replay.isAtEnd()) {
             const ir::Operation& operation = *byId.at(*before.next);
@@ -168,6 +197,17 @@ TEST(OperandRoles, nameTheRefsThatAnOperationChangesAndNoOthers)
         }
         before = std::move(after);
     }
+    return ran;
+}
+
+} // namespace
+
+TEST(OperandRoles, nameTheRefsThatAnOperationChangesAndNoOthers)
+{
+    std::set<OpCode> ran =
+        checkedOperations(everyOperationOnRefs(), counting(kInt, kTouched), v5e());
+    ran.merge(
+        checkedOperations(everyOperationOfGpus(), normalArray(DType::F16, {64, 64}, 0), h100()));
     for (const ir::OpEntry& entry : ir::opTable()) {
         const bool isOnRefs = ir::isEvaluatedByEngine(entry.code) && entry.maxOperands != 0
                               && entry.kind != ir::OpKind::Control

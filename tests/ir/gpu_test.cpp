@@ -1,0 +1,120 @@
+// What the builder refuses of kernels for GPUs, and how they print and read back.
+#include "core/ir/builder_gpu.h"
+#include "core/ir/print.h"
+#include "core/ir/verify.h"
+#include "tests/ir/kernels.h"
+
+#include <gtest/gtest.h>
+
+namespace pallascope::ir_test {
+
+namespace {
+
+namespace gpu = pl::gpu;
+using Refs = std::vector<pl::Ref>;
+
+// A kernel of one block whose scope has an array in SMEM, a barrier and an accumulator.
+Result<ir::Program> scoped(const std::function<void(pl::Ref x, const Refs& refs)>& body)
+{
+    return pl::kernel(
+        "gpu", {pl::in("x", DType::F16, {64, 64}), pl::out("y", DType::F16, {64, 64})},
+        [&](pl::Ref x, pl::Ref) {
+            gpu::launch({}, [&] {
+                gpu::runScoped({gpu::smem("tile", DType::F16, {64, 64}),
+                                gpu::barrier("ready", 2, {2}), gpu::accumulator("acc", {64, 64})},
+                               true, [&](const Refs& refs) { body(x, refs); });
+            });
+        });
+}
+
+std::string errorOf(const Result<ir::Program>& program)
+{
+    return program ? "" : program.error().message;
+}
+
+testing::AssertionResult says(const Result<ir::Program>& program, const std::string& what)
+{
+    if (!program && program.error().message.find(what) != std::string::npos) {
+        return testing::AssertionSuccess();
+    }
+    return testing::AssertionFailure() << (program ? "it is accepted" : program.error().message);
+}
+
+} // namespace
+
+TEST(GpuPrograms, printWithTheirBarriers)
+{
+    const Result<ir::Program> program = scoped([](pl::Ref x, const Refs& refs) {
+        gpu::copyGmemToSmem(x, refs[0], refs[1].at(0));
+        gpu::barrierWait(refs[1].at(0));
+        gpu::wgmma(refs[2], refs[0], refs[0].transpose({1, 0}));
+        gpu::wgmmaWait(0);
+    });
+    ASSERT_TRUE(program) << errorOf(program);
+    EXPECT_TRUE(ir::verify(*program));
+    const std::string text = ir::printText(*program);
+    EXPECT_NE(text.find("run_scoped[collective arrivals=(0,2,0)]"), std::string::npos) << text;
+    EXPECT_NE(text.find("core_map[axis=thread cores=1 direct_access]"), std::string::npos) << text;
+    EXPECT_NE(text.find("wgmma_wait[n=0]"), std::string::npos) << text;
+}
+
+TEST(GpuPrograms, copyBetweenEqualRefsOfTheRightMemories)
+{
+    EXPECT_TRUE(says(
+        scoped([](pl::Ref x, const Refs& refs) { gpu::copyGmemToSmem(refs[0], x, refs[1].at(0)); }),
+        "expected a ref to hbm and one to smem"));
+    EXPECT_TRUE(says(scoped([](pl::Ref x, const Refs& refs) {
+                         gpu::copySmemToGmem(refs[0].at({pl::ds(0, 32), pl::all}), x);
+                     }),
+                     "of one dtype and shape"));
+}
+
+TEST(GpuPrograms, namesOneBarrier)
+{
+    EXPECT_TRUE(says(scoped([](pl::Ref, const Refs& refs) { gpu::barrierArrive(refs[1]); }),
+                     "takes one barrier, not"));
+    EXPECT_TRUE(says(scoped([](pl::Ref, const Refs& refs) { gpu::barrierWait(refs[0]); }),
+                     "takes one barrier, not"));
+}
+
+TEST(GpuPrograms, multiplyIntoAccumulators)
+{
+    EXPECT_TRUE(
+        says(scoped([](pl::Ref, const Refs& refs) { gpu::wgmma(refs[0], refs[0], refs[0]); }),
+             "expected [m,k] times [k,n] to [m,n]"));
+    EXPECT_TRUE(
+        says(scoped([](pl::Ref, const Refs&) { gpu::wgmmaWait(-1); }), "expected 0 or more"));
+    EXPECT_TRUE(says(scoped([](pl::Ref, const Refs&) { gpu::setMaxRegisters(100, true); }),
+                     "expected a multiple of 8 from 24 to 256"));
+}
+
+TEST(GpuPrograms, makeBarriersOfAtLeastOneArrival)
+{
+    const Result<ir::Program> program =
+        pl::kernel("none", {pl::out("y", DType::F32, {8})}, [&](pl::Ref) {
+            gpu::launch({}, [&] {
+                gpu::runScoped({gpu::barrier("one", 1), gpu::barrier("none", 0)}, true,
+                               [](const Refs&) {});
+            });
+        });
+    EXPECT_TRUE(says(program, "expected at least 1 for barriers"));
+}
+
+TEST(GpuPrograms, loadFromHbmOnlyWhereAgentsAccessItDirectly)
+{
+    const auto kernel = [](bool direct) {
+        return pl::kernel("direct", {pl::in("x", DType::F32, {8}), pl::out("y", DType::F32, {8})},
+                          [&](pl::Ref x, pl::Ref y) {
+                              const auto body = [&] { y[pl::all] = x[pl::all].load(); };
+                              if (direct) {
+                                  gpu::launch({}, body);
+                              } else {
+                                  pl::coreMap("core", 1, body);
+                              }
+                          });
+    };
+    EXPECT_TRUE(kernel(true)) << errorOf(kernel(true));
+    EXPECT_TRUE(says(kernel(false), "other memory only through copies"));
+}
+
+} // namespace pallascope::ir_test
