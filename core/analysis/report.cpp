@@ -179,6 +179,7 @@ void Accounting::memory(Report& report) const
         report.vmemByOperand.back().bytes += buffer.bytes;
     }
     const trace::Memory& memory = m_info.memories[static_cast<std::size_t>(onChip)];
+    report.onChipName = memory.name;
     report.vmemTemporariesEstimate = m_info.temporariesEstimate;
     report.vmemCapacity = memory.capacity;
     report.vmemScopedLimit = memory.scopedLimit.value_or(memory.capacity);

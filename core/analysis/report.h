@@ -164,7 +164,8 @@ struct Report
     // Units and links, the longest time first.
     std::vector<std::pair<std::string, Picoseconds>> busy;
     std::int64_t stalledSteps = 0; // steps after the first that waited for a copy
-    Bytes vmemPeak;
+    std::string onChipName; // of the memory where blocks are copied to: "VMEM", on a GPU "SMEM"
+    Bytes vmemPeak;         // of that memory, like all that follow
     std::vector<UsedMemory> vmemByOperand;
     Bytes vmemTemporariesEstimate;
     Bytes vmemScopedLimit;

@@ -109,9 +109,9 @@ std::string trafficLine(const Report& report)
 
 std::string memoryLine(const Report& report)
 {
-    std::string text =
-        fmt::format("VMEM    {} of {}, scoped limit {}", bytesText(report.vmemPeak),
-                    bytesText(report.vmemCapacity), bytesText(report.vmemScopedLimit));
+    std::string text = fmt::format("{:<7} {} of {}, scoped limit {}", report.onChipName,
+                                   bytesText(report.vmemPeak), bytesText(report.vmemCapacity),
+                                   bytesText(report.vmemScopedLimit));
     for (std::size_t i = 0; i < report.vmemByOperand.size(); ++i) {
         const UsedMemory& used = report.vmemByOperand[i];
         text += fmt::format("{}{} {}", i > 0 ? ", " : ": ",
@@ -179,10 +179,10 @@ std::string helpLine(const Report& report, const trace::Info& info,
         return "try     nothing: this kernel has no other blocks to try";
     }
     const std::string certainty = certaintyText(*better, report);
-    return fmt::format("try     {}: {}, {} less{}, {}, {} of VMEM", better->name,
+    return fmt::format("try     {}: {}, {} less{}, {}, {} of {}", better->name,
                        timeText(better->time), percentText(1 - ratio(better->time, report.time), 1),
                        certainty.empty() ? "" : ", " + certainty, toString(better->boundBy),
-                       bytesText(better->vmem));
+                       bytesText(better->vmem), report.onChipName);
 }
 
 } // namespace

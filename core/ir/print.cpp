@@ -368,12 +368,12 @@ std::string loweringText(std::string_view accepted, const std::string& reason)
 {
     const std::string why = reason.empty() ? "" : ": " + reason;
     if (accepted == verdictName(Verdict::Yes)) {
-        return "JAX takes it for a TPU.";
+        return "JAX's own lowering takes it.";
     }
     if (accepted == verdictName(Verdict::No)) {
-        return "JAX does not take it for a TPU" + why;
+        return "JAX's own lowering does not take it" + why;
     }
-    return why.empty() ? "" : "It is not known whether JAX takes it for a TPU" + why;
+    return why.empty() ? "" : "It is not known whether JAX's own lowering takes it" + why;
 }
 
 } // namespace pallascope::ir

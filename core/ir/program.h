@@ -111,7 +111,7 @@ enum class Verdict : std::uint8_t
     return {};
 }
 
-// Whether JAX's own lowering accepts the program for a TPU; asked when the program was captured.
+// Whether JAX's own lowering accepts the program; asked when the program was captured.
 struct Lowering
 {
     Verdict accepted = Verdict::Unknown;

@@ -151,7 +151,7 @@ TEST(Multiprocessor, needsTheMemoriesThatItsFiguresAreOf)
 {
     json file = gpuFile();
     file["memories"][1]["name"] = "cache";
-    file["links"][0]["to"] = file["links"][1]["from"] = "cache";
+    file["links"][1]["from"] = "cache";
     const std::string message = refusalOf(file);
     EXPECT_NE(message.find("/multiprocessor is {"), std::string::npos) << message;
     EXPECT_NE(message.find("no such object in a file without the memory L2."), std::string::npos)

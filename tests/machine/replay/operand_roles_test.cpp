@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -120,9 +122,13 @@ HeldRefs heldBy(Replay& replay)
     return held;
 }
 
+// What is undefined may be NaN, which equals NaN here.
 bool areEqual(const Replay::Contents& a, const Replay::Contents& b)
 {
-    return elementsOf(a.elements) == elementsOf(b.elements) && a.defined == b.defined;
+    const std::vector<double> left = elementsOf(a.elements), right = elementsOf(b.elements);
+    const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+    return std::equal(left.begin(), left.end(), right.begin(), right.end(), same)
+           && a.defined == b.defined;
 }
 
 // The memories of all refs that differ between two moments, by their roots.
