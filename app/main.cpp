@@ -58,7 +58,7 @@ int execute(CommandLine& line, int argc, char** argv)
         return listCommand(line.listWhat);
     }
     if (*line.describe) {
-        return describeCommand(line.describeWhat, line.describeJson);
+        return describeCommand(line.description);
     }
     if (*line.print) {
         return printCommand(line.printWhat, line.printParameters);

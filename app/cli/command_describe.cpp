@@ -3,9 +3,11 @@
 #include "app/cli/commands.h"
 #include "app/cli/describe_chip.h"
 #include "app/run_job/chips.h"
+#include "core/analysis/block_grids.h"
 #include "core/base/format.h"
 #include "core/base/read_file.h"
 #include "core/cost/legality.h"
+#include "core/cost/target.h"
 #include "core/ir/loop_facts.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/ir/print.h"
@@ -129,6 +131,42 @@ nlohmann::ordered_json loopsJson(const ir::Program& program)
     return json;
 }
 
+// The blocks of a kernel on the chip that was asked for, or its own. The error says that the kernel
+// is for another kind of chip, or that the chip or the number of registers is wrong.
+Result<std::vector<cost::BlockGrid>> blocksOf(const ir::Program& program,
+                                              const DescribeCommand& command)
+{
+    const Result<chip::Chip> chip = command.chip.empty() ? chipOf(program) : loadChip(command.chip);
+    if (!chip) {
+        return command.chip.empty() ? Result(std::vector<cost::BlockGrid>()) : chip.error();
+    }
+    const Status fits = command.chip.empty() ? Status(Done{}) : cost::checkTarget(program, *chip);
+    if (!fits) {
+        return fits.error();
+    }
+    if (command.registers && !chip->multiprocessor) {
+        return userError("--registers says how many a thread of a GPU has, which " + chip->title
+                         + " is not; --chip says for which GPU.");
+    }
+    if (command.registers
+        && (*command.registers < 1
+            || *command.registers > chip->multiprocessor->registersPerThread)) {
+        return userError("--registers is " + std::to_string(*command.registers) + "; expected 1 to "
+                         + std::to_string(chip->multiprocessor->registersPerThread) + ".");
+    }
+    return cost::blockGrids(program, *chip, command.registers);
+}
+
+std::string blocksText(const ir::Program& program, const std::vector<cost::BlockGrid>& grids)
+{
+    std::string text;
+    for (const cost::BlockGrid& grid : grids) {
+        text += "core_map at " + program.where(grid.coreMap->location) + "\n"
+                + analysis::gridText(grid) + "\n";
+    }
+    return text;
+}
+
 // Facts that follow from the program alone.
 std::string factsText(const ir::Program& program)
 {
@@ -142,13 +180,17 @@ std::string factsText(const ir::Program& program)
     return text;
 }
 
-int describeKernelFile(const std::string& path, const Result<kernel_file::KernelFile>& file,
-                       bool json)
+int describeKernelFile(const DescribeCommand& command, const Result<kernel_file::KernelFile>& file)
 {
+    const std::string& path = command.what;
     if (!file) {
         return complain(file.error());
     }
-    if (json) {
+    const Result<std::vector<cost::BlockGrid>> grids = blocksOf(file->program, command);
+    if (!grids) {
+        return complain(grids.error());
+    }
+    if (command.json) {
         const ir::Lowering& lowering = file->program.lowering;
         nlohmann::ordered_json described = {{"name", file->program.name},
                                             {"file", path},
@@ -159,28 +201,37 @@ int describeKernelFile(const std::string& path, const Result<kernel_file::Kernel
                                             {"illegal_blocks", illegalBlocks(file->program)},
                                             {"jax_accepts", ir::verdictName(lowering.accepted)},
                                             {"jax_reason", lowering.reason}};
+        for (const cost::BlockGrid& grid : *grids) {
+            described["block_grids"].push_back(nlohmann::ordered_json::parse(
+                analysis::gridJson(grid, file->program.where(grid.coreMap->location))));
+        }
         fmt::print("{}\n", described.dump(2));
         return kFine;
     }
     const std::string chip =
         file->program.chip.empty() ? "" : ", captured for " + file->program.chip;
     fmt::print("{}: a kernel from {}{}\n\n{}\n{}", file->program.name, path, chip,
-               ir::printText(file->program), factsText(file->program));
+               ir::printText(file->program),
+               factsText(file->program) + blocksText(file->program, *grids));
     return kFine;
 }
 
-void describeKernel(const KernelInfo& kernel)
+// A built-in kernel, with its default parameters.
+Result<ir::Program> programOf(const KernelInfo& kernel)
+{
+    const kernels::Kernel* known = kernels::find(kernel.name);
+    const Result<kernels::Arguments> arguments = kernels::arguments(*known, {});
+    return arguments ? known->build(*arguments) : Result<ir::Program>(arguments.error());
+}
+
+void printKernel(const KernelInfo& kernel)
 {
     fmt::print("{}: {}\n\n", kernel.name, kernel.help);
     for (const ParameterInfo& parameter : kernel.parameters) {
         fmt::print("  {:<8} {:<7} default {:<6} {} ({})\n", parameter.name, parameter.type,
                    parameter.defaultValue, parameter.help, allowed(parameter));
     }
-    const kernels::Kernel* known = kernels::find(kernel.name);
-    const Result<kernels::Arguments> arguments = kernels::arguments(*known, {});
-    if (const auto program =
-            arguments ? known->build(*arguments) : Result<ir::Program>(arguments.error());
-        program) {
+    if (const Result<ir::Program> program = programOf(kernel)) {
         fmt::print("\n{}\n{}", ir::printText(*program), factsText(*program));
     }
 }
@@ -206,12 +257,32 @@ void describeKernelJson(const KernelInfo& kernel)
     fmt::print("{}\n", json.dump(2));
 }
 
-int describeChip(const Result<chip::Chip>& chip, bool json)
+int describeKernel(const KernelInfo& kernel, const DescribeCommand& command)
+{
+    const Result<ir::Program> program = programOf(kernel);
+    const auto grids = program ? blocksOf(*program, command)
+                               : Result<std::vector<cost::BlockGrid>>(program.error());
+    if (!grids) {
+        return complain(grids.error());
+    }
+    command.json ? describeKernelJson(kernel) : printKernel(kernel);
+    if (!command.json) {
+        fmt::print("{}", blocksText(*program, *grids));
+    }
+    return kFine;
+}
+
+int describeChip(const Result<chip::Chip>& chip, const DescribeCommand& command)
 {
     if (!chip) {
         return complain(chip.error());
     }
-    if (json) {
+    if (!command.chip.empty() || command.registers) {
+        return complain(userError("--chip and --registers say for which GPU to describe a kernel; "
+                                  "\""
+                                  + command.what + "\" is a chip itself."));
+    }
+    if (command.json) {
         fmt::print("{}", chip::pretty(*chip));
     } else {
         printChip(*chip);
@@ -254,17 +325,17 @@ int listCommand(const std::string& what)
         userError("Cannot list \"" + what + "\"; expected kernels, chips or settings."));
 }
 
-int describeCommand(const std::string& what, bool json)
+int describeCommand(const DescribeCommand& command)
 {
+    const std::string& what = command.what;
     const std::vector<KernelInfo> known = kernels();
     const auto kernel = std::find_if(known.begin(), known.end(),
                                      [&](const KernelInfo& info) { return info.name == what; });
     if (kernel != known.end()) {
-        json ? describeKernelJson(*kernel) : describeKernel(*kernel);
-        return kFine;
+        return describeKernel(*kernel, command);
     }
     if (kernel_file::isKernelFile(what)) {
-        return describeKernelFile(what, kernel_file::load(what), json);
+        return describeKernelFile(command, kernel_file::load(what));
     }
     if (trace_file::isTraceFile(what)) {
         return complain(trace_file::givenATrace(what, "a kernel or a chip"));
@@ -272,10 +343,10 @@ int describeCommand(const std::string& what, bool json)
     if (isPipe(what)) { // a pipe can be read only once
         const Result<std::string> bytes = readFile(what, kMostWrittenBytes);
         if (!bytes || kernel_file::isKernelText(*bytes)) {
-            return bytes ? describeKernelFile(what, kernel_file::parse(*bytes, what), json)
+            return bytes ? describeKernelFile(command, kernel_file::parse(*bytes, what))
                          : complain(bytes.error());
         }
-        return describeChip(chip::parse(*bytes, what), json);
+        return describeChip(chip::parse(*bytes, what), command);
     }
     const Result<chip::Chip> chip = loadChip(what);
     if (!chip) {
@@ -294,7 +365,7 @@ int describeCommand(const std::string& what, bool json)
                                             + "or a file of a chip or kernel.")
                                 : chip.error());
     }
-    return describeChip(chip, json);
+    return describeChip(chip, command);
 }
 
 } // namespace pallascope::app

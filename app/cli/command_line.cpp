@@ -104,9 +104,16 @@ CommandLine::CommandLine()
     list = app.add_subcommand("list", "list kernels, chips or settings");
     list->add_option("what", listWhat, "kernels, chips or settings")->required();
     describe = app.add_subcommand("describe", "describe a kernel or a chip, by name or file");
-    describe->add_option("what", describeWhat, "a kernel, a chip or a file of either")->required();
-    describe->add_flag("--json", describeJson,
+    describe->add_option("what", description.what, "a kernel, a chip or a file of either")
+        ->required();
+    describe->add_flag("--json", description.json,
                        "as JSON; a chip's is its file, ready to be edited and passed back");
+    describe->add_option("--chip", description.chip,
+                         "the GPU for which to say how many blocks of a kernel run at a time; "
+                         "without it the kernel's own chip");
+    describe->add_option("--registers", description.registers,
+                         "how many registers a thread has; without it the most with which a block "
+                         "fits");
     addKernelCommands();
     runApp = app.add_subcommand("run", "run a kernel on a chip and report");
     addRunOptions(runApp, run);

@@ -16,10 +16,10 @@ struct CommandLine
     CLI::App app{"Pallascope: watch a Pallas kernel run on a model of a TPU. Without a command the "
                  "window opens.",
                  "pallascope"};
-    std::string listWhat, describeWhat, printWhat;
+    std::string listWhat, printWhat;
     std::vector<std::string> openFiles;
     std::vector<std::string> printParameters;
-    bool describeJson = false;
+    DescribeCommand description;
     RunCommand run;
     StateCommand state;
     HistoryCommand history;

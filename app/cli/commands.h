@@ -91,6 +91,14 @@ struct HistoryCommand
     bool json = false;
 };
 
+struct DescribeCommand
+{
+    std::string what; // a kernel, a chip, or a file of either
+    std::string chip; // for whose multiprocessors; empty: the kernel's own chip
+    std::optional<std::int64_t> registers; // of a thread; absent: the most with which a block fits
+    bool json = false;
+};
+
 struct SaveCommand
 {
     std::string kernel;
@@ -152,7 +160,7 @@ struct CompareCommand
 [[nodiscard]] int compareCommand(const CompareCommand& command);
 [[nodiscard]] int validateCommand(const ValidateCommand& command);
 [[nodiscard]] int listCommand(const std::string& what);
-[[nodiscard]] int describeCommand(const std::string& what, bool json);
+[[nodiscard]] int describeCommand(const DescribeCommand& command);
 [[nodiscard]] int printCommand(const std::string& kernel,
                                const std::vector<std::string>& parameters);
 [[nodiscard]] int saveCommand(const SaveCommand& command);

@@ -116,32 +116,6 @@ class Commands(Case):
                 self.output("describe", "tpu_v5e", *arguments),
             )
 
-    def test_gpus_are_listed_after_tpus_and_refuse_kernels_for_tpus(self):
-        names = [line.split()[0] for line in self.output("list", "chips").splitlines()]
-        gpus = [name for name in names if not name.startswith("tpu_")]
-        self.assertEqual(gpus, ["a100_40", "a100_80", "b200", "h100_pcie", "h100_sxm", "h200", "l4"])
-        self.assertEqual(names[-len(gpus):], gpus)
-        for alias, name in (("h100", "h100_sxm"), ("a100", "a100_80")):
-            self.assertEqual(self.output("describe", alias), self.output("describe", name))
-        described = self.output("describe", "h100")
-        for words in ("NVIDIA H100 SXM (h100_sxm)", "16 \u00d7 Warpgroup, 1.75 GHz, in each SM of 132",
-                      "compute capability 9.0", "65\u2009536 registers (255 of a thread)",
-                      "228 KiB of SMEM (227 KiB of a block, and 1 KiB of the system for each)"):
-            self.assertIn(words, described)
-        titles = dict(line.split(maxsplit=1) for line in self.output("list", "chips").splitlines())
-        for name in gpus:
-            for kernel in ("matmul", "add_vectors", EXAMPLE):
-                for command in (("run", kernel), ("run", kernel, "--values", "needed"),
-                                ("history", kernel, "out[0,0]"), ("state", kernel, "--step", "0")):
-                    self.refused(*command, "--chip", name,
-                                 says=("is a kernel for TPUs", titles[name], "is a GPU",
-                                       "Choose the chip of a TPU"))
-
-    def test_sweeps_over_chips_keep_those_that_run_the_kernel(self):
-        rows = strict_json(self.output("sweep", "matmul", *parameters(SMALL), "--chip",
-                                       "tpu_v5e,h100", "--json"))
-        print(rows)
-
     def test_blocks_that_the_compiler_refuses_are_described_and_run_with_a_finding(self):
         text = json.dumps(json.loads(EXAMPLE.read_text()))
         text = text.replace('"size": 16', '"size": 12').replace("[16, 128]", "[12, 128]")

@@ -1,5 +1,6 @@
 // The shared memory of a block, by the rule of JAX's Mosaic GPU lowering, and the blocks of a grid.
 #include "core/cost/block_grid.h"
+#include "core/ir/builder_gpu.h"
 #include "tests/cost/v5e.h"
 
 #include <gtest/gtest.h>
@@ -12,44 +13,23 @@ namespace pallascope::cost_test {
 
 namespace {
 
-constexpr ir::MemorySpace kShared = ir::MemorySpace::Smem, kBarrier = ir::MemorySpace::Barrier;
+using Allocations = std::vector<pl::gpu::Allocation>;
 
-pl::Scratch sharedArray(DType dtype, Shape shape)
+pl::gpu::Allocation sharedArray(DType dtype, Shape shape)
 {
-    return {"array", dtype, std::move(shape), kShared};
+    return pl::gpu::smem("array", dtype, std::move(shape));
 }
 
-// `count` barriers, which `arrivals` arrivals complete. noteArrivals() takes the number from the
-// name.
-pl::Scratch barriers(std::int64_t arrivals, Extent count)
+// `count` barriers, each of whose phases `arrivals` arrivals complete.
+pl::gpu::Allocation barriers(std::int64_t arrivals, Extent count)
 {
-    return {std::to_string(arrivals), kInt, {count}, kBarrier};
-}
-
-void noteArrivals(ir::Program& program, ir::Region& region)
-{
-    for (ir::Operation& operation : region.operations) {
-        if (operation.code == ir::OpCode::RunScoped) {
-            ir::ScopedParams params{.collective = true, .arrivals = {}};
-            for (const ir::ValueId ref : operation.regions[0].arguments) {
-                const bool isBarrier = program.type(ref).space == kBarrier;
-                params.arrivals.push_back(isBarrier ? std::stoi(program.value(ref).name) : 0);
-            }
-            operation.params = params;
-        }
-        for (ir::Region& inner : operation.regions) {
-            noteArrivals(program, inner);
-        }
-    }
+    return pl::gpu::barrier("full", static_cast<std::int32_t>(arrivals), {count});
 }
 
 void inScope(
-    const std::vector<pl::Scratch>& scratch, const std::function<void()>& body = [] {})
+    const Allocations& allocations, const std::function<void()>& body = [] {})
 {
-    pl::runScoped(scratch, [&](const std::vector<pl::Ref>&) -> std::vector<pl::Value> {
-        body();
-        return {};
-    });
+    pl::gpu::runScoped(allocations, true, [&](const std::vector<pl::Ref>&) { body(); });
 }
 
 void reduceOnce()
@@ -65,7 +45,6 @@ ir::Program blocksOf(const std::function<void()>& body, std::int32_t warpgroups 
             pl::coreMap(ir::CoreMapParams{"wg", warpgroups, std::move(grid), ""}, body);
         });
     EXPECT_TRUE(program) << (program ? "" : program.error().message);
-    noteArrivals(*program, program->body);
     return *std::move(program);
 }
 
@@ -138,7 +117,7 @@ TEST(BlockShared, ofScopesThatFollowEachOtherIsTheLargest)
 
 TEST(BlockShared, sharesBarriersThatAreAlike)
 {
-    const auto two = [](const pl::Scratch& first, const pl::Scratch& second) {
+    const auto two = [](const pl::gpu::Allocation& first, const pl::gpu::Allocation& second) {
         return sharedOf([&] {
             inScope({first});
             inScope({second});
@@ -195,7 +174,7 @@ TEST(BlockShared, isThatOfTheChainThatNeedsMost)
                     chains.push_back(chain);
                     continue;
                 }
-                std::vector<pl::Scratch> scratch;
+                Allocations scratch;
                 for (std::int64_t refs = upTo(3); refs > 0; --refs) {
                     if (upTo(1) == 0) {
                         const std::int64_t elements = 1 + upTo(3000);

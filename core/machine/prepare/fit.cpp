@@ -1,5 +1,6 @@
 // Checks what must hold before anything runs.
 #include "core/base/format.h"
+#include "core/cost/block_grid.h"
 #include "core/cost/budget.h"
 #include "core/cost/target.h"
 #include "core/ir/mesh.h"
@@ -53,6 +54,9 @@ Status checkArrays(const ir::Program& program, const chip::Chip& chip)
 Result<std::vector<cost::Budget>> fittingBudgets(const ir::Program& program, const chip::Chip& chip)
 {
     if (Status status = cost::checkTarget(program, chip); !status) {
+        return status.error();
+    }
+    if (Status status = cost::checkBlocks(program, chip); !status) {
         return status.error();
     }
     if (Status status = checkArrays(program, chip); !status) {

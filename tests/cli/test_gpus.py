@@ -1,0 +1,91 @@
+"""GPUs: they are listed and described, refuse kernels for TPUs, and say how many blocks of their own kernels run at a
+time."""
+
+import json
+import pathlib
+
+from support import SMALL, Case, parameters, strict_json
+
+EXAMPLE = pathlib.Path(__file__).parents[2] / "docs" / "examples" / "add.kernel.json"
+GPUS = ["a100_40", "a100_80", "b200", "h100_pcie", "h100_sxm", "h200", "l4"]
+
+
+def kernel(slots=4, warpgroups=3):
+    """512 blocks, each with tiles of bf16[128,64] and as many barriers in shared memory."""
+    scope = {"op": "run_scoped", "params": {"collective": True, "arrivals": [0, 1]},
+             "regions": [{"arguments": [1, 2]}]}
+    blocks = {"op": "core_map", "regions": [{"operations": [scope]}],
+              "params": {"axis": "wg", "cores": warpgroups,
+                         "grid": [{"name": "m", "size": 16}, {"name": "n", "size": 32}]}}
+    return {"format": "pallascope.kernel", "version": 1, "name": "blocks", "chip": "h100_sxm",
+            "arguments": [{"name": "out", "kind": "output", "ref": 0}], "inputs": [],
+            "values": [{"name": "out", "dtype": "f32", "shape": [8, 128], "space": "hbm"},
+                       {"name": "tiles", "dtype": "bf16", "shape": [slots, 128, 64], "space": "smem"},
+                       {"name": "full", "dtype": "int32", "shape": [slots], "space": "barrier"}],
+            "body": {"arguments": [0], "operations": [
+                {"op": "kernel", "params": {"name": "blocks"}, "regions": [{"operations": [blocks]}]}]}}
+
+
+class Gpus(Case):
+    def test_they_are_listed_after_tpus_and_described_also_by_their_aliases(self):
+        names = [line.split()[0] for line in self.output("list", "chips").splitlines()]
+        self.assertEqual([name for name in names if not name.startswith("tpu_")], GPUS)
+        self.assertEqual(names[-len(GPUS):], GPUS)
+        for alias, name in (("h100", "h100_sxm"), ("a100", "a100_80")):
+            self.assertEqual(self.output("describe", alias), self.output("describe", name))
+        described = self.output("describe", "h100")
+        for words in ("NVIDIA H100 SXM (h100_sxm)", "16 \u00d7 Warpgroup", "in each SM of 132",
+                      "compute capability 9.0", "65\u2009536 registers (255 of a thread)",
+                      "228 KiB of SMEM (227 KiB of a block, and 1 KiB of the system for each)"):
+            self.assertIn(words, described)
+
+    def test_they_refuse_kernels_for_tpus(self):
+        titles = dict(line.split(maxsplit=1) for line in self.output("list", "chips").splitlines())
+        for name in GPUS:
+            says = ("is a kernel for TPUs", titles[name], "is a GPU", "Choose the chip of a TPU")
+            for command in (("run", "matmul"), ("run", "add_vectors", "--values", "needed"),
+                            ("run", EXAMPLE), ("describe", "matmul"), ("describe", EXAMPLE)):
+                self.refused(*command, "--chip", name, says=says)
+        self.refused("state", "matmul", "--step", "0", "--chip", "h100", says=says[:1])
+        self.refused("history", "matmul", "out[0,0]", "--chip", "h100", says=says[:1])
+
+    def test_a_sweep_over_chips_says_which_do_not_run_the_kernel(self):
+        rows = strict_json(self.output("sweep", "matmul", *parameters(SMALL), "--chip",
+                                       "tpu_v5e,h100", "--json"))
+        self.assertEqual([row["chip"] for row in rows], ["tpu_v5e", "h100_sxm"])
+        self.assertIsNone(rows[0]["error"])
+        self.assertIn("is a kernel for TPUs", rows[1]["error"])
+
+    def test_a_kernel_is_described_with_its_blocks(self):
+        self.write("k.kernel.json", kernel())
+        described = self.output("describe", "k.kernel.json")
+        for words in ("3 warpgroups", "65\u2009568 bytes of shared memory", "4 barriers",
+                      "an SM runs 1 block at a time (12 of 64 warps), limited by registers",
+                      "168 registers a thread are assumed", "512 blocks in 4 waves of 132 at a time",
+                      "the last has 116"):
+            self.assertIn(words, described)
+        self.assertEqual(described,
+                         self.output("describe", "k.kernel.json", "--chip", "h100"))
+        grid, = strict_json(self.output("describe", "k.kernel.json", "--chip", "a100", "--registers",
+                                        "64", "--json"))["block_grids"]
+        self.assertEqual((grid["shared_bytes"], grid["barriers"], grid["registers_assumed"]),
+                         (65568, 4, False))
+        self.assertEqual((grid["blocks_per_sm"], grid["limited_by"]), (2, ["registers", "shared memory"]))
+        self.assertEqual((grid["blocks_at_a_time"], grid["waves"], grid["last_wave_blocks"]),
+                         (216, 3, 80))
+        self.assertNotIn("block_grids", json.loads(self.output("describe", EXAMPLE, "--json")))
+
+    def test_what_does_not_fit_a_block_is_refused(self):
+        self.write("large.kernel.json", kernel(slots=15))
+        self.refused("run", "large.kernel.json", says=("needs 245\u2009880 bytes of shared memory",
+                                                       "NVIDIA H100 SXM has 232\u2009448"))
+        self.write("many.kernel.json", kernel(warpgroups=9))
+        self.refused("run", "many.kernel.json", says=("9 warpgroups", "takes 8 (1024)"))
+
+    def test_bad_numbers_of_registers_are_refused(self):
+        self.write("k.kernel.json", kernel())
+        for number in ("0", "256", "-1"):
+            self.refused("describe", "k.kernel.json", "--registers", number,
+                         says=("--registers", number, "1 to 255"))
+        self.refused("describe", "matmul", "--registers", "64", says=("--registers", "--chip"))
+        self.refused("describe", "h100", "--chip", "h100", says=("--chip", "is a chip itself"))
