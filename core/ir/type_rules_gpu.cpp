@@ -47,7 +47,7 @@ Status checkCopy(const Operation& operation, const Type& source, const Type& tar
                                         + ", of one dtype and shape.");
 }
 
-bool isAccumulator(const Type& type)
+bool holdsSums(const Type& type)
 {
     return type.space == MemorySpace::Accumulator && type.shape.rank() == 2;
 }
@@ -120,7 +120,7 @@ Result<Types> wgmma(const Program& program, const Operation& operation)
     const Type &sum = operand(program, operation, 0), &lhs = operand(program, operation, 1),
                &rhs = operand(program, operation, 2);
     const bool inRegisters = params<WgmmaParams>(operation).lhsInRegisters;
-    const bool sound = isAccumulator(sum) && isShared(rhs) && lhs.isRef() != inRegisters
+    const bool sound = holdsSums(sum) && isShared(rhs) && lhs.isRef() != inRegisters
                        && (inRegisters || isShared(lhs)) && lhs.shape.rank() == 2
                        && rhs.shape.rank() == 2 && lhs.shape[0] == sum.shape[0]
                        && lhs.shape[1] == rhs.shape[0] && rhs.shape[1] == sum.shape[1];
@@ -147,7 +147,7 @@ Result<Types> productWait(const Program&, const Operation& operation)
 Result<Types> accumulatorLoad(const Program& program, const Operation& operation)
 {
     const Type& sum = operand(program, operation, 0);
-    if (!isAccumulator(sum)) {
+    if (!holdsSums(sum)) {
         return error(operation, "takes a ref in accumulator, not " + toString(sum) + ".");
     }
     return Types{{sum.dtype, sum.shape, {}}};
@@ -156,7 +156,7 @@ Result<Types> accumulatorLoad(const Program& program, const Operation& operation
 Result<Types> accumulatorStore(const Program& program, const Operation& operation)
 {
     const Type &sum = operand(program, operation, 0), &value = operand(program, operation, 1);
-    if (!isAccumulator(sum) || value != Type{sum.dtype, sum.shape, {}}) {
+    if (!holdsSums(sum) || value != Type{sum.dtype, sum.shape, {}}) {
         return error(operation, "puts " + toString(value) + " into " + toString(sum)
                                     + "; expected a ref in accumulator and a value of its dtype "
                                       "and shape.");
