@@ -50,8 +50,7 @@ Recorder::Recorder(const Description& description, Keeps keeps)
     , m_keeps(keeps)
     , m_pipelines(description.pipelines())
     , m_visits(description.info.operands.size())
-    , m_openRounds(description.info.agents.size())
-    , m_rounds(description.info.loops.size(), 0)
+    , m_rounds(description.info.loops.size(), description.info.agents.size())
 {
     builder.info = description.info;
     if (keeps == Keeps::Rows) {
@@ -66,7 +65,7 @@ Recorder::Recorder(const Description& description, Keeps keeps)
         m_sums.emplace(builder.info);
     }
     if (keeps == Keeps::Marks) {
-        m_marks.loops.resize(m_rounds.size());
+        m_marks.loops.resize(builder.info.loops.size());
     }
 }
 
@@ -144,8 +143,7 @@ Bytes Recorder::recordedBytes() const
     std::size_t bytes =
         marks * sizeof(std::int64_t) + builder.steps.size() * kStep
         + builder.segments.size() * kSegment + builder.copies.size() * kCopy
-        + builder.copyEnds.size() * kEnd + builder.waits.size() * kWait
-        + builder.rounds.size() * kRound
+        + builder.copyEnds.size() * kEnd + builder.waits.size() * kWait + m_rounds.size() * kRound
         + (builder.waits.semaphore.size() + builder.waits.operation.size()) * sizeof(std::int32_t);
     for (const std::vector<Visit>& visits : m_visits) {
         bytes += visits.size() * sizeof(Visit);
@@ -165,7 +163,7 @@ trace::CopyRow Recorder::addCopy(trace::OperandRow operand, std::int64_t block, 
         if (m_sums) {
             m_sums->addCopy(operand, out, link, bytes, start, end);
         } else {
-            mark(m_marks.copies);
+            addMark(m_marks.copies, m_position.events);
         }
         return row;
     }
@@ -181,14 +179,6 @@ trace::CopyRow Recorder::addCopy(trace::OperandRow operand, std::int64_t block, 
     copies.start.push_back(start.value());
     copies.end.push_back(end.value());
     return row;
-}
-
-// Marks nothing twice when a restored run repeats what it has done before.
-void Recorder::mark(std::vector<std::int64_t>& marks) const
-{
-    if (marks.empty() || marks.back() < m_position.events) {
-        marks.push_back(m_position.events);
-    }
 }
 
 void Recorder::addWait(const Awaited& awaited, trace::AgentRow agent,
@@ -253,7 +243,7 @@ void Recorder::beginBody(trace::StepRow step, Picoseconds time)
     countEvents(1);
     setBodyBegin(step, time);
     if (m_keeps == Keeps::Marks) {
-        mark(m_marks.bodies);
+        addMark(m_marks.bodies, m_position.events);
     }
 }
 
@@ -291,6 +281,20 @@ void Recorder::closeStep(trace::StepRow step, bool beforeBody, bool behindBody, 
         endBody(step, time);
     }
     endStep(step, time);
+}
+
+void Recorder::nextRound(std::int32_t loop, std::int32_t agent, Picoseconds time)
+{
+    if (m_keeps == Keeps::Marks) {
+        m_marks.addRound(loop, agent, m_position.events);
+    } else if (m_keeps == Keeps::Rows && !m_rounds.next(loop, agent, time)) {
+        ++builder.info.loops[static_cast<std::size_t>(loop)].roundsBeyond;
+    }
+}
+
+void Recorder::endLoop(std::int32_t loop, std::int32_t agent, Picoseconds time)
+{
+    m_rounds.endLoop(loop, agent, time);
 }
 
 void Recorder::addFinding(trace::Finding finding)

@@ -5,6 +5,9 @@
 #include "core/ir/program.h"
 #include "core/machine/prepare/description.h"
 #include "core/machine/prepare/index_lists.h"
+#include "core/machine/record/copied_shapes.h"
+#include "core/machine/record/marks.h"
+#include "core/machine/record/round_rows.h"
 #include "core/trace/row.h"
 #include "core/trace/summary.h"
 #include "core/trace/trace.h"
@@ -54,21 +57,7 @@ public:
 
     void moveTo(const Position& position) { m_position = position; }
 
-    // The sequence numbers at which step bodies began and copies were issued, ascending. They are
-    // kept instead of rows, and reach at most as far as the run has come.
-    struct Marks
-    {
-        // Of the first agent that runs a loop.
-        struct OfLoop
-        {
-            std::int32_t agent = trace::kNone;
-            std::vector<std::int64_t> rounds;
-        };
-
-        std::vector<std::int64_t> bodies, copies;
-        std::vector<OfLoop> loops; // by row of Info::loops: when its rounds began
-    };
-
+    // Kept instead of rows.
     [[nodiscard]] const Marks& marks() const { return m_marks; }
 
     trace::CopyRow addCopy(trace::OperandRow operand, std::int64_t block, std::int32_t slot,
@@ -128,8 +117,8 @@ public:
     // first.
     void closeStep(trace::StepRow step, bool beforeBody, bool behindBody, Picoseconds time);
 
-    // In recorder_rounds.cpp. The next round of a loop (row of Info::loops) begins on an agent, and
-    // the round before it ends; or the loop ends, and with it its last round.
+    // The next round of a loop (row of Info::loops) begins on an agent, and the round before it
+    // ends; or the loop ends, and with it its last round.
     void nextRound(std::int32_t loop, std::int32_t agent, Picoseconds time);
     void endLoop(std::int32_t loop, std::int32_t agent, Picoseconds time);
 
@@ -230,26 +219,13 @@ public:
     [[nodiscard]] trace::Summary finishSums(Picoseconds end);
 
 private:
-    // The row of Info::copiedShapes, added if there is none yet.
-    [[nodiscard]] std::int32_t rowOf(const Shape& copied);
     void setBodyBegin(trace::StepRow step, Picoseconds time);
-    // Ends the rounds that a stopped run leaves open.
-    void closeRounds(Picoseconds end);
-    void mark(std::vector<std::int64_t>& marks) const;
-    void markRound(std::int32_t loop, std::int32_t agent);
 
     struct Visit // as in trace::Visits
     {
         std::int32_t firstStep, lastStep;
         std::int64_t block;
         std::int32_t slot, copyIn, copyOut;
-    };
-
-    struct OpenRound
-    {
-        std::int32_t loop;
-        std::int64_t round;
-        std::int32_t row; // of trace::Rounds; -1: beyond those that are recorded
     };
 
     const Description& m_description;
@@ -259,15 +235,13 @@ private:
     std::optional<trace::Summarizer> m_sums; // only if sums are kept
     Picoseconds m_firstBody, m_lastStepEnd;  // for the sums
     std::map<std::pair<std::string, std::int32_t>, trace::SemaphoreRow>
-        m_semaphores;                                           // by name and agent
-    std::map<std::vector<Extent>, std::int32_t> m_copiedShapes; // rows of Info::copiedShapes
-    std::int32_t m_lastCopiedShape = -1;                        // that was asked for
+        m_semaphores; // by name and agent
+    CopiedShapes m_copiedShapes;
 
     std::map<const ir::Operation*, Description::PipelineRows> m_pipelines;
-    std::vector<std::vector<Visit>> m_visits;         // for each operand
-    std::vector<std::vector<OpenRound>> m_openRounds; // for each agent, the innermost last
-    std::vector<std::int64_t> m_rounds;               // recorded of each loop
+    std::vector<std::vector<Visit>> m_visits; // for each operand
     std::map<std::tuple<std::string, std::string, trace::SourceLine>, std::size_t> m_findings;
+    RoundRows m_rounds;
 };
 
 } // namespace pallascope::machine

@@ -127,8 +127,7 @@ Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
     trace::Segments& segments = builder.segments;
     sortRows(segments.begin, segments.templateId, segments.agent, segments.step);
     // Agents run ahead of each other.
-    closeRounds(end);
-    trace::Rounds& rounds = builder.rounds;
+    trace::Rounds& rounds = builder.rounds = m_rounds.take(end);
     sortRows(rounds.begin, rounds.loop, rounds.agent, rounds.round, rounds.end);
     sortPrints(builder.info.prints, end);
     if (!builder.info.semaphores.empty()) {

@@ -21,23 +21,6 @@ std::int64_t Recorder::blockOf(const Description::CopySite& site, std::int64_t e
     return block;
 }
 
-std::int32_t Recorder::rowOf(const Shape& copied)
-{
-    // Mostly the shape of the end before, for which nothing has to be allocated.
-    if (m_lastCopiedShape >= 0
-        && builder.info.copiedShapes[static_cast<std::size_t>(m_lastCopiedShape)] == copied) {
-        return m_lastCopiedShape;
-    }
-    const auto [place, isNew] =
-        m_copiedShapes.try_emplace({copied.begin(), copied.end()},
-                                   static_cast<std::int32_t>(builder.info.copiedShapes.size()));
-    if (isNew) {
-        builder.info.copiedShapes.push_back(copied);
-    }
-    m_lastCopiedShape = place->second;
-    return m_lastCopiedShape;
-}
-
 void Recorder::addEnds(trace::CopyRow copy, const CopyEnd& source, const CopyEnd& target)
 {
     trace::CopyEnds& ends = builder.copyEnds;
@@ -46,7 +29,7 @@ void Recorder::addEnds(trace::CopyRow copy, const CopyEnd& source, const CopyEnd
         ends.agent.push_back(end->agent);
         ends.buffer.push_back(end->buffer);
         ends.first.push_back(end->first);
-        ends.shape.push_back(rowOf(end->shape));
+        ends.shape.push_back(m_copiedShapes.rowOf(end->shape, builder.info.copiedShapes));
         ends.semaphore.push_back(trace::stored(end->semaphore));
     }
 }

@@ -207,7 +207,7 @@ Result<std::optional<Touches>> Replay::watch(Watched watched, const Proceed& pro
 
 const std::vector<std::int64_t>& Replay::Impl::marks(Unit unit) const
 {
-    const Recorder::Marks& known = engine.recorder().marks();
+    const Marks& known = engine.recorder().marks();
     return unit == Unit::Step ? known.bodies : known.copies;
 }
 
