@@ -7,6 +7,7 @@
 #include "core/machine/arith/active_kernels.h"
 #include "core/machine/arith/ahead.h"
 #include "core/machine/arith/element_code.h"
+#include "core/machine/arith/going_on.h"
 #include "core/machine/arith/threads.h"
 
 #include <algorithm>
@@ -144,7 +145,7 @@ void multiplyByColumns(const Kernels& kernels, const Slab& slab, std::int64_t pa
                         && slab.columns % kernels.tileColumns == 0;
     const Later later = takeLater();
     Parts open(parts);
-    parallelFor(parts, 1, [&](std::int64_t /*begin*/, std::int64_t /*end*/) {
+    parallelForUnlessGivenUp(parts, 1, [&](std::int64_t /*begin*/, std::int64_t /*end*/) {
         const std::int64_t part = open.take();
         std::array<Ahead, Later::kMost> ahead;
         const Range tileRange = partOf(tiles, part, parts);
@@ -174,14 +175,14 @@ void multiplyByStrips(const Kernels& kernels, const Slab& slab)
     };
     const std::int64_t tiles = ceilDiv(slab.columns, kernels.tileColumns);
     float* packed = packBuffer(tiles * kernels.tileColumns * slab.depth);
-    parallelFor(columnParts, 1, [&](std::int64_t part, std::int64_t /*end*/) {
+    parallelForUnlessGivenUp(columnParts, 1, [&](std::int64_t part, std::int64_t /*end*/) {
         packColumns(kernels, slab, columnsOf(part), packed + part * width * slab.depth);
     });
 
     const std::int64_t tileProducts = kernels.tileRows * std::min(slab.columns, width) * slab.depth;
     const std::int64_t stripRows = kernels.tileRows * ceilDiv(kTaskProducts, tileProducts);
     const std::int64_t strips = ceilDiv(slab.rows, stripRows);
-    parallelFor(columnParts * strips, 1, [&](std::int64_t task, std::int64_t /*end*/) {
+    parallelForUnlessGivenUp(columnParts * strips, 1, [&](std::int64_t task, std::int64_t /*end*/) {
         const std::int64_t part = task / strips;
         multiplyStrip(kernels, slab, partOf(slab.rows, task % strips, strips), columnsOf(part),
                       packed + part * width * slab.depth, 0);

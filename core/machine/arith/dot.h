@@ -4,6 +4,8 @@
 // The bits of a result depend on the operands and on the instruction level, but never on the
 // number of threads: the products of one element are added in the order of k, in runs of a fixed
 // length. Infinities and NaN propagate as in the scalar loop.
+//
+// A caller may give a product up (going_on.h).
 #pragma once
 
 #include "core/base/dtype.h"

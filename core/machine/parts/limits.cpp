@@ -1,11 +1,13 @@
 #include "core/machine/parts/limits.h"
 
 #include "core/base/format.h"
+#include "core/machine/arith/going_on.h"
 
 namespace pallascope::machine {
 
 bool Limits::mayGoOn(std::int64_t turns)
 {
+    arith::goOnOrGiveUp();
     const std::int64_t most = m_options.rows ? kMostRecordedTurns : kMostTurns;
     if (turns > most) {
         m_ending.fail(limitError(m_program + " takes more than " + countText(most)

@@ -2,6 +2,7 @@
 // Keeps checkpoints within the limits of memory that were given.
 #include "core/machine/replay.h"
 
+#include "core/machine/arith/going_on.h"
 #include "core/machine/replay/replay_impl.h"
 
 #include <algorithm>
@@ -135,14 +136,33 @@ void Replay::Impl::approach(std::size_t count, bool isPast)
     }
 }
 
+Result<bool> Replay::Impl::advanceWhile(const std::function<bool()>& goesOn, Until until)
+{
+    const std::int64_t from = sequence();
+    try {
+        const arith::GoingOn going(goesOn);
+        const Status status = advance(until);
+        return status ? Result<bool>(true) : Result<bool>(status.error());
+    } catch (const arith::GivenUp&) { // in the middle of an operation, which is no moment
+        engine.restore(checkpoints[countUpTo(from) - 1]);
+        cost = 0;
+        return false;
+    }
+}
+
 Result<bool> Replay::Impl::forward(Until until, const Proceed& proceed)
 {
     const std::int64_t from = sequence();
+    const auto share = [&] {
+        const std::int64_t all = std::max<std::int64_t>(until.events - from, 1);
+        return static_cast<double>(sequence() - from) / static_cast<double>(all);
+    };
     while (!engine.hasEnded() && sequence() < until.events) {
         const auto begin = std::chrono::steady_clock::now();
         const std::int64_t to = endOfSlice(until.events);
-        if (Status status = advance({to, until.time}); !status) {
-            return status.error();
+        const auto goesOn = [&] { return !proceed || proceed(share()); };
+        if (Result<bool> went = advanceWhile(goesOn, {to, until.time}); !went || !*went) {
+            return went;
         }
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
         cost += took.count();
@@ -161,8 +181,7 @@ Result<bool> Replay::Impl::forward(Until until, const Proceed& proceed)
         if (sequence() < to || engine.now() > until.time || engine.hasEnded()) {
             break;
         }
-        const double all = static_cast<double>(std::max<std::int64_t>(until.events - from, 1));
-        if (proceed && !proceed(static_cast<double>(sequence() - from) / all)) {
+        if (!goesOn()) {
             return false;
         }
     }

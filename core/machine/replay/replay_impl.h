@@ -4,6 +4,7 @@
 #include "core/machine/engine/engine.h"
 #include "core/machine/replay.h"
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct Replay::Impl
     // Where the next slice ends: not beyond what is known, from where on times are to be learned.
     [[nodiscard]] std::int64_t endOfSlice(std::int64_t most) const;
     [[nodiscard]] Status advance(Until until);
+    // The same, but false if `goesOn` ends it within a long product; then the run is at a
+    // checkpoint.
+    [[nodiscard]] Result<bool> advanceWhile(const std::function<bool()>& goesOn, Until until);
     [[nodiscard]] bool learns() const;
     // Goes on until the times of all moments up to `time` are known, or as many as are kept.
     // Returns false if cancelled.

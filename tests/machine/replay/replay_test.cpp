@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
 #include <map>
 #include <memory>
 #include <random>
@@ -405,6 +407,29 @@ TEST(Replay, endsWhereAStoppedRunEnds)
     ASSERT_TRUE(replay->step(Replay::Unit::Operation, false));
     EXPECT_FALSE(replay->isAtEnd());
     EXPECT_EQ(replay->hash(), moments[moments.size() - 2].hash);
+}
+
+// A jump is given up in the middle of a product, and the next one finds the same run.
+TEST(Replay, isGivenUpWithinALongProduct)
+{
+    const std::string side = "2048";
+    ReplayCase one = builtInCase(
+        "matmul", {{"m", side}, {"n", side}, {"k", side}, {"bm", side}, {"bn", side}, {"bk", side}},
+        v5e());
+    const std::unique_ptr<Replay> replay = mustStart(one, kNever);
+    std::chrono::steady_clock::time_point unwanted;
+    const Result<bool> moved = replay->seek(std::numeric_limits<std::int64_t>::max(), [&](double) {
+        unwanted = std::chrono::steady_clock::now();
+        return false;
+    });
+    const auto took = std::chrono::steady_clock::now() - unwanted;
+    ASSERT_TRUE(moved.has_value());
+    EXPECT_FALSE(*moved);
+    EXPECT_FALSE(replay->isAtEnd());
+    EXPECT_LT(took, std::chrono::milliseconds(300));
+    mustSeek(*replay, std::numeric_limits<std::int64_t>::max());
+    EXPECT_EQ((Moment{replay->sequence(), replay->hash()}),
+              fromStart(one, std::numeric_limits<std::int64_t>::max()));
 }
 
 } // namespace pallascope::machine_test
