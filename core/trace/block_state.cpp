@@ -4,7 +4,6 @@
 #include "core/trace/index_sums.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 
 namespace pallascope::trace {
@@ -130,16 +129,34 @@ BlockState manualDmaAt(const Trace& trace, std::span<const std::uint32_t> rows, 
 
 } // namespace
 
+int livelinessOf(BlockPhase phase)
+{
+    switch (phase) {
+    case BlockPhase::Never:
+        return 0;
+    case BlockPhase::Before:
+        return 1;
+    case BlockPhase::Written:
+        return 2;
+    case BlockPhase::Ready:
+        return 3;
+    case BlockPhase::Queued:
+        return 4;
+    case BlockPhase::Leaving:
+        return 5;
+    case BlockPhase::Arriving:
+        return 6;
+    case BlockPhase::InUse:
+        return 7;
+    }
+    return 0;
+}
+
 BlockState Index::blockStateAt(OperandRow operand, std::int64_t block, Picoseconds t) const
 {
     if (sharing(operand).size() < 2) {
         return ownBlockStateAt(operand, block, t);
     }
-    // In the order of BlockPhase, from what is over to what goes on.
-    constexpr std::array kLiveliness{0, 1, 4, 6, 3, 7, 5, 2};
-    const auto rank = [&](const BlockState& state) {
-        return kLiveliness[static_cast<std::size_t>(state.phase)];
-    };
     const auto owners =
         std::ranges::equal_range(m_sums->owners[at(m_sums->firstSharing[operand.index()])], block,
                                  {}, &Sums::BlockOwner::block);
@@ -148,7 +165,7 @@ BlockState Index::blockStateAt(OperandRow operand, std::int64_t block, Picosecon
         BlockState state = ownBlockStateAt(OperandRow{owner.operand}, block, t);
         state.copies += all.copies;
         all.copies = state.copies;
-        all = rank(state) > rank(all) ? state : all;
+        all = livelinessOf(state.phase) > livelinessOf(all.phase) ? state : all;
     }
     return all;
 }

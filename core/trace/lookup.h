@@ -142,6 +142,11 @@ enum class BlockPhase : std::uint8_t
     Written
 };
 
+// Of several blocks, or of one that several agents hold, the liveliest tells what goes on: the one
+// in use, then those that move, then those that rest. One that is still on its way comes before one
+// that is ready, because together they are not ready yet.
+[[nodiscard]] int livelinessOf(BlockPhase phase);
+
 struct BlockState
 {
     BlockPhase phase = BlockPhase::Never;

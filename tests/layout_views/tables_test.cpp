@@ -3,6 +3,8 @@
 #include "tests/layout_views/scene_probe.h"
 #include "views/layout/grid/block_cells.h"
 #include "views/layout/grid/grid.h"
+#include "views/layout/grid/parts.h"
+#include "views/layout/grid/tables.h"
 #include "views/layout/run/operand_color.h"
 
 #include <gtest/gtest.h>
@@ -71,6 +73,34 @@ TEST(Tables, showTheirEntriesInTheStateOfTheBlocksToWhichTheyLead)
             }
         }
     }
+}
+
+// An entry may lead to several blocks. It is not ready while one of them is still on its way.
+TEST(Tables, areOnTheirWayAsLongAsOneOfTheirBlocksIs)
+{
+    trace::TraceBuilder builder = genericBuilder(vectorSum());
+    trace::Copies& copies = builder.copies;
+    std::vector<std::size_t> ofX; // by block
+    for (std::size_t copy = 0; copy < copies.size(); ++copy) {
+        if (copies.operand[copy] == 0) {
+            ofX.push_back(copy);
+        }
+    }
+    // The copy of block 2 takes from the end of that of block 1 on, which waits for its step.
+    copies.issue[ofX[2]] = copies.start[ofX[2]] = copies.end[ofX[1]];
+    const RunView run = viewOf(std::move(builder));
+    layout::GridMoment moment{run, Picoseconds(run.trace->copies().end[ofX[1]] + 1)};
+    layout::ArrayPicture picture;
+    PageTable table;
+    picture.table = &table;
+    const auto phaseOf = [&](std::int64_t block) {
+        return run.index->blockStateAt({0}, block, moment.now).phase;
+    };
+    ASSERT_EQ(phaseOf(1), trace::BlockPhase::Ready);
+    ASSERT_EQ(phaseOf(2), trace::BlockPhase::Arriving);
+    EXPECT_EQ(stateOfEntry(moment, picture, {1, 2}).phase, trace::BlockPhase::Arriving);
+    EXPECT_EQ(stateOfEntry(moment, picture, {2, 1}).phase, trace::BlockPhase::Arriving);
+    EXPECT_EQ(stateOfEntry(moment, picture, {1, 4}).phase, trace::BlockPhase::Ready);
 }
 
 TEST(Tables, areThePartnersOfTheBlocksToWhichTheyLead)

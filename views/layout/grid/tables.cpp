@@ -9,33 +9,7 @@ namespace pallascope::layout {
 
 namespace {
 
-using trace::BlockPhase;
-
 constexpr std::int64_t kMostEntriesDrawn = 2048; // each is looked up in every frame
-
-// How much is going on, for the liveliest of several states.
-int livelinessOf(BlockPhase phase)
-{
-    switch (phase) {
-    case BlockPhase::Never:
-        return 0;
-    case BlockPhase::Before:
-        return 1;
-    case BlockPhase::Written:
-        return 2;
-    case BlockPhase::Queued:
-        return 3;
-    case BlockPhase::Leaving:
-        return 4;
-    case BlockPhase::Arriving:
-        return 5;
-    case BlockPhase::Ready:
-        return 6;
-    case BlockPhase::InUse:
-        return 7;
-    }
-    return 0;
-}
 
 bool leadsTo(const GridMoment& moment, const PageTable& table, const ArrayPicture& picture)
 {
@@ -132,7 +106,7 @@ trace::BlockState stateOfEntry(const GridMoment& moment, const ArrayPicture& tab
                 ? index.manualArrays(moment.device)
                       .stateAt(*moment.run.trace, *table.manual, cell, moment.now)
                 : index.blockStateAt(trace::OperandRow{table.operand}, cell, moment.now);
-        if (livelinessOf(state.phase) > livelinessOf(liveliest.phase)) {
+        if (trace::livelinessOf(state.phase) > trace::livelinessOf(liveliest.phase)) {
             liveliest = state;
         }
     }
