@@ -146,7 +146,7 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
     std::vector<layout::PageTable> tables =
         pageTables(kernel.program, *inputs, job->chip, options, *last.trace);
     Result<std::shared_ptr<const layout::RunView>> view =
-        runViewOf(std::move(last.trace), std::move(tables));
+        runViewOf(std::move(last.trace), &kernel.program, std::move(tables));
     if (!view) {
         return view.error();
     }

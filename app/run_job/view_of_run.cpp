@@ -64,6 +64,7 @@ Result<std::shared_ptr<layout::RunView>> viewOf(std::shared_ptr<const trace::Tra
 }
 
 Result<std::shared_ptr<const layout::RunView>> runViewOf(std::shared_ptr<const trace::Trace> trace,
+                                                         const ir::Program* program,
                                                          std::vector<layout::PageTable> tables)
 {
     Result<std::shared_ptr<layout::RunView>> view = viewOf(std::move(trace));
@@ -72,6 +73,10 @@ Result<std::shared_ptr<const layout::RunView>> runViewOf(std::shared_ptr<const t
     }
     const trace::Info& info = (*view)->trace->info();
     (*view)->tables = std::move(tables);
+    if (program != nullptr) {
+        (*view)->readers = std::make_shared<const analysis::ScratchReaders>(
+            *program, *(*view)->trace, *(*view)->index);
+    }
     (*view)->alternatives = alternativesOf(info);
     (*view)->verdict = analysis::verdict((*view)->report, info, (*view)->alternatives);
     return std::shared_ptr<const layout::RunView>(std::move(*view));

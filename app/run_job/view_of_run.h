@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/ir/program.h"
 #include "core/trace/trace.h"
 #include "views/layout/run/run_view.h"
 
@@ -14,8 +15,10 @@ namespace pallascope::app {
 [[nodiscard]] Result<std::shared_ptr<layout::RunView>>
 viewOf(std::shared_ptr<const trace::Trace> trace);
 
-// With both: the alternatives are tried here.
+// With both: the alternatives are tried here. A trace from a file has no program, so nothing of it
+// is known.
 [[nodiscard]] Result<std::shared_ptr<const layout::RunView>>
-runViewOf(std::shared_ptr<const trace::Trace> trace, std::vector<layout::PageTable> tables = {});
+runViewOf(std::shared_ptr<const trace::Trace> trace, const ir::Program* program = nullptr,
+          std::vector<layout::PageTable> tables = {});
 
 } // namespace pallascope::app

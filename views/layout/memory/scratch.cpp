@@ -239,7 +239,10 @@ private:
         if (withTitle) {
             add(fitting(rect.w - 18), {11, Role::Text, titleWeight(), Align::Left});
         }
-        add(scratchAge(m_run, m_state, m_now), {10, Role::Text2, Weight::Regular, Align::Left});
+        const TextStyle small{10, Role::Text2, Weight::Regular, Align::Left};
+        const std::string age = scratchAge(m_run, *m_place.slot, m_now, false);
+        const bool fits = textWidth(age, small.size, small.weight) + 18 <= rect.w;
+        add(fits ? age : scratchAge(m_run, *m_place.slot, m_now, true), small);
         return lines;
     }
 

@@ -45,6 +45,20 @@ std::string howFar(const trace::ScratchState& state, std::string_view word)
                : fmt::format(", {} of {} {}", state.landed, state.ends.size(), word);
 }
 
+// ", read by 2 dots since"; empty where nobody can tell.
+std::string readersText(const RunView& run, std::size_t slot, Picoseconds arrived, Picoseconds now)
+{
+    const auto count = run.readers ? run.readers->between(slot, arrived, now) : std::nullopt;
+    if (!count) {
+        return {};
+    }
+    if (count->reads == 0) {
+        return ", not read since";
+    }
+    return fmt::format(", read by {} {}{} since", countText(count->reads),
+                       count->areProducts ? "dot" : "load", count->reads == 1 ? "" : "s");
+}
+
 } // namespace
 
 std::vector<std::string> pieceNames(const trace::Trace& trace, std::span<const trace::EndRow> ends)
@@ -70,9 +84,10 @@ std::vector<std::string> pieceNames(const trace::Trace& trace, std::span<const t
     return names;
 }
 
-std::string scratchAge(const RunView& run, const trace::ScratchState& state, Picoseconds now)
+std::string scratchAge(const RunView& run, std::size_t slot, Picoseconds now, bool inShort)
 {
     const trace::Trace& trace = *run.trace;
+    const trace::ScratchState state = run.index->scratch().stateAt(trace, slot, now);
     std::int64_t landed = 0;
     for (const trace::EndRow end : state.ends) {
         landed = std::max(landed, trace.copies().end[trace::copyOf(trace, end).index()]);
@@ -90,7 +105,8 @@ std::string scratchAge(const RunView& run, const trace::ScratchState& state, Pic
     case ScratchPhase::Ready:
         return "arrived " + since + ", not yet waited for";
     case ScratchPhase::InUse:
-        return "arrived " + timeText(std::max(Picoseconds(0), now - Picoseconds(landed))) + " ago";
+        return "arrived " + timeText(std::max(Picoseconds(0), now - Picoseconds(landed))) + " ago"
+               + (inShort ? "" : readersText(run, slot, Picoseconds(landed), now));
     case ScratchPhase::Sent:
         return "left " + since;
     }
@@ -179,9 +195,13 @@ std::vector<std::string> scratchLines(const RunView& run, const ViewState& state
     std::vector<std::string> lines;
     for (std::size_t slot = slots.first; slot < std::min(slots.last, slots.first + kMost); ++slot) {
         const std::string title = scratchTitle(run, slot, state.now, false);
+        const std::string age = scratchAge(run, slot, state.now, false);
         lines.push_back(placeName(run, {buffer, slot, {}, {}}) + ": "
                         + scratchWords(run, slot, state.now)
                         + (title.empty() ? "" : " · " + title));
+        if (!age.empty()) {
+            lines.push_back("    " + age);
+        }
     }
     if (slots.size() > kMost) {
         lines.push_back("and " + std::to_string(slots.size() - kMost) + " slots more");

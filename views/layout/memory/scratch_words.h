@@ -20,9 +20,10 @@ namespace pallascope::layout {
 // What is in each slot of a scratch, for its tooltip; at most four of them.
 [[nodiscard]] std::vector<std::string> scratchLines(const RunView& run, const ViewState& state,
                                                     std::int32_t buffer);
-// Since when: "arrived 0.76 µs ago".
-[[nodiscard]] std::string scratchAge(const RunView& run, const trace::ScratchState& state,
-                                     Picoseconds now);
+// Since when, and of what has been waited for by whom it was read: "arrived 0.76 µs ago, read by 2
+// dots since". In short without the readers.
+[[nodiscard]] std::string scratchAge(const RunView& run, std::size_t slot, Picoseconds now,
+                                     bool inShort);
 // Which parts of an array the copies at some ends bring or take: their numbers along the axes on
 // which they differ, "9" or "1,9". Empty names if they do not differ.
 [[nodiscard]] std::vector<std::string> pieceNames(const trace::Trace& trace,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/analysis/report.h"
+#include "core/analysis/scratch_readers.h"
 #include "core/trace/lookup.h"
 #include "views/layout/scene/scene.h"
 
@@ -65,6 +66,8 @@ struct RunView
     // Why nothing ran, one sentence; empty for a run. Then the trace has no event, and the
     // alternatives are those nearest to what was asked for that fit.
     std::string notRun;
+    // Who reads scratch; null for a trace from a file.
+    std::shared_ptr<const analysis::ScratchReaders> readers;
 };
 
 struct TimeRange
