@@ -50,6 +50,24 @@ int printCompletion(const CommandLine& line)
     return kFine;
 }
 
+// Hands the options that only Python understands on to it.
+int capture(CommandLine& line)
+{
+    std::vector<std::string>& more = line.capture.more;
+    for (const auto& [option, value] : line.captureOptions) {
+        if (!value.empty()) {
+            more.insert(more.end(), {option, value});
+        }
+    }
+    for (const std::string& axis : line.captureMesh) {
+        more.insert(more.end(), {"--mesh", axis});
+    }
+    for (const std::string& number : line.captureDonate) {
+        more.insert(more.end(), {"--donate", number});
+    }
+    return captureCommand(line.capture);
+}
+
 int execute(CommandLine& line, int argc, char** argv)
 {
     const std::optional<PictureRequest> wanted =
@@ -67,18 +85,7 @@ int execute(CommandLine& line, int argc, char** argv)
         return saveCommand(line.save);
     }
     if (*line.captureApp) {
-        for (const auto& [option, value] : line.captureOptions) {
-            if (!value.empty()) {
-                line.capture.more.insert(line.capture.more.end(), {option, value});
-            }
-        }
-        for (const std::string& axis : line.captureMesh) {
-            line.capture.more.insert(line.capture.more.end(), {"--mesh", axis});
-        }
-        for (const std::string& number : line.captureDonate) {
-            line.capture.more.insert(line.capture.more.end(), {"--donate", number});
-        }
-        return captureCommand(line.capture);
+        return capture(line);
     }
     if (*line.runApp) {
         line.run.picture = wanted;

@@ -21,41 +21,10 @@ namespace {
 
 using namespace layout;
 
-constexpr qint64 kDescribeEveryMs = 500; // screen readers get at most two captions a second
-constexpr int kFrame = 2;
-
-// What has its partners framed: what is pointed at or else a finding that was gone to, because its
-// two places lie in several views.
-const Target& framedBy(const ViewState& state)
-{
-    static const Target none;
-    return !isNothing(state.hover)                ? state.hover
-           : is<target::Finding>(state.selection) ? state.selection
-                                                  : none;
-}
-
 bool isLink(const Target& target)
 {
     return is<target::Alternative>(target) || is<target::Finding>(target)
            || is<target::Print>(target) || is<target::Piece>(target) || is<target::Device>(target);
-}
-
-void paintFrames(QPainter& painter, const Scene& scene, const Target& selection,
-                 const navigation::Partners& partners, Theme theme)
-{
-    if (isThing(selection)) {
-        for (const Rect& rect : framesOf(scene, selection)) {
-            paintFrame(painter, toQt(rect), Role::Select, theme, kFrame);
-        }
-    }
-    if (partners.empty()) {
-        return;
-    }
-    for (const Hit& hit : scene.hits) {
-        if (partners.contains(hit.target)) {
-            paintFrame(painter, toQt(hit.rect), Role::Text, theme, kFrame);
-        }
-    }
 }
 
 } // namespace
@@ -80,18 +49,17 @@ void SceneView::setRun(std::shared_ptr<const RunView> run)
     }
     m_run = std::move(run);
     m_pointed = {};
-    m_partners = {};
+    m_frames.forget();
     m_tip->dismiss();
     invalidate();
 }
 
 void SceneView::setState(const ViewState& state)
 {
-    const Target framed = framedBy(state);
-    if (!(framed == framedBy(m_state))) {
-        const QRegion before = framedRegion();
-        m_partners = m_run ? navigation::Partners(*m_run, state, framed) : navigation::Partners();
-        update(before + framedRegion());
+    if (!(SceneFrames::framedBy(state) == SceneFrames::framedBy(m_state))) {
+        const QRegion before = m_frames.region(m_scene, m_state.selection);
+        m_frames.find(m_run.get(), state);
+        update(before + m_frames.region(m_scene, m_state.selection));
     }
     m_state.hover = state.hover;
     ViewState used = state;
@@ -182,34 +150,21 @@ void SceneView::refresh()
     next.width = width();
     next.height = height();
     update(changed(m_scene, next));
-    const QRegion framed = framedRegion();
+    const QRegion framed = m_frames.region(m_scene, m_state.selection);
     m_scene = std::move(next);
     m_things.reset();
     // Those of a finding are the same at every moment of a run.
-    if (m_run && (isThing(m_state.hover) || m_partners.empty())) {
-        m_partners = navigation::Partners(*m_run, m_state, framedBy(m_state));
+    if (m_run && (isThing(m_state.hover) || !m_frames.hasPartners())) {
+        m_frames.find(m_run.get(), m_state);
     }
-    update(framed + framedRegion());
+    update(framed + m_frames.region(m_scene, m_state.selection));
     if (m_scene.caption != caption) {
-        updateAccessibility();
+        m_spoken.tell(*this, m_scene, m_state.playing);
     }
     if (m_pointer) {
         QMetaObject::invokeMethod(this, &SceneView::pointAgain, Qt::QueuedConnection);
     }
     Q_EMIT sceneChanged();
-}
-
-void SceneView::updateAccessibility()
-{
-    if (m_state.playing && m_sinceDescribed.isValid()
-        && m_sinceDescribed.elapsed() < kDescribeEveryMs) {
-        return;
-    }
-    m_sinceDescribed.start();
-    if (!m_scene.title.empty()) {
-        setAccessibleName(text(m_scene.title));
-    }
-    setAccessibleDescription(text(m_scene.caption).remove(QLatin1Char('|')));
 }
 
 bool SceneView::event(QEvent* event)
@@ -239,23 +194,13 @@ void SceneView::paintEvent(QPaintEvent* event)
     QPainter painter(this);
     painter.fillRect(event->rect(), color(Color(m_options.background), m_theme));
     paint(painter, m_scene, m_theme, event->rect());
-    paintFrames(painter, m_scene, m_state.selection, m_partners, m_theme);
+    m_frames.paint(painter, m_scene, m_state.selection, m_theme);
     paintOverlay(painter);
     if (hasFocus() && m_focusedByKey) {
-        paintFrame(painter, QRectF(rect()).adjusted(kFrame, kFrame, -kFrame, -kFrame), Role::Focus,
+        constexpr int kInset = kSceneFrame;
+        paintFrame(painter, QRectF(rect()).adjusted(kInset, kInset, -kInset, -kInset), Role::Focus,
                    m_theme);
     }
-}
-
-QRegion SceneView::framedRegion() const
-{
-    QRegion region;
-    for (const Hit& hit : m_scene.hits) {
-        if (m_partners.contains(hit.target) || hit.target == m_state.selection) {
-            region += toQt(hit.rect).toAlignedRect().adjusted(-kFrame, -kFrame, kFrame, kFrame);
-        }
-    }
-    return region;
 }
 
 void SceneView::paintOverlay(QPainter& /*painter*/) {}

@@ -5,9 +5,9 @@
 
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/scene.h"
-#include "views/navigation/partners.h"
+#include "views/scene_frames.h"
+#include "views/spoken_caption.h"
 
-#include <QElapsedTimer>
 #include <QWidget>
 
 #include <functional>
@@ -112,8 +112,6 @@ protected:
 private:
     void invalidate();
     void refresh();
-    void updateAccessibility();
-    [[nodiscard]] QRegion framedRegion() const;
     void moveCursor(int dx, int dy);
 
     Layout m_layout;
@@ -127,11 +125,11 @@ private:
     std::optional<std::vector<layout::Hit>> m_things; // of m_scene, once somebody has asked
     bool m_dirty = true;
     bool m_queued = false;
-    navigation::Partners m_partners;
+    SceneFrames m_frames;
     std::optional<QPointF> m_pointer; // while it is over the view and no button is down
     layout::Target m_pointed;         // what is under the pointer or the cursor
     std::unique_ptr<Tip> m_tip;
-    QElapsedTimer m_sinceDescribed;
+    SpokenCaption m_spoken;
 };
 
 } // namespace pallascope::views

@@ -174,20 +174,21 @@ void Maker::textActions()
 void Maker::zoomActions()
 {
     constexpr double kPan = 0.2; // of the range
-    Session& session = m_session;
+    const auto show = [&session = m_session](const navigation::NextRange& next) {
+        return [&session, next] { session.viewpoint().changeRange(next); };
+    };
+    using navigation::Frame;
     add(tr("Zoom in"),
         {QKeySequence(Qt::Key_Plus), QKeySequence(Qt::Key_W)}, // "=": MainWindow::keyPressEvent
-        [&session] { session.viewpoint().zoom(kZoomOfKeys); });
+        show(navigation::zoomedBy(kZoomOfKeys)));
     add(tr("Zoom out"), {QKeySequence(Qt::Key_Minus), QKeySequence(Qt::Key_S)},
-        [&session] { session.viewpoint().zoom(1 / kZoomOfKeys); });
-    add(tr("Frame four steps"), {QKeySequence(Qt::Key_0)},
-        [&session] { session.viewpoint().frame(Viewpoint::Frame::Steps); });
+        show(navigation::zoomedBy(1 / kZoomOfKeys)));
+    add(tr("Frame four steps"), {QKeySequence(Qt::Key_0)}, show(navigation::framed(Frame::Steps)));
     add(tr("Frame the whole run"),
         {QKeySequence(Qt::SHIFT | Qt::Key_0)}, // alone: with ")" beside it the key is ambiguous
-        [&session] { session.viewpoint().frame(Viewpoint::Frame::Run); });
-    add(tr("Pan earlier"), {QKeySequence(Qt::Key_A)},
-        [&session] { session.viewpoint().pan(-kPan); });
-    add(tr("Pan later"), {QKeySequence(Qt::Key_D)}, [&session] { session.viewpoint().pan(kPan); });
+        show(navigation::framed(Frame::Run)));
+    add(tr("Pan earlier"), {QKeySequence(Qt::Key_A)}, show(navigation::pannedBy(-kPan)));
+    add(tr("Pan later"), {QKeySequence(Qt::Key_D)}, show(navigation::pannedBy(kPan)));
 }
 
 void Maker::runMenu()

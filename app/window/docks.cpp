@@ -294,9 +294,9 @@ void Docks::connectTimeline()
     DockHead* head = dock(u"timeline"_s)->head();
     head->setSwitch({tr("op"), tr("step"), tr("run")});
     connect(head, &DockHead::switched, this, [this](int index) {
-        constexpr Viewpoint::Frame kFrames[] = {Viewpoint::Frame::Operation,
-                                                Viewpoint::Frame::Steps, Viewpoint::Frame::Run};
-        m_session.viewpoint().frame(kFrames[index]);
+        using navigation::Frame;
+        constexpr Frame kFrames[] = {Frame::Operation, Frame::Steps, Frame::Run};
+        m_session.viewpoint().changeRange(navigation::framed(kFrames[index]));
         showZoom(); // even if the range was the same already
     });
     connect(m_timeline, &views::TimelineView::rangeChosen, &m_session.viewpoint(),

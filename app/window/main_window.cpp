@@ -393,7 +393,7 @@ void MainWindow::dropEvent(QDropEvent* event)
 void MainWindow::keyPressEvent(QKeyEvent* event)
 {
     if (event->key() == Qt::Key_Equal && event->modifiers() == Qt::NoModifier) {
-        m_session.viewpoint().zoom(kZoomOfKeys);
+        m_session.viewpoint().changeRange(navigation::zoomedBy(kZoomOfKeys));
     } else {
         QMainWindow::keyPressEvent(event);
     }

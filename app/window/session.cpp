@@ -42,7 +42,7 @@ void Session::keepRun()
 
 void Session::letGo()
 {
-    m_viewpoint.letGo();
+    m_viewpoint.keep(nullptr);
 }
 
 void Session::compareFiles(const QString& kept, const QString& other)

@@ -1,8 +1,10 @@
 #include "app/window/values_panel.h"
 
+#include "app/window/values_row.h"
 #include "core/base/format.h"
 #include "core/base/shape.h"
 #include "views/fonts.h"
+#include "views/layout/values/move.h"
 #include "views/scene_painter.h"
 
 #include <QAbstractItemView>
@@ -15,9 +17,6 @@
 #include <QPainter>
 #include <QVBoxLayout>
 
-#include <algorithm>
-#include <bit>
-
 namespace pallascope::app {
 namespace {
 
@@ -25,16 +24,7 @@ using namespace layout;
 using namespace Qt::StringLiterals;
 using views::text;
 
-constexpr int kEdge = 10, kBetween = 6; // px around and between fields
-constexpr int kAwaitedAfterMs = 100;    // a shorter wait shows nothing
-
-QHBoxLayout* row()
-{
-    auto* layout = new QHBoxLayout;
-    layout->setContentsMargins(kEdge, 0, kEdge, 0);
-    layout->setSpacing(kBetween);
-    return layout;
-}
+constexpr int kAwaitedAfterMs = 100; // a shorter wait shows nothing
 
 } // namespace
 
@@ -43,26 +33,19 @@ ValuesPanel::ValuesPanel(Session& session, QWidget* parent)
     , m_session(session)
     , m_picture(new views::ValuesPicture(this))
     , m_ref(new ChoiceField(this))
-    , m_agent(new ChoiceField(this))
     , m_side(new ChoiceField(this))
-    , m_range(new HeadButton(tr("range"), this))
-    , m_log(new HeadButton(tr("log"), this))
-    , m_lock(new HeadButton(tr("lock"), this))
-    , m_computeAll(new HeadButton(tr("Compute all values"), this))
+    , m_colours(new ValuesColours(this))
+    , m_axes(new ValuesAxes(this))
+    , m_note(new ValuesNote(this))
     , m_history(new ValuesHistory(this))
-    , m_note(new QLabel(this))
-    , m_second(new QWidget(this))
+    , m_teller(m_jobs, session.viewpoint(), *m_history)
 {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 4, 0, 0);
     column->setSpacing(4);
     column->addLayout(firstRow());
-    m_second->setLayout(row());
-    m_second->layout()->addWidget(m_agent);
-    static_cast<QHBoxLayout*>(m_second->layout())->addStretch(1);
-    m_second->hide();
-    column->addWidget(m_second);
-    column->addLayout(noteRow());
+    column->addWidget(m_axes);
+    column->addWidget(m_note);
     column->addWidget(m_picture, 3);
     column->addWidget(m_history, 2);
     m_awaitedDelay.setSingleShot(true);
@@ -70,67 +53,32 @@ ValuesPanel::ValuesPanel(Session& session, QWidget* parent)
     connectFields();
     connectJobs();
     connectSession();
-    connectHistory();
 }
 
 QLayout* ValuesPanel::firstRow()
 {
     m_ref->setAccessibleName(tr("Ref"));
-    m_agent->setAccessibleName(tr("Agent"));
     m_side->setAccessibleName(tr("Elements of a cell"));
     m_side->addItem(tr("fit"), 0);
-    for (std::int64_t side = 1; side <= kLargestValuesSide; side *= 2) {
+    for (std::int64_t side = 1; side <= values::kLargestSide; side *= 2) {
         m_side->addItem(tr("1 cell = %1×%1").arg(side), QVariant::fromValue<qint64>(side));
     }
-    m_range->setToolTip(tr("Colours by value; diverging where both signs occur"));
-    m_log->setToolTip(tr("Colours by the logarithm of the magnitude"));
-    m_lock->setToolTip(tr("Colours keep their meaning from step to step: the scale only grows"));
-    m_range->setChecked(true);
-    m_lock->setChecked(true);
-    auto* first = row();
+    auto* first = valuesRow();
     first->addWidget(m_ref, 3);
     first->addWidget(m_side, 2);
-    for (HeadButton* button : {m_range, m_log, m_lock}) {
-        first->addWidget(button);
-    }
+    first->addWidget(m_colours);
     return first;
-}
-
-QLayout* ValuesPanel::noteRow()
-{
-    m_note->setObjectName(u"hint"_s);
-    m_note->setWordWrap(true);
-    m_note->setFont(views::font(11));
-    m_note->hide();
-    m_computeAll->setChecked(true); // which makes it look like a button
-    m_computeAll->hide();
-    auto* last = row();
-    last->addWidget(m_note, 1);
-    last->addWidget(m_computeAll);
-    return last;
 }
 
 void ValuesPanel::connectFields()
 {
     connect(m_ref, &QComboBox::activated, this, &ValuesPanel::chooseRef);
-    connect(m_agent, &QComboBox::activated, this, &ValuesPanel::ask);
+    connect(m_axes, &ValuesAxes::agentChosen, this, &ValuesPanel::ask);
+    connect(m_axes, &ValuesAxes::axisChosen, this, &ValuesPanel::chooseAxis);
+    connect(m_colours, &ValuesColours::changed, this, &ValuesPanel::redraw);
     connect(m_side, &QComboBox::activated, this,
             [this](int index) { setSide(m_side->itemData(index).toLongLong(), {}); });
-    const auto choose = [this](ValuesScale scale) {
-        m_choice.scale = scale;
-        m_range->setChecked(scale == ValuesScale::Range);
-        m_log->setChecked(scale == ValuesScale::Log);
-        redraw();
-    };
-    connect(m_range, &QAbstractButton::clicked, this, [choose] { choose(ValuesScale::Range); });
-    connect(m_log, &QAbstractButton::clicked, this, [choose] { choose(ValuesScale::Log); });
-    connect(m_lock, &QAbstractButton::clicked, this, [this](bool checked) {
-        m_isLocked = checked;
-        m_held.reset();
-        redraw();
-    });
-    connect(m_computeAll, &QAbstractButton::clicked, this, [this] {
-        m_computeAll->setChecked(true);
+    connect(m_note, &ValuesNote::allAsked, this, [this] {
         if (const auto& shown = m_session.runs().shown()) {
             RunRequest next = shown->request;
             next.fullValues = true;
@@ -165,6 +113,7 @@ void ValuesPanel::connectJobs()
             m_session.runs().report(error);
         }
     });
+    connect(&m_teller, &HistoryTeller::told, this, &ValuesPanel::ask);
     connect(&m_awaitedDelay, &QTimer::timeout, this, &ValuesPanel::showAwaited);
 }
 
@@ -179,22 +128,14 @@ void ValuesPanel::connectSession()
 void ValuesPanel::setTheme(Theme theme)
 {
     m_theme = theme;
-    for (ChoiceField* field : {m_ref, m_agent, m_side}) {
+    for (ChoiceField* field : {m_ref, m_side}) {
         field->setLook({theme, false});
     }
+    m_colours->setTheme(theme);
+    m_axes->setTheme(theme);
     m_history->setTheme(theme);
-    for (HeadButton* button : {m_range, m_log, m_lock, m_computeAll}) {
-        button->setTheme(theme);
-    }
-    for (const auto& [axis, field] : m_axes) {
-        field->setLook({theme, false});
-    }
+    m_note->setTheme(theme);
     update();
-}
-
-QString ValuesPanel::noteText() const
-{
-    return m_note->isHidden() ? QString() : m_note->text();
 }
 
 void ValuesPanel::paintEvent(QPaintEvent* /*event*/)
@@ -215,9 +156,9 @@ void ValuesPanel::contextMenuEvent(QContextMenuEvent* event)
     QMenu menu(this);
     menu.addAction(tr("Copy as NumPy"), this, &ValuesPanel::copy);
     menu.addAction(tr("Save as .npy…"), this, &ValuesPanel::save);
-    menu.addAction(tr("History of the element"), this, [this] { tellHistory(false); });
+    menu.addAction(tr("History of the element"), this, [this] { m_teller.tell(false); });
     if (!m_history->nanButton()->isHidden()) {
-        menu.addAction(tr("Follow its NaN"), this, [this] { tellHistory(true); });
+        menu.addAction(tr("Follow its NaN"), this, [this] { m_teller.tell(true); });
     }
     QMenu* others = menu.addMenu(tr("Minus"));
     const auto add = [&](const QString& name, std::optional<std::size_t> other) {

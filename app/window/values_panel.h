@@ -2,14 +2,16 @@
 // and what of it is not known.
 #pragma once
 
-#include "app/window/dock.h"
 #include "app/window/fields.h"
+#include "app/window/history_teller.h"
 #include "app/window/session.h"
+#include "app/window/values_axes.h"
+#include "app/window/values_colours.h"
 #include "app/window/values_history.h"
 #include "app/window/values_jobs.h"
+#include "app/window/values_note.h"
 #include "views/values_picture.h"
 
-#include <QLabel>
 #include <QLayout>
 #include <QTimer>
 #include <QWidget>
@@ -18,11 +20,6 @@
 #include <vector>
 
 namespace pallascope::app {
-
-// Elements on a side of the largest cell.
-inline constexpr std::int64_t kLargestValuesSide = 1024;
-// So long an element must stay chosen before its history is looked for.
-inline constexpr int kHistoryAfterMs = 250;
 
 class ValuesPanel : public QWidget
 {
@@ -48,13 +45,10 @@ public:
 
     [[nodiscard]] ChoiceField* refField() const { return m_ref; }
 
-    [[nodiscard]] QString noteText() const;
-
-    [[nodiscard]] HeadButton* computeAll() const { return m_computeAll; }
+    [[nodiscard]] ValuesNote* note() const { return m_note; }
 
     // The history of the chosen element, or the way of its NaN, in a list below the picture.
-    void tellHistory(bool ofNan);
-    void stopHistory();
+    [[nodiscard]] HistoryTeller& historyTeller() { return m_teller; }
 
     [[nodiscard]] ValuesHistory* history() const { return m_history; }
 
@@ -68,11 +62,9 @@ protected:
 
 private:
     [[nodiscard]] QLayout* firstRow();
-    [[nodiscard]] QLayout* noteRow();
     void connectFields();
     void connectJobs();
     void connectSession();
-    void connectHistory();
     void followRun();
     void openIfSeen();
     [[nodiscard]] ValuesJobs::Run keptRun() const;
@@ -80,53 +72,39 @@ private:
     void followSelection();
     void chooseRef(int index);
     void chooseFirst();
-    void fillRefs();
-    void fillAgents();
-    void makeAxes();
     void chooseAxis(std::size_t axis, std::int64_t number);
     void ask();
     void take(const ValuesAsk& ask, const std::shared_ptr<const layout::ValuesSight>& sight);
     void takeKept(const std::shared_ptr<const layout::ValuesSight>& sight,
                   const layout::values::Counts& kept);
-    [[nodiscard]] std::vector<layout::values::Resident>
-    residents(const ValuesAsk& ask, const layout::values::Plane& plane) const;
     void fail(const std::string& why);
     void redraw();
     void showNote();
     void showAwaited();
-    void askHistory();
-    void followElement();
-    void goToRow(const HistoryRow& row);
-    [[nodiscard]] QString elementText() const;
     void moveCursor(int rows, int columns);
     void zoom(int direction, std::int64_t element);
     // Without a corner, the chosen element is in the middle.
     void setSide(std::int64_t side, std::optional<std::pair<std::int64_t, std::int64_t>> corner);
     [[nodiscard]] const ValuesRef* ref() const;
-    [[nodiscard]] std::string cost() const; // of computing all values
 
     Session& m_session;
     ValuesJobs m_jobs;
     views::ValuesPicture* m_picture;
-    ChoiceField *m_ref, *m_agent, *m_side;
-    HeadButton *m_range, *m_log, *m_lock, *m_computeAll;
+    ChoiceField *m_ref, *m_side;
+    ValuesColours* m_colours;
+    ValuesAxes* m_axes;
+    ValuesNote* m_note;
     ValuesHistory* m_history;
-    QLabel* m_note;
-    QWidget* m_second; // the row with the agent and the outer axes
-    std::vector<std::pair<std::size_t, NumberField*>> m_axes;
-    std::vector<QWidget*> m_axisWidgets; // these fields and their names
+    HistoryTeller m_teller;
     layout::Theme m_theme = layout::Theme::Light;
 
     std::shared_ptr<const layout::RunView> m_opened; // the run that the refs are of
     std::vector<ValuesRef> m_refs;
     std::string m_known, m_failure; // ValuesSource::note(); why nothing is known
     layout::ValuesChoice m_choice;
-    std::optional<std::size_t> m_minus; // of m_refs
-    bool m_isLocked = true;
-    std::optional<layout::ValuesRange> m_held; // the range that the colours keep
-    std::string m_wanted, m_wantedMemory;      // the ref that was chosen, in later runs too
-    std::optional<HistoryAsk> m_asked;         // whose history is listed, or will be
-    QTimer m_awaitedDelay, m_askHistoryDelay;
+    std::optional<std::size_t> m_minus;   // of m_refs
+    std::string m_wanted, m_wantedMemory; // the ref that was chosen, in later runs too
+    QTimer m_awaitedDelay;
 };
 
 } // namespace pallascope::app

@@ -2,11 +2,11 @@
 #include "app/window/values_panel.h"
 #include "views/fonts.h"
 #include "views/layout/run/kept_run.h"
+#include "views/layout/values/move.h"
 
 #include <QFileDialog>
 
 #include <algorithm>
-#include <bit>
 
 namespace pallascope::app {
 
@@ -22,6 +22,22 @@ bool isPart(const ValuesSight& sight)
            || sight.frame.region.columns < sight.plane.columns;
 }
 
+// Of an array, what is in VMEM at the moment that is shown.
+std::vector<values::Resident> residents(const RunView& run, const ValuesRef& shown,
+                                        const ValuesAsk& ask, const values::Plane& plane)
+{
+    const trace::Info& info = run.trace->info();
+    if (shown.operand < 0 || shown.isBlock || ask.minus
+        || info.operands[static_cast<std::size_t>(shown.operand)].array != shown.shape) {
+        return {};
+    }
+    const auto agent = std::find(info.agents.begin(), info.agents.end(), ask.agent);
+    const auto device = agent == info.agents.end()
+                            ? 0
+                            : info.deviceOf(static_cast<std::int32_t>(agent - info.agents.begin()));
+    return values::residentsOf(run, ask.time, trace::OperandRow{shown.operand}, device, plane);
+}
+
 } // namespace
 
 void ValuesPanel::chooseElement(const std::vector<std::int64_t>& index)
@@ -30,9 +46,7 @@ void ValuesPanel::chooseElement(const std::vector<std::int64_t>& index)
         return;
     }
     m_choice.element = index;
-    for (const auto& [axis, field] : m_axes) {
-        field->setValueText(QString::number(index[axis]));
-    }
+    m_axes->setIndex(index);
     ask();
 }
 
@@ -45,7 +59,7 @@ void ValuesPanel::ask()
     m_jobs.ask({.time = m_session.viewpoint().state().now,
                 .ref = static_cast<std::size_t>(m_ref->currentIndex()),
                 .minus = m_minus,
-                .agent = m_agent->currentData().toString().toStdString(),
+                .agent = m_axes->agent(),
                 .choice = m_choice,
                 .size = {static_cast<double>(m_picture->width()),
                          static_cast<double>(m_picture->height())}});
@@ -63,10 +77,9 @@ void ValuesPanel::take(const ValuesAsk& ask, const std::shared_ptr<const ValuesS
         m_choice.corner = {sight->frame.region.row, sight->frame.region.column};
     }
     auto seen = std::make_shared<ValuesSight>(*sight);
-    seen->resident = residents(ask, sight->plane);
-    m_held = m_isLocked ? rangeOf(*sight, m_held) : std::nullopt;
-    m_picture->show(seen, m_choice.scale, m_held);
-    followElement();
+    seen->resident = residents(*m_opened, m_refs[ask.ref], ask, sight->plane);
+    m_picture->show(seen, m_colours->scale(), m_colours->rangeOf(*sight));
+    m_teller.follow({m_opened, ask.ref, ref()->name, seen, m_minus.has_value()});
     if (keptRun() != nullptr && !ask.minus && sight->unknown.empty()) {
         ViewState then = m_session.viewpoint().state();
         then.now = ask.time;
@@ -80,33 +93,15 @@ void ValuesPanel::takeKept(const std::shared_ptr<const ValuesSight>& sight,
     if (sight == m_picture->sight()) {
         auto seen = std::make_shared<ValuesSight>(*sight);
         seen->kept = kept;
-        m_picture->show(seen, m_choice.scale, m_held);
+        m_picture->show(seen, m_colours->scale(), m_colours->range());
     }
-}
-
-// Of an array, what is in VMEM at the moment that is shown.
-std::vector<values::Resident> ValuesPanel::residents(const ValuesAsk& ask,
-                                                     const values::Plane& plane) const
-{
-    const ValuesRef& shown = m_refs[ask.ref];
-    const trace::Info& info = m_opened->trace->info();
-    if (shown.operand < 0 || shown.isBlock || ask.minus
-        || info.operands[static_cast<std::size_t>(shown.operand)].array != shown.shape) {
-        return {};
-    }
-    const auto agent = std::find(info.agents.begin(), info.agents.end(), ask.agent);
-    const auto device = agent == info.agents.end()
-                            ? 0
-                            : info.deviceOf(static_cast<std::int32_t>(agent - info.agents.begin()));
-    return values::residentsOf(*m_opened, ask.time, trace::OperandRow{shown.operand}, device,
-                               plane);
 }
 
 void ValuesPanel::redraw()
 {
+    m_choice.scale = m_colours->scale();
     if (const auto sight = m_picture->sight()) {
-        m_held = m_isLocked ? rangeOf(*sight, m_held) : std::nullopt;
-        m_picture->show(sight, m_choice.scale, m_held);
+        m_picture->show(sight, m_colours->scale(), m_colours->rangeOf(*sight));
     }
 }
 
@@ -116,7 +111,8 @@ void ValuesPanel::fail(const std::string& why)
     m_refs.clear();
     m_ref->clear();
     showNote();
-    m_picture->show(nullptr, m_choice.scale, {}, why);
+    m_picture->show(nullptr, m_colours->scale(), {}, why);
+    m_teller.forget();
 }
 
 void ValuesPanel::showAwaited()
@@ -128,32 +124,10 @@ void ValuesPanel::showAwaited()
 void ValuesPanel::moveCursor(int rows, int columns)
 {
     const auto& sight = m_picture->sight();
-    if (!sight || sight->plane.elements == 0 || !sight->unknown.empty()) {
-        return;
+    if (const auto next = sight ? values::moved(*sight, m_choice, rows, columns) : std::nullopt) {
+        m_choice.corner = next->corner;
+        chooseElement(*next->element);
     }
-    // From where the cursor will be once all presses are answered.
-    const std::int64_t from =
-        m_choice.element ? numberOf(sight->shape, *m_choice.element) : sight->element;
-    const std::int64_t row =
-        std::clamp<std::int64_t>(sight->plane.rowOf(from) + rows, 0, sight->plane.rows - 1);
-    const std::int64_t column = std::clamp<std::int64_t>(sight->plane.columnOf(from) + columns, 0,
-                                                         sight->plane.columns - 1);
-    const std::optional<std::int64_t> element = sight->plane.at(row, column);
-    if (!element) {
-        return;
-    }
-    if (m_choice.corner) { // keeps it in sight
-        const auto& region = sight->frame.region;
-        const auto into = [](std::int64_t first, std::int64_t at, std::int64_t count) {
-            return at < first ? at : at >= first + count ? at - count + 1 : first;
-        };
-        const auto side = sight->frame.side;
-        m_choice.corner = {into(m_choice.corner->first, row, region.rows),
-                           into(m_choice.corner->second, column, region.columns)};
-        m_choice.corner->first = ceilDiv(m_choice.corner->first, side) * side;
-        m_choice.corner->second = ceilDiv(m_choice.corner->second, side) * side;
-    }
-    chooseElement(indexOf(sight->shape, *element));
 }
 
 void ValuesPanel::setSide(std::int64_t side,
@@ -165,40 +139,17 @@ void ValuesPanel::setSide(std::int64_t side,
     ask();
 }
 
-// Keeps the element that the pointer is on where it is.
 void ValuesPanel::zoom(int direction, std::int64_t element)
 {
-    const auto sight = m_picture->sight();
-    const auto now = static_cast<std::uint64_t>(sight->frame.side);
-    const auto side = static_cast<std::int64_t>(
-        direction > 0 ? std::bit_floor(std::max<std::uint64_t>(now - 1, 1))
-                      : std::bit_floor(now) * 2);
-    if (side == sight->frame.side || side > kLargestValuesSide) {
-        return;
+    if (const auto next = values::zoomed(*m_picture->sight(), direction, element)) {
+        setSide(next->side, next->corner);
     }
-    const values::Frame next =
-        values::frameOf(sight->plane, {.element = element, .side = side}, sight->size);
-    const auto corner = [](std::int64_t at, std::int64_t first, std::int64_t count,
-                           std::int64_t nextCount) {
-        const double share = static_cast<double>(at - first) / static_cast<double>(count);
-        return std::max<std::int64_t>(
-            0, at - static_cast<std::int64_t>(share * static_cast<double>(nextCount)));
-    };
-    const auto& region = sight->frame.region;
-    if (next.side < side) { // all of it is in sight
-        setSide(0, {});
-        return;
-    }
-    setSide(side, std::pair(corner(sight->plane.rowOf(element), region.row, region.rows,
-                                   next.region.rows),
-                            corner(sight->plane.columnOf(element), region.column, region.columns,
-                                   next.region.columns)));
 }
 
 void ValuesPanel::subtract(std::optional<std::size_t> other)
 {
     m_minus = other;
-    m_held.reset();
+    m_colours->forgetRange();
     ask();
 }
 

@@ -4,7 +4,6 @@
 #include "views/fonts.h"
 
 #include <QAbstractItemView>
-#include <QHBoxLayout>
 
 #include <algorithm>
 
@@ -14,16 +13,54 @@ using namespace layout;
 using namespace Qt::StringLiterals;
 using views::text;
 
+namespace {
+
+// What computing all values takes: the operations of the kernel, done on this machine, and its
+// arrays.
+std::string costOfAll(const std::vector<ValuesRef>& refs, const RunView& run)
+{
+    Bytes arrays;
+    for (const ValuesRef& each : refs) {
+        const bool isArray = each.memory == "HBM" || each.memory == "ANY";
+        arrays += isArray ? packedBytes(each.dtype, each.shape.elements()) : Bytes();
+    }
+    constexpr double kGiga = 1e9;
+    const double flops = static_cast<double>(run.report.flops.value());
+    return (flops >= kGiga ? significant(flops / kGiga, 3) + " GFLOP" : "less than 1 GFLOP")
+           + " and " + bytesText(arrays) + " of arrays";
+}
+
+void fill(ChoiceField& field, const std::vector<ValuesRef>& refs)
+{
+    field.clear();
+    const bool someKnown =
+        std::any_of(refs.begin(), refs.end(), [](const ValuesRef& ref) { return ref.isKnown; });
+    for (const ValuesRef& ref : refs) {
+        const auto alike = std::count_if(refs.begin(), refs.end(), [&](const ValuesRef& one) {
+            return one.name == ref.name && one.memory == ref.memory;
+        });
+        std::string item = ref.name + " · " + ref.memory;
+        if (alike > 1) {
+            item += " " + std::string(dtypeName(ref.dtype)) + toString(ref.shape);
+        }
+        field.addItem(text(item + (ref.isKnown || !someKnown ? "" : " · not known")));
+    }
+    field.view()->setMinimumWidth(field.sizeHint().width());
+}
+
+} // namespace
+
 void ValuesPanel::followRun()
 {
     m_opened.reset();
     m_refs.clear();
     m_failure.clear();
     m_known.clear();
-    m_held.reset();
-    stopHistory();
+    m_colours->forgetRange();
+    m_teller.stop();
+    m_teller.forget();
     m_jobs.close(keptRun());
-    m_picture->show(nullptr, m_choice.scale, {});
+    m_picture->show(nullptr, m_colours->scale(), {});
     openIfSeen();
 }
 
@@ -55,8 +92,8 @@ void ValuesPanel::takeRefs(std::vector<ValuesRef> refs, const std::string& note)
 {
     m_refs = std::move(refs);
     m_known = note;
-    fillRefs();
-    fillAgents();
+    fill(*m_ref, m_refs);
+    m_axes->setAgents(m_opened->trace->info().agents);
     showNote();
     if (m_refs.empty()) {
         fail("This program has no refs that hold values.");
@@ -105,37 +142,6 @@ void ValuesPanel::followSelection()
     chooseElement(first);
 }
 
-void ValuesPanel::fillRefs()
-{
-    m_ref->clear();
-    const bool someKnown =
-        std::any_of(m_refs.begin(), m_refs.end(), [](const ValuesRef& ref) { return ref.isKnown; });
-    for (const ValuesRef& ref : m_refs) {
-        const auto alike = std::count_if(m_refs.begin(), m_refs.end(), [&](const ValuesRef& one) {
-            return one.name == ref.name && one.memory == ref.memory;
-        });
-        std::string item = ref.name + " · " + ref.memory;
-        if (alike > 1) {
-            item += " " + std::string(dtypeName(ref.dtype)) + toString(ref.shape);
-        }
-        m_ref->addItem(text(item + (ref.isKnown || !someKnown ? "" : " · not known")));
-    }
-    m_ref->view()->setMinimumWidth(m_ref->sizeHint().width());
-}
-
-void ValuesPanel::fillAgents()
-{
-    const std::vector<std::string>& agents = m_opened->trace->info().agents;
-    const QString before = m_agent->currentData().toString();
-    m_agent->clear();
-    m_agent->addItem(tr("first that has it"), QString());
-    for (const std::string& agent : agents) {
-        m_agent->addItem(text(agent), text(agent));
-    }
-    m_agent->setCurrentIndex(std::max(0, m_agent->findData(before)));
-    m_agent->setVisible(agents.size() > 1);
-}
-
 // What the run writes is looked at most.
 void ValuesPanel::chooseFirst()
 {
@@ -179,46 +185,10 @@ void ValuesPanel::chooseRef(int index)
     m_choice.element.reset();
     m_choice.corner.reset();
     m_minus.reset();
-    m_held.reset();
-    makeAxes();
+    m_colours->forgetRange();
+    m_axes->setShape(ref()->shape);
     showNote();
     ask();
-}
-
-// A field for every axis but the last two that has more than one element.
-void ValuesPanel::makeAxes()
-{
-    for (QWidget* each : m_axisWidgets) {
-        each->hide();
-        each->deleteLater();
-    }
-    m_axisWidgets.clear();
-    m_axes.clear();
-    const Shape& shape = ref()->shape;
-    auto* line = static_cast<QHBoxLayout*>(m_second->layout());
-    for (std::size_t axis = 0; axis + 2 < shape.rank(); ++axis) {
-        if (shape[axis] < 2) {
-            continue;
-        }
-        auto* field = new NumberField(0, shape[axis] - 1, m_second);
-        field->setStepsByOne();
-        field->setLook({m_theme, false});
-        field->setValueText(u"0"_s);
-        field->setToolTip(tr("Axis %1: 0 to %2").arg(axis).arg(shape[axis] - 1));
-        field->setAccessibleName(tr("Axis %1").arg(axis));
-        field->setFixedWidth(64);
-        connect(field, &NumberField::committed, this, [this, axis = axis](const QString& number) {
-            chooseAxis(axis, number.toLongLong());
-        });
-        auto* name = new QLabel(tr("axis %1").arg(axis), m_second);
-        name->setObjectName(u"hint"_s);
-        name->setFont(views::font(11));
-        line->insertWidget(line->count() - 1, name);
-        line->insertWidget(line->count() - 1, field);
-        m_axisWidgets.insert(m_axisWidgets.end(), {name, field});
-        m_axes.emplace_back(axis, field);
-    }
-    m_second->setVisible(!m_axes.empty() || m_agent->count() > 2);
 }
 
 void ValuesPanel::chooseAxis(std::size_t axis, std::int64_t number)
@@ -229,32 +199,16 @@ void ValuesPanel::chooseAxis(std::size_t axis, std::int64_t number)
     chooseElement(index);
 }
 
-// What computing all values takes: the operations of the kernel, done on this machine, and its
-// arrays.
-std::string ValuesPanel::cost() const
-{
-    Bytes arrays;
-    for (const ValuesRef& each : m_refs) {
-        const bool isArray = each.memory == "HBM" || each.memory == "ANY";
-        arrays += isArray ? packedBytes(each.dtype, each.shape.elements()) : Bytes();
-    }
-    constexpr double kGiga = 1e9;
-    const double flops = static_cast<double>(m_opened->report.flops.value());
-    return (flops >= kGiga ? significant(flops / kGiga, 3) + " GFLOP" : "less than 1 GFLOP")
-           + " and " + bytesText(arrays) + " of arrays";
-}
-
 void ValuesPanel::showNote()
 {
     const auto& shown = m_session.runs().shown();
     const bool isPartly = shown && !shown->request.fullValues && m_failure.empty();
     QString note = text(m_known);
     if (isPartly) {
-        note += (note.isEmpty() ? u""_s : u" "_s) + tr("All of them take %1.").arg(text(cost()));
+        note += (note.isEmpty() ? u""_s : u" "_s)
+                + tr("All of them take %1.").arg(text(costOfAll(m_refs, *m_opened)));
     }
-    m_note->setText(note);
-    m_note->setVisible(!note.isEmpty() && m_failure.empty());
-    m_computeAll->setVisible(isPartly);
+    m_note->say(m_failure.empty() ? note : QString(), isPartly);
 }
 
 } // namespace pallascope::app

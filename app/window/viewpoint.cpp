@@ -20,8 +20,8 @@ using layout::ViewState;
 constexpr double kFollowAt = 0.75;
 // Share of the range; where the playhead comes if a jump has left the range.
 constexpr double kJumpTo = 0.25;
-// Of a time line whose zoom and pan are shares of its width.
-constexpr layout::Size kAnySize{1124, 200};
+// The first line of a source view that follows the playhead.
+constexpr std::int64_t kAtPlayhead = 0;
 // The range of the time line if nothing ran.
 constexpr Picoseconds kShownOfNothing{10'000'000};
 
@@ -161,7 +161,7 @@ void Viewpoint::setPlaying(bool playing)
     }
     playing ? m_playback.start() : m_playback.stop();
     if (playing) {
-        followSource();
+        setFirstSourceLine(kAtPlayhead);
     }
     ViewState next = m_state;
     next.playing = playing;
@@ -182,7 +182,7 @@ void Viewpoint::play(Picoseconds time)
 void Viewpoint::jumpTo(Picoseconds time)
 {
     setPlaying(false);
-    followSource();
+    setFirstSourceLine(kAtPlayhead);
     setNow(time);
 }
 
@@ -204,20 +204,12 @@ void Viewpoint::step(StepUnit unit, int direction)
         return;
     }
     setPlaying(false);
-    followSource();
+    setFirstSourceLine(kAtPlayhead);
     const auto stop =
         direction > 0 ? m_stops->next(unit, m_state.now) : m_stops->previous(unit, m_state.now);
     if (stop) {
         setNow(*stop);
     }
-}
-
-TimeRange Viewpoint::within(Picoseconds begin, Picoseconds length) const
-{
-    const Picoseconds end = layout::axisEnd(*m_run, m_state);
-    length = std::min(length, end);
-    begin = std::clamp(begin, Picoseconds(0), end - length);
-    return {begin, begin + length};
 }
 
 void Viewpoint::moveTo(Picoseconds now, Follow follow)
@@ -233,9 +225,9 @@ void Viewpoint::moveTo(Picoseconds now, Follow follow)
     };
     const bool outside = next.now < next.visible.begin || next.now > next.visible.end;
     if (follow == Follow::Scroll && next.now > next.visible.begin + part(kFollowAt)) {
-        next.visible = within(next.now - part(kFollowAt), length);
+        next.visible = navigation::within(*m_run, next, next.now - part(kFollowAt), length);
     } else if (outside) {
-        next.visible = within(next.now - part(kJumpTo), length);
+        next.visible = navigation::within(*m_run, next, next.now - part(kJumpTo), length);
     }
     const bool over = next.now == trace().end() && m_state.playing;
     if (over) {
@@ -289,41 +281,10 @@ void Viewpoint::setVisible(TimeRange range)
     change(next);
 }
 
-void Viewpoint::zoom(double factor)
-{
-    if (!m_run) {
-        return;
-    }
-    const layout::TimeAxis axis = layout::timelineAxis(m_state, kAnySize);
-    const double x = axis.toX(m_state.now);
-    const bool inView = x >= axis.left && x <= axis.left + axis.width;
-    setVisible(layout::zoomed(axis, inView ? x : axis.left + axis.width / 2, factor,
-                              layout::axisEnd(*m_run, m_state)));
-}
-
-void Viewpoint::pan(double share)
+void Viewpoint::changeRange(const navigation::NextRange& next)
 {
     if (m_run) {
-        const layout::TimeAxis axis = layout::timelineAxis(m_state, kAnySize);
-        setVisible(layout::panned(axis, -share * axis.width, layout::axisEnd(*m_run, m_state)));
-    }
-}
-
-void Viewpoint::frame(Frame frame)
-{
-    if (!m_run) {
-        return;
-    }
-    switch (frame) {
-    case Frame::Operation:
-        setVisible(navigation::stepRange(*m_run->index, m_state.now));
-        break;
-    case Frame::Steps:
-        setVisible(layout::frameAround(trace(), m_state.now));
-        break;
-    case Frame::Run:
-        setVisible({Picoseconds(0), layout::axisEnd(*m_run, m_state)});
-        break;
+        setVisible(next(*m_run, m_state));
     }
 }
 
@@ -395,12 +356,6 @@ void Viewpoint::nextFinding(int direction)
     jumpTo(next.time);
 }
 
-// To where the playhead is, after the reader had scrolled away.
-void Viewpoint::followSource()
-{
-    setFirstSourceLine(0);
-}
-
 void Viewpoint::setFirstSourceLine(std::int64_t line)
 {
     ViewState next = m_state;
@@ -412,14 +367,9 @@ void Viewpoint::setFirstSourceLine(std::int64_t line)
 
 void Viewpoint::keep(std::shared_ptr<const layout::RunView> run)
 {
-    if (m_run && run) {
-        show(layout::keptBeside(std::move(run), *m_run));
+    if (m_run) {
+        show(run ? layout::keptBeside(std::move(run), *m_run) : nullptr);
     }
-}
-
-void Viewpoint::letGo()
-{
-    show(std::shared_ptr<const layout::KeptRun>());
 }
 
 // What of the kept run's time was in sight may lie behind the end of the present one.

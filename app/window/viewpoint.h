@@ -6,6 +6,7 @@
 #include "app/window/playback.h"
 #include "views/layout/run/kept_run.h"
 #include "views/layout/run/run_view.h"
+#include "views/navigation/ranges.h"
 #include "views/navigation/stops.h"
 
 #include <QObject>
@@ -69,15 +70,7 @@ public:
 
     // The range of the time line.
     void setVisible(layout::TimeRange range);
-    void zoom(double factor); // around the playhead
-    void pan(double share);   // `share` is of the range; positive: later
-    enum class Frame
-    {
-        Operation,
-        Steps,
-        Run
-    };
-    void frame(Frame frame);
+    void changeRange(const navigation::NextRange& next);
 
     // Looking at things.
     void setHover(const layout::Target& target);
@@ -90,8 +83,8 @@ public:
     void setDevice(std::int32_t device); // of a run of several; clamped
 
     // What the run is compared with (layout::ViewState::kept), from run to run until it is let go.
+    // Null: nothing any more.
     void keep(std::shared_ptr<const layout::RunView> run);
-    void letGo();
     // By steps or by time, where two time lines are shown.
     void alignBySteps(bool bySteps);
 
@@ -119,13 +112,10 @@ private:
     void change(const layout::ViewState& next);
     void play(Picoseconds time);
     void moveTo(Picoseconds now, Follow follow);
-    void followSource();
 
     [[nodiscard]] const trace::Trace& trace() const { return *m_run->trace; }
 
     void show(std::shared_ptr<const layout::KeptRun> kept);
-
-    [[nodiscard]] layout::TimeRange within(Picoseconds begin, Picoseconds length) const;
 
     std::shared_ptr<const layout::RunView> m_run;
     std::unique_ptr<navigation::Stops> m_stops;

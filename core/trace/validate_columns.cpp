@@ -71,14 +71,12 @@ Status inRange(const char* name, const std::vector<T>& column, std::int64_t leas
     return Done{};
 }
 
-Status checkLengths(const TraceBuilder& b)
+// Of what happens in a program by itself.
+Status checkLengthsOfWork(const TraceBuilder& b)
 {
     const Steps& s = b.steps;
     const Segments& g = b.segments;
-    const Copies& c = b.copies;
-    const Waits& w = b.waits;
     const Visits& v = b.visits;
-    const CopyEnds& e = b.copyEnds;
     const Status results[] = {sameLength("steps", s.size(),
                                          {{"pipeline", s.pipeline.size()},
                                           {"ordinal", s.ordinal.size()},
@@ -89,7 +87,28 @@ Status checkLengths(const TraceBuilder& b)
                                          {{"templateId", g.templateId.size()},
                                           {"agent", g.agent.size()},
                                           {"step", g.step.size()}}),
-                              sameLength("copies", c.size(),
+                              sameLength("rounds", b.rounds.size(),
+                                         {{"loop", b.rounds.loop.size()},
+                                          {"agent", b.rounds.agent.size()},
+                                          {"round", b.rounds.round.size()},
+                                          {"end", b.rounds.end.size()}}),
+                              sameLength("visits", v.size(),
+                                         {{"operand", v.operand.size()},
+                                          {"firstStep", v.firstStep.size()},
+                                          {"lastStep", v.lastStep.size()},
+                                          {"slot", v.slot.size()},
+                                          {"copyIn", v.copyIn.size()},
+                                          {"copyOut", v.copyOut.size()}})};
+    return firstFault(results);
+}
+
+// Of copies, and of what waits for them.
+Status checkLengthsOfCopies(const TraceBuilder& b)
+{
+    const Copies& c = b.copies;
+    const Waits& w = b.waits;
+    const CopyEnds& e = b.copyEnds;
+    const Status results[] = {sameLength("copies", c.size(),
                                          {{"operand", c.operand.size()},
                                           {"block", c.block.size()},
                                           {"slot", c.slot.size()},
@@ -117,20 +136,14 @@ Status checkLengths(const TraceBuilder& b)
                               sameLength("signals", b.signals.size(),
                                          {{"semaphore", b.signals.semaphore.size()},
                                           {"agent", b.signals.agent.size()},
-                                          {"amount", b.signals.amount.size()}}),
-                              sameLength("rounds", b.rounds.size(),
-                                         {{"loop", b.rounds.loop.size()},
-                                          {"agent", b.rounds.agent.size()},
-                                          {"round", b.rounds.round.size()},
-                                          {"end", b.rounds.end.size()}}),
-                              sameLength("visits", v.size(),
-                                         {{"operand", v.operand.size()},
-                                          {"firstStep", v.firstStep.size()},
-                                          {"lastStep", v.lastStep.size()},
-                                          {"slot", v.slot.size()},
-                                          {"copyIn", v.copyIn.size()},
-                                          {"copyOut", v.copyOut.size()}})};
+                                          {"amount", b.signals.amount.size()}})};
     return firstFault(results);
+}
+
+Status checkLengths(const TraceBuilder& b)
+{
+    const Status work = checkLengthsOfWork(b);
+    return work ? checkLengthsOfCopies(b) : work;
 }
 
 Status checkIndices(const TraceBuilder& b)

@@ -67,7 +67,7 @@ private Q_SLOTS:
         QFETCH(QPoint, angle);
         QFETCH(QPoint, pixels);
         session().viewpoint().setNow(Picoseconds(trace().end().value() / 2));
-        session().viewpoint().frame(app::Viewpoint::Frame::Steps);
+        session().viewpoint().changeRange(navigation::framed(navigation::Frame::Steps));
         const layout::TimeRange range = state().visible;
         const QPoint cursor(700, 80);
         const auto before = axis().toTime(cursor.x());

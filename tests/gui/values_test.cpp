@@ -308,7 +308,7 @@ private Q_SLOTS:
         open();
         run(request(false));
         showValues();
-        panel().tellHistory(false);
+        panel().historyTeller().tell(false);
         QTRY_VERIFY_WITH_TIMEOUT(
             panel().history()->title().contains(QStringLiteral("all values must be computed")),
             30000);
@@ -352,16 +352,16 @@ private Q_SLOTS:
         showValues();
         QVERIFY(says("is not known"));
         QVERIFY2(caption().contains(QStringLiteral("not known")), qPrintable(caption()));
-        QVERIFY2(panel().noteText().contains(QStringLiteral("of arrays")),
-                 qPrintable(panel().noteText()));
-        QVERIFY(panel().computeAll()->isVisible());
-        QTest::mouseClick(panel().computeAll(), Qt::LeftButton);
+        QVERIFY2(panel().note()->text().contains(QStringLiteral("of arrays")),
+                 qPrintable(panel().note()->text()));
+        QVERIFY(panel().note()->computeAll()->isVisible());
+        QTest::mouseClick(panel().note()->computeAll(), Qt::LeftButton);
         finish();
         QVERIFY(runs().shown()->request.fullValues);
         m_window->session().viewpoint().end();
         QTRY_VERIFY_WITH_TIMEOUT(shows("out", "HBM") && picture().sight()->all.values == 256 * 256,
                                  30000);
-        QVERIFY(!panel().computeAll()->isVisible());
+        QVERIFY(!panel().note()->computeAll()->isVisible());
     }
 
     void aTraceFromAFileSaysThatItsValuesAreComputedAgain()
@@ -375,8 +375,8 @@ private Q_SLOTS:
         finish();
         showValues();
         QVERIFY(shows("out", "HBM"));
-        QVERIFY2(panel().noteText().contains(QStringLiteral("computed again")),
-                 qPrintable(panel().noteText()));
+        QVERIFY2(panel().note()->text().contains(QStringLiteral("computed again")),
+                 qPrintable(panel().note()->text()));
     }
 
     void aTraceWhoseKernelIsGoneSaysThatNothingIsKnown()

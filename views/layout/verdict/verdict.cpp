@@ -59,12 +59,52 @@ std::string captionOf(const RunView& run)
     return caption;
 }
 
+// From top to bottom.
+enum : std::size_t
+{
+    kDifferences,
+    kSentence,
+    kSplit,
+    kLosses,
+    kHelp,
+    kTraffic,
+    kFindings,
+    kPrints,
+    kSections
+};
+
 struct Section
 {
     std::function<double(Canvas&, double)> paint;
     double height = 0;
     bool shown = false;
 };
+
+using Sections = std::array<Section, kSections>;
+
+Sections sectionsOf(const RunView& run, const ViewState& state, double width)
+{
+    Sections sections;
+    sections[kDifferences].paint = [&](Canvas& c, double y) {
+        return paintDifferences(c, run, state, y, c.height());
+    };
+    sections[kSentence].paint = [&](Canvas& c, double y) { return paintSentence(c, run, y); };
+    sections[kSplit].paint = [&](Canvas& c, double y) { return paintTimeSplit(c, run, y); };
+    sections[kLosses].paint = [&](Canvas& c, double y) { return paintLosses(c, run, y); };
+    sections[kHelp].paint = [&](Canvas& c, double y) { return paintHelp(c, run, y); };
+    sections[kTraffic].paint = [&](Canvas& c, double y) { return paintTraffic(c, run, y); };
+    sections[kFindings].paint = [&run, &state, width](Canvas& c, double y) {
+        const double below = paintFindings(c, run, state, y, c.height());
+        Canvas scratch(width, c.height());
+        return paintChecks(scratch, run, below) <= c.height() ? paintChecks(c, run, below) : below;
+    };
+    sections[kPrints].paint = [&](Canvas& c, double y) { return paintPrints(c, run, state, y); };
+    for (Section& section : sections) {
+        Canvas scratch(width, 1e6);
+        section.height = section.paint(scratch, 0);
+    }
+    return sections;
+}
 
 } // namespace
 
@@ -86,38 +126,9 @@ Scene layoutVerdict(const RunView& run, const ViewState& state, Size size)
     const bool clean = run.trace->info().findings.empty()
                        && (!run.report.check.checked || run.report.check.passed);
 
-    enum : std::size_t
-    {
-        kDifferences,
-        kSentence,
-        kSplit,
-        kLosses,
-        kHelp,
-        kTraffic,
-        kFindings,
-        kPrints,
-        kSections
-    };
-
-    std::array<Section, kSections> sections;
-    sections[kDifferences].paint = [&](Canvas& c, double y) {
-        return paintDifferences(c, run, state, y, c.height());
-    };
-    sections[kSentence].paint = [&](Canvas& c, double y) { return paintSentence(c, run, y); };
-    sections[kSplit].paint = [&](Canvas& c, double y) { return paintTimeSplit(c, run, y); };
-    sections[kLosses].paint = [&](Canvas& c, double y) { return paintLosses(c, run, y); };
-    sections[kHelp].paint = [&](Canvas& c, double y) { return paintHelp(c, run, y); };
-    sections[kTraffic].paint = [&](Canvas& c, double y) { return paintTraffic(c, run, y); };
-    sections[kFindings].paint = [&](Canvas& c, double y) {
-        const double below = paintFindings(c, run, state, y, c.height());
-        Canvas scratch(size.width, c.height());
-        return paintChecks(scratch, run, below) <= c.height() ? paintChecks(c, run, below) : below;
-    };
-    sections[kPrints].paint = [&](Canvas& c, double y) { return paintPrints(c, run, state, y); };
+    Sections sections = sectionsOf(run, state, size.width);
     double whole = 4;
-    for (Section& section : sections) {
-        Canvas scratch(size.width, 1e6);
-        section.height = section.paint(scratch, 0);
+    for (const Section& section : sections) {
         whole += section.height;
     }
     Canvas canvas(size.width, size.height);
