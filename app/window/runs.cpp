@@ -234,6 +234,18 @@ void Runs::adopt(FinishedRun run)
     show(std::move(run));
 }
 
+void Runs::goOn(const State& state)
+{
+    if (state.shown) {
+        m_file = state.file;
+        show(*state.shown);
+    }
+    m_history = state.history;
+    if (!(state.request == m_request)) {
+        start(state.request);
+    }
+}
+
 void Runs::show(FinishedRun run)
 {
     m_staleDelay.stop();

@@ -64,7 +64,21 @@ public:
     void openTrace(const QString& path);
     void saveTrace(const QString& path);
     void cancel();
-    void adopt(FinishedRun run);       // shows a run that exists already
+    void adopt(FinishedRun run); // shows a run that exists already
+
+    // What another window needs to go on from here, with undo and redo.
+    struct State
+    {
+        std::optional<FinishedRun> shown;
+        QString file;
+        RunRequest request;
+        RequestHistory history;
+    };
+
+    [[nodiscard]] State state() const { return {m_shown, m_file, m_request, m_history}; }
+
+    // Asks again for what was not met, or was under way.
+    void goOn(const State& state);
     void report(const QString& error); // shows a sentence
     void note(const QString& notice);  // shows one for some seconds, beside a job under way
 

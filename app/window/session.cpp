@@ -45,6 +45,28 @@ void Session::letGo()
     m_viewpoint.keep(nullptr);
 }
 
+Session::State Session::state() const
+{
+    return {m_runs.state(), m_viewpoint.state(), m_viewpoint.unit(),
+            m_viewpoint.playback().speed()};
+}
+
+void Session::goOn(const State& state)
+{
+    m_runs.goOn(state.runs);
+    if (!m_viewpoint.run()) {
+        return;
+    }
+    if (state.view.loop != trace::kNone) {
+        m_viewpoint.markLoop(state.view.loop);
+    } else if (state.unit != m_viewpoint.unit()) {
+        m_viewpoint.setUnit(state.unit);
+    }
+    m_viewpoint.playback().setSpeed(state.speed);
+    m_viewpoint.look(state.view);
+    m_viewpoint.setPlaying(state.view.playing);
+}
+
 void Session::compareFiles(const QString& kept, const QString& other)
 {
     m_runs.openTrace(kept);

@@ -25,6 +25,8 @@ public:
 
     [[nodiscard]] Viewpoint& viewpoint() { return m_viewpoint; }
 
+    [[nodiscard]] const Viewpoint& viewpoint() const { return m_viewpoint; }
+
     [[nodiscard]] Breakpoints& breakpoints() { return m_breakpoints; }
 
     [[nodiscard]] const Breakpoints& breakpoints() const { return m_breakpoints; }
@@ -45,6 +47,19 @@ public:
     void letGo();
     // Opens one file, keeps its run, and opens the other one.
     void compareFiles(const QString& kept, const QString& other);
+
+    // All that another window needs to go on from here, but for what is kept from start to start
+    // anyway (remembered.h).
+    struct State
+    {
+        Runs::State runs;
+        layout::ViewState view; // with the kept run
+        StepUnit unit = StepUnit::Step;
+        int speed = 0;
+    };
+
+    [[nodiscard]] State state() const;
+    void goOn(const State& state);
     // For a click: follows links and selects other things.
     void activate(const layout::Target& target);
 

@@ -33,6 +33,8 @@ public:
 
     [[nodiscard]] Playback& playback() { return m_playback; }
 
+    [[nodiscard]] const Playback& playback() const { return m_playback; }
+
     // Changes the run and the state together: the playhead stays at the same share of the run, so
     // that the views of two block sizes can be compared.
     void show(std::shared_ptr<const layout::RunView> run);

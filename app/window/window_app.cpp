@@ -72,19 +72,12 @@ void openAnother(const std::string& file)
 
 namespace {
 
-// What a window shows, for the next one.
-struct Shown
-{
-    std::optional<FinishedRun> run;
-    QString file;
-    layout::ViewState state;
-};
-
 // One window from its start to its end; `shown` is what it begins with, if anything, and what it
 // showed last. Returns the size of texts with which another one is to begin; none: the program
 // ends.
 std::optional<int> runOneWindow(int& argc, char** argv, const std::optional<RunRequest>& request,
-                                const std::optional<std::string>& traceFile, Shown& shown)
+                                const std::optional<std::string>& traceFile,
+                                std::optional<Session::State>& shown)
 {
     QApplication application(argc, argv);
     views::dressApplication();
@@ -95,19 +88,13 @@ std::optional<int> runOneWindow(int& argc, char** argv, const std::optional<RunR
     QObject::connect(&window, &MainWindow::textSizeAsked, &window, [&](int size) {
         next = size;
         remembered->keepTextSize(size);
-        shown = {session.runs().shown(), session.runs().file(), session.viewpoint().state()};
+        shown = session.state();
         window.close();
         QCoreApplication::quit();
     });
     window.show();
-    if (!shown.file.isEmpty()) {
-        QObject::connect(
-            &session.runs(), &Runs::adopted, &window,
-            [&] { session.viewpoint().look(shown.state); }, Qt::SingleShotConnection);
-        session.runs().openTrace(shown.file);
-    } else if (shown.run) {
-        session.runs().adopt(*shown.run);
-        session.viewpoint().look(shown.state);
+    if (shown) {
+        session.goOn(*shown);
     } else if (traceFile) {
         session.runs().openTrace(views::text(*traceFile));
     } else {
@@ -130,7 +117,7 @@ int runWindow(int argc, char** argv, std::optional<RunRequest> request,
         return kWrongInput;
     }
     takeQtMessages(QtMessages::Shown);
-    Shown shown;
+    std::optional<Session::State> shown;
     for (std::optional<int> size = Remembered::textSize(); size;) {
         scaleApplication(*size);
         size = runOneWindow(argc, argv, request, traceFile, shown);

@@ -84,6 +84,33 @@ private Q_SLOTS:
         QCOMPARE(state().kept->figure("steps").b, 64.0);
     }
 
+    // Another text size makes another window.
+    void anotherWindowGoesOnFromWhereThisOneIs()
+    {
+        const auto first = session().runs().shown()->view;
+        key(Qt::Key_K);
+        ask("1024");
+        session().viewpoint().setUnit(app::StepUnit::Copy);
+        session().viewpoint().step(app::StepUnit::Copy, 1);
+        session().viewpoint().step(app::StepUnit::Copy, 1);
+        session().viewpoint().playback().setSpeed(2);
+        QVERIFY(state().now.value() > 0);
+        app::MainWindow next;
+        app::Session& other = next.session();
+        other.goOn(session().state());
+        QVERIFY(other.viewpoint().run() == session().viewpoint().run());
+        QVERIFY(other.viewpoint().state().kept->run == first);
+        QCOMPARE(other.viewpoint().state().now.value(), state().now.value());
+        QVERIFY(other.viewpoint().state().visible == state().visible);
+        QCOMPARE(other.viewpoint().unit(), app::StepUnit::Copy);
+        QCOMPARE(other.viewpoint().playback().speed(), 2);
+        other.runs().undo();
+        QTRY_VERIFY(other.runs().shown()->request == session().runs().state().history.undo());
+        other.runs().redo();
+        QTRY_VERIFY(other.runs().shown()->request == session().runs().request());
+        QVERIFY(!other.runs().state().history.redo());
+    }
+
     void theStripAlignsAndLetsGo()
     {
         key(Qt::Key_K);
