@@ -321,11 +321,12 @@ def a_persistent_matmul_of_specialised_warpgroups(a, b):
 
                 pipeline(body, context)(a_gmem.at[m], b_gmem.at[:, n], allocations=buffers)
 
+            plgpu.wait_smem_to_gmem(0)
+
         none = functools.partial(lambda *_: None)
         pl.run_scoped(
             scope, pipeline(none, none).get_allocations(a_gmem.at[pl.ds(0, 128)],
                                                         b_gmem.at[:, pl.ds(0, 128)]),
             plgpu.SMEM((2, 64, 128), _BF16, transforms=tiled(_BF16)), collective_axes="wg")
-        plgpu.wait_smem_to_gmem(0)
 
     return matmul(a, b)

@@ -31,13 +31,16 @@ def _product(a, b):
     return a.astype(np.float32) @ b.astype(np.float32)
 
 
+# Both wait for their last stores only after the scope of what these read.
 @case(_small(256, 128), _small(128, 256), has="wgmma", is_interpreted=False,
+      finds="freed_in_flight",
       wanted=lambda a, b: _product(a, b).astype(_F16))
 def hopper_matmul(a, b):
     return matmul.matmul(a, b, None, matmul.TuningConfig(**TILES))
 
 
 @case(_small(256, 128), _small(128, 128), _small(256, 128), has="wgmma", is_interpreted=False,
+      finds="freed_in_flight",
       wanted=lambda a, b, c: (_product(a, b) + c).astype(_F16))
 def hopper_matmul_that_adds(a, b, c):
     return matmul.matmul(a, b, c, matmul.TuningConfig(

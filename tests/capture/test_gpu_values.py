@@ -1,0 +1,42 @@
+"""Kernels for a GPU, captured and run: their values are those that JAX computes."""
+
+import json
+import pathlib
+import subprocess
+import tempfile
+
+import gpu_kernels
+import gpu_loops
+import gpu_products
+import gpu_shipped
+import numpy as np
+import pytest
+from gpu_case import cases_of
+from support import PALLASCOPE, pallascope
+
+CASES = cases_of(gpu_kernels, gpu_loops, gpu_products, gpu_shipped)
+
+
+def run(kernel, *options):
+    """Returns the results of a run, and its findings besides the one about unknown figures."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "k.pallascope"
+        kernel.save(path)
+        done = subprocess.run(
+            [PALLASCOPE, "run", path, "--json", "--results", f"{folder}/out.npz", *options],
+            capture_output=True, text=True, timeout=300, check=False)
+        assert done.returncode in (0, 1), done.stdout[-2000:] + done.stderr
+        findings = {one["kind"] for one in json.loads(done.stdout)["findings"]}
+        with np.load(f"{folder}/out.npz") as archive:
+            return ([archive[f"result{i}"] for i in range(len(archive.files))],
+                    findings - {"unknown_figure"})
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_values(name):
+    case = CASES[name]
+    kernel = pallascope.capture(case.fn, *case.args, chip="h100_sxm")
+    results, findings = run(kernel)
+    assert findings <= {case.finds}
+    for ours, theirs in zip(results, case.results(), strict=True):
+        case.compare(ours if ours.dtype == theirs.dtype else ours.view(theirs.dtype), theirs)
