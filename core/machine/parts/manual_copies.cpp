@@ -392,8 +392,8 @@ void ManualCopies::arriveAtEnd(const ManualCopy& copy)
                         {}});
 }
 
-// Copies only what exists at both ends. What is beyond the source reads as undefined, or as zeros by
-// a GPU's TMA.
+// Copies only what exists at both ends. What is beyond the source reads as undefined, or as zeros
+// by a GPU's TMA.
 void ManualCopies::dropPadding(const ir::Operation& dmaStart, RefBinding& source,
                                RefBinding& target)
 {
