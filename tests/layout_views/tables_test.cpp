@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <set>
 
 namespace pallascope::test {
 
@@ -76,31 +78,32 @@ TEST(Tables, showTheirEntriesInTheStateOfTheBlocksToWhichTheyLead)
 }
 
 // An entry may lead to several blocks. It is not ready while one of them is still on its way.
-TEST(Tables, areOnTheirWayAsLongAsOneOfTheirBlocksIs)
+TEST(Tables, areWhatTheLiveliestOfTheirBlocksIs)
 {
-    trace::TraceBuilder builder = genericBuilder(vectorSum());
-    trace::Copies& copies = builder.copies;
-    std::vector<std::size_t> ofX; // by block
-    for (std::size_t copy = 0; copy < copies.size(); ++copy) {
-        if (copies.operand[copy] == 0) {
-            ofX.push_back(copy);
-        }
+    using enum trace::BlockPhase;
+    constexpr std::array kFromRestToUse{Never,  Before,  Written,  Ready,
+                                        Queued, Leaving, Arriving, InUse};
+    for (std::size_t i = 1; i < kFromRestToUse.size(); ++i) {
+        EXPECT_LT(trace::livelinessOf(kFromRestToUse[i - 1]),
+                  trace::livelinessOf(kFromRestToUse[i]));
     }
-    // The copy of block 2 takes from the end of that of block 1 on, which waits for its step.
-    copies.issue[ofX[2]] = copies.start[ofX[2]] = copies.end[ofX[1]];
-    const RunView run = viewOf(std::move(builder));
-    layout::GridMoment moment{run, Picoseconds(run.trace->copies().end[ofX[1]] + 1)};
+    const RunView run = genericRun(vectorSum());
+    const PageTable table;
     layout::ArrayPicture picture;
-    PageTable table;
     picture.table = &table;
-    const auto phaseOf = [&](std::int64_t block) {
-        return run.index->blockStateAt({0}, block, moment.now).phase;
-    };
-    ASSERT_EQ(phaseOf(1), trace::BlockPhase::Ready);
-    ASSERT_EQ(phaseOf(2), trace::BlockPhase::Arriving);
-    EXPECT_EQ(stateOfEntry(moment, picture, {1, 2}).phase, trace::BlockPhase::Arriving);
-    EXPECT_EQ(stateOfEntry(moment, picture, {2, 1}).phase, trace::BlockPhase::Arriving);
-    EXPECT_EQ(stateOfEntry(moment, picture, {1, 4}).phase, trace::BlockPhase::Ready);
+    std::set<trace::BlockPhase> seen;
+    for (double share = 0; share <= 1; share += 0.01) {
+        const layout::GridMoment moment{run, at(run, share).now};
+        trace::BlockPhase liveliest = Never;
+        for (std::int64_t block = 0; block < 8; ++block) {
+            const trace::BlockPhase phase = run.index->blockStateAt({0}, block, moment.now).phase;
+            const bool isLivelier = trace::livelinessOf(phase) > trace::livelinessOf(liveliest);
+            liveliest = isLivelier ? phase : liveliest;
+        }
+        seen.insert(liveliest);
+        EXPECT_EQ(stateOfEntry(moment, picture, {0, 1, 2, 3, 4, 5, 6, 7}).phase, liveliest);
+    }
+    EXPECT_GT(seen.size(), 1U);
 }
 
 TEST(Tables, areThePartnersOfTheBlocksToWhichTheyLead)

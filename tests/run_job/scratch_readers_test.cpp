@@ -17,15 +17,15 @@ namespace {
 
 using analysis::ScratchReaders;
 using Count = std::optional<ScratchReaders::Count>;
-using Refs = std::vector<pl::Ref>;
+using RingRefs = std::vector<pl::Ref>;
 
-constexpr DType kElement = DType::F32;
-constexpr int kRounds = 4;
-constexpr Extent kSide = 128;
+constexpr DType kRingType = DType::F32;
+constexpr int kRingRounds = 4;
+constexpr Extent kRingSide = 128;
 constexpr std::size_t kBuffers = 0, kSum = 1, kSemaphores = 2; // of the scratch
 
 template<class Round, class Slot>
-void copyIn(const pl::Ref& x, const Refs& refs, const Round& from, const Slot& slot)
+void copyIn(const pl::Ref& x, const RingRefs& refs, const Round& from, const Slot& slot)
 {
     pl::dmaStart(x.at({from, pl::all, pl::all}), refs[kBuffers].at({slot, pl::all, pl::all}),
                  refs[kSemaphores].at({slot}));
@@ -33,13 +33,13 @@ void copyIn(const pl::Ref& x, const Refs& refs, const Round& from, const Slot& s
 
 // Waits for a slot, which two products then read, the second one after an addition.
 template<class Slot>
-void multiply(const Refs& refs, const Slot& slot)
+void multiply(const RingRefs& refs, const Slot& slot)
 {
     const pl::Ref part = refs[kBuffers].at({slot, pl::all, pl::all});
     pl::dmaWait(part, refs[kSemaphores].at({slot}));
     const pl::Value loaded = part[pl::all].load();
-    refs[kSum][pl::all] = pl::dot(loaded, loaded, kElement);
-    refs[kSum][pl::all] = pl::dot(loaded + 1.0F, refs[kSum][pl::all], kElement);
+    refs[kSum][pl::all] = pl::dot(loaded, loaded, kRingType);
+    refs[kSum][pl::all] = pl::dot(loaded + 1.0F, refs[kSum][pl::all], kRingType);
 }
 
 // In each round the copy for the next one goes into the other slot. `isUnrolled`: the program says
@@ -48,20 +48,20 @@ ir::Program ring(bool isUnrolled)
 {
     const auto body = [isUnrolled](pl::Ref x, pl::Ref out) {
         (void)out;
-        pl::runScoped({{"bufs", kElement, {2, kSide, kSide}},
-                       {"sum", kElement, {kSide, kSide}},
+        pl::runScoped({{"bufs", kRingType, {2, kRingSide, kRingSide}},
+                       {"sum", kRingType, {kRingSide, kRingSide}},
                        pl::dmaSemaphores("sem", {2})},
-                      [&](const Refs& refs) {
+                      [&](const RingRefs& refs) {
                           copyIn(x, refs, 0, 0);
-                          for (int i = 0; isUnrolled && i < kRounds; ++i) {
-                              if (i + 1 < kRounds) {
+                          for (int i = 0; isUnrolled && i < kRingRounds; ++i) {
+                              if (i + 1 < kRingRounds) {
                                   copyIn(x, refs, i + 1, (i + 1) % 2);
                               }
                               multiply(refs, i % 2);
                           }
                           if (!isUnrolled) {
-                              pl::foriLoop(kRounds, {}, [&](pl::Value i, const auto&) {
-                                  pl::when(i < kRounds - 1,
+                              pl::foriLoop(kRingRounds, {}, [&](pl::Value i, const auto&) {
+                                  pl::when(i < kRingRounds - 1,
                                            [&] { copyIn(x, refs, i + 1, (i + 1) % 2); });
                                   multiply(refs, i % 2);
                                   return std::vector<pl::Value>{};
@@ -71,8 +71,8 @@ ir::Program ring(bool isUnrolled)
                       });
     };
     return pl::kernel("ring",
-                      {pl::in("x", kElement, {kRounds, kSide, kSide}),
-                       pl::out("out", kElement, {kSide, kSide})},
+                      {pl::in("x", kRingType, {kRingRounds, kRingSide, kRingSide}),
+                       pl::out("out", kRingType, {kRingSide, kRingSide})},
                       body)
         .value();
 }
@@ -81,14 +81,14 @@ ir::Program ring(bool isUnrolled)
 // until the end of the run.
 std::vector<Count> countsOf(const ir::Program& program)
 {
-    Array x = makeArray(kElement, Shape({kRounds, kSide, kSide}));
+    Array x = makeArray(kRingType, Shape({kRingRounds, kRingSide, kRingSide}));
     std::fill_n(x.data.get(), x.byteCount(), std::byte{0});
     const chip::Chip chip = loadChip("tpu_v5e").value();
     const machine::RunResult run = machine::run(program, {x}, chip, {}).value();
     const trace::Index index(run.trace);
     const ScratchReaders readers(program, *run.trace, index);
     const trace::Copies& copies = run.trace->copies();
-    EXPECT_EQ(copies.size(), static_cast<std::size_t>(kRounds));
+    EXPECT_EQ(copies.size(), static_cast<std::size_t>(kRingRounds));
     std::vector<Count> counts;
     for (std::size_t copy = 0; copy < copies.size(); ++copy) {
         const bool isLast = copy + 2 >= copies.size();
@@ -109,7 +109,7 @@ constexpr ScratchReaders::Count kTwoDots{2, true};
 
 TEST(ScratchReaders, countTheProductsOfASlotThatTheProgramNumbers)
 {
-    EXPECT_EQ(countsOf(ring(true)), (std::vector<Count>(kRounds, kTwoDots)));
+    EXPECT_EQ(countsOf(ring(true)), (std::vector<Count>(kRingRounds, kTwoDots)));
 }
 
 // A slot that is computed is the one that has been waited for. In the last round that may be
