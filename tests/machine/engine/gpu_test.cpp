@@ -231,6 +231,25 @@ TEST(Gpu, anAccumulatorThatIsReadTooSoonIsFound)
     EXPECT_EQ(findingsOf(run, "read_before_wait").size(), 1U) << findingsText(run);
 }
 
+TEST(Gpu, aPhaseThatNobodyWaitsForAndOneThatStaysOpenAreFound)
+{
+    const auto arriving = [](int times, std::int32_t arrivals) {
+        return mustTrace(pl::kernel("arrives", {pl::out("y", kF32, {8})}, [&](pl::Ref y) {
+            gpu::launch({}, [&] {
+                y[pl::all] = pl::full({8}, 0, kF32);
+                gpu::runScoped({gpu::barrier("ready", arrivals)}, true, [&](const Refs& refs) {
+                    for (int i = 0; i < times; ++i) {
+                        gpu::barrierArrive(refs[0]);
+                    }
+                });
+            });
+        }));
+    };
+    EXPECT_EQ(findingsOf(runOnGpu(arriving(2, 1), {}), "barrier_misuse").size(), 1U);
+    EXPECT_EQ(findingsOf(runOnGpu(arriving(1, 2), {}), "barrier_misuse").size(), 1U);
+    EXPECT_EQ(findingsText(runOnGpu(arriving(1, 1), {})), "");
+}
+
 TEST(Gpu, neededRunsHaveTheSameTimes)
 {
     const ir::Program program = productProgram(128, 256, 256, 2, true);
