@@ -103,7 +103,8 @@ TEST(Multiprocessor, isAbsentOnTpus)
 
 TEST(Multiprocessor, thatLacksAFigureIsRefusedByItsName)
 {
-    for (const auto& [key, unused] : gpuFile()["multiprocessor"].items()) {
+    const json figures = gpuFile()["multiprocessor"];
+    for (const auto& [key, unused] : figures.items()) {
         json file = gpuFile();
         file["multiprocessor"].erase(key);
         const bool optional = key == "cluster_blocks" || key == "cluster_blocks_most"
