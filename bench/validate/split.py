@@ -7,7 +7,8 @@ Reads kernel_timings.csv and published_kernels/calibration.csv below FOLDER, the
 writes split.csv beside this file: a line for each problem, which is a chip, an operation, its mode and
 the shapes and dtypes of its arguments, without return_residuals and without the configuration. Rows of
 one problem stand on one side, whichever file they are in. Of each operation on each chip, problems are
-left out in the order of their hash until these are at least 40 % of its rows in each of the files.
+left out in the order of their hash until these are at least 40 % of its rows in each of the files. On a
+GPU, where kernels of two kinds compute the same problems, they are at least 40 % of the rows of each kind.
 """
 import argparse
 import collections
@@ -21,6 +22,7 @@ import re
 HERE = pathlib.Path(__file__).resolve().parent
 SPLIT = HERE / "split.csv"
 LEFT_OUT = 0.4
+GPU_KINDS = ("pallas_mosaic_gpu", "pallas_triton")
 ARRAY = re.compile(r"(\w+)\[([\d,]*)\]")
 
 
@@ -85,8 +87,11 @@ def main():
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     calibration = read(arguments.measured / "published_kernels" / "calibration.csv")
-    timings = [row for row in read(arguments.measured / "kernel_timings.csv") if row["chip"].startswith("TPU")]
-    found = split([calibration, timings])
+    timings = read(arguments.measured / "kernel_timings.csv")
+    found = split([calibration, [row for row in timings if row["chip"].startswith("TPU")]])
+    on_gpus = [row for row in timings if not row["chip"].startswith("TPU")]
+    found += [(*problem, 0, mosaic + triton) for *problem, mosaic, triton in split([
+        [row for row in on_gpus if row["backend"] == kind] for kind in GPU_KINDS])]
     if arguments.write:
         with open(SPLIT, "w", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
