@@ -1,5 +1,7 @@
 #include "core/analysis/block_grids.h"
 
+#include "core/base/shape.h"
+
 #include <nlohmann/json.hpp>
 
 namespace pallascope::analysis {
@@ -16,7 +18,8 @@ std::string gridJson(const cost::BlockGrid& grid, const std::string& source)
     }
     return nlohmann::ordered_json{
         {"source", source.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(source)},
-        {"warpgroups", grid.block.threads / chip::kWarpgroupThreads},
+        {"threads", grid.block.threads},
+        {"warpgroups", ceilDiv(grid.block.threads, chip::kWarpgroupThreads)},
         {"shared_bytes", grid.shared.total().value()},
         {"barriers", grid.shared.barriers},
         {"registers_per_thread", grid.block.registersPerThread},

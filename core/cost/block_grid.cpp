@@ -128,7 +128,7 @@ std::vector<BlockGrid> blockGrids(const ir::Program& program, const chip::Chip& 
     for (const ir::Operation* coreMap : coreMapsOf(program)) {
         const auto& mesh = std::get<ir::CoreMapParams>(coreMap->params);
         BlockGrid grid{.coreMap = coreMap, .shared = blockShared(program, *coreMap)};
-        grid.block.threads = mesh.cores * chip::kWarpgroupThreads;
+        grid.block.threads = std::int64_t{mesh.cores} * mesh.threads;
         grid.block.registersPerThread = registers.value_or(mostRegisters(grid.block.threads, sm));
         grid.assumesRegisters = !registers;
         grid.warpsAtMost = sm.warps();
@@ -147,10 +147,13 @@ std::vector<std::string> linesOf(const BlockGrid& grid)
     std::string of = bytesText(shared.arrays) + " of arrays";
     of += shared.hasReductions ? " and of scratch for reductions" : "";
     of += shared.barriers > 0 ? ", " + counted(shared.barriers, "barrier", "barriers") : "";
-    const std::int64_t warpgroups = grid.block.threads / chip::kWarpgroupThreads;
-    std::vector<std::string> lines{"a block has " + counted(warpgroups, "warpgroup", "warpgroups")
-                                   + " and takes " + countText(shared.total().value())
-                                   + " bytes of shared memory: " + of};
+    const std::int64_t warps = grid.block.threads / chip::kWarpThreads,
+                       warpgroups = grid.block.threads / chip::kWarpgroupThreads;
+    const bool whole = grid.block.threads % chip::kWarpgroupThreads == 0;
+    std::vector<std::string> lines{
+        "a block has "
+        + (whole ? counted(warpgroups, "warpgroup", "warpgroups") : counted(warps, "warp", "warps"))
+        + " and takes " + countText(shared.total().value()) + " bytes of shared memory: " + of};
     std::string limits, allowed;
     for (const OccupancyLimit limit : grid.occupancy.limits) {
         limits += (limits.empty() ? "" : " and ")

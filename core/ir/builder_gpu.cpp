@@ -111,6 +111,44 @@ void setMaxRegisters(std::int32_t n, bool increase, Here here)
     append(OpCode::SetMaxRegisters, {}, ir::RegistersParams{n, increase}, here);
 }
 
+namespace {
+
+Value atomicWith(ir::AtomicParams params, const Ref& ref, const Value& value,
+                 const std::vector<Value>& indices, const std::optional<Value>& mask, Here here)
+{
+    ir::Operation operation{.code = OpCode::AtomicRmw, .operands = {ref.id(), value.id()}};
+    for (const Value& index : indices) {
+        operation.operands.push_back(index.id());
+    }
+    if (mask) {
+        operation.operands.push_back(mask->id());
+    }
+    operation.params = params;
+    return Tracer::current().append(std::move(operation), here).front();
+}
+
+} // namespace
+
+Value atomicRmw(ir::AtomicType type, const Ref& ref, const Value& value,
+                const std::optional<Value>& mask, Here here)
+{
+    return atomicWith({type, false}, ref, value, {}, mask, here);
+}
+
+Value atomicRmw(ir::AtomicType type, const Ref& ref, const std::vector<Value>& indices,
+                const Value& value, const std::optional<Value>& mask, Here here)
+{
+    return atomicWith({type, true}, ref, value, indices, mask, here);
+}
+
+Value atomicCas(const Ref& ref, const Value& expected, const Value& value, Here here)
+{
+    return Tracer::current()
+        .append({.code = OpCode::AtomicCas, .operands = {ref.id(), expected.id(), value.id()}},
+                here)
+        .front();
+}
+
 void wgmma(const Ref& accumulator, const Ref& lhs, const Ref& rhs, Here here)
 {
     append(OpCode::Wgmma, {accumulator.id(), lhs.id(), rhs.id()}, ir::WgmmaParams{}, here);

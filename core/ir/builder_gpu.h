@@ -54,6 +54,17 @@ void barrierArrive(const Ref& barrier, Here here = Here::current());
 void barrierWait(const Ref& barrier, Here here = Here::current());
 void setMaxRegisters(std::int32_t n, bool increase, Here here = Here::current());
 
+// pltriton.atomic_add and its kin on all elements of the ref, those of the mask, or listed ones
+// (one int32 list for each axis). Yields the old elements.
+Value atomicRmw(ir::AtomicType type, const Ref& ref, const Value& value,
+                const std::optional<Value>& mask = {}, Here here = Here::current());
+Value atomicRmw(ir::AtomicType type, const Ref& ref, const std::vector<Value>& indices,
+                const Value& value, const std::optional<Value>& mask = {},
+                Here here = Here::current());
+// pltriton.atomic_cas on a ref of one element. Yields the old one.
+Value atomicCas(const Ref& ref, const Value& expected, const Value& value,
+                Here here = Here::current());
+
 // plgpu.wgmma: adds lhs times rhs to the accumulator, beside the warpgroup.
 void wgmma(const Ref& accumulator, const Ref& lhs, const Ref& rhs, Here here = Here::current());
 void wgmma(const Ref& accumulator, const Value& lhs, const Ref& rhs, Here here = Here::current());

@@ -78,6 +78,16 @@ bool listsElements(OpCode code)
            || code == OpCode::AddupdateScatter;
 }
 
+bool isAtomic(OpCode code)
+{
+    return code == OpCode::AtomicRmw || code == OpCode::AtomicCas;
+}
+
+bool isMasked(OpCode code)
+{
+    return code == OpCode::MaskedLoad || code == OpCode::MaskedSwap || code == OpCode::AtomicRmw;
+}
+
 std::string_view opName(OpCode code)
 {
     return opEntry(code).name;

@@ -70,6 +70,10 @@ struct OpEntry
 
 // Whether it loads or stores elements of a ref at listed indices, with one list for each axis.
 [[nodiscard]] bool listsElements(OpCode code);
+// Whether it reads and writes elements in one go, so that others may do so at the same time.
+[[nodiscard]] bool isAtomic(OpCode code);
+// Whether a mask may say which elements it accesses.
+[[nodiscard]] bool isMasked(OpCode code);
 
 // Whether it starts a copy between two refs that runs beside the agent.
 [[nodiscard]] bool startsCopy(OpCode code);

@@ -322,6 +322,10 @@ struct CoreMapParams
     std::string agents;         // the kind of agent that runs it; empty: the first kind of the chip
     // Whether its agents load from HBM and store to it, as those of a GPU do; others only copy.
     bool directAccess = false;
+    // How many threads one agent stands for where agents are made of threads, as on a GPU: a
+    // multiple of 32 up to 1024. It decides what a block takes of a multiprocessor, not what its
+    // operations cost.
+    std::int32_t threads = 128;
     bool operator==(const CoreMapParams&) const = default;
 };
 
@@ -377,6 +381,26 @@ struct RegistersParams // set_max_registers: what a thread may use from then on
     std::int32_t n = 0;
     bool increase = false;
     bool operator==(const RegistersParams&) const = default;
+};
+
+enum class AtomicType : std::uint8_t
+{
+    Xchg, // replaces
+    Add,
+    Max,
+    Min,
+    And,
+    Or,
+    Xor
+};
+
+// atomic_rmw. The operands are ref and new elements, then, if it is `listed`, one index list for
+// each axis of the ref, and last a mask if it has one.
+struct AtomicParams
+{
+    AtomicType atomicType = AtomicType::Add;
+    bool listed = false;
+    bool operator==(const AtomicParams&) const = default;
 };
 
 struct ScanParams // a counted loop: the body's first argument is the counter, 0 to length - 1

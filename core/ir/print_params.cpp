@@ -202,7 +202,16 @@ struct ParametersText
             text += " " + axis.name + "=" + std::to_string(axis.size);
         }
         return text + (p.agents.empty() ? "" : " agents=" + p.agents)
-               + (p.directAccess ? " direct_access" : "");
+               + (p.directAccess ? " direct_access" : "")
+               + (p.threads == CoreMapParams{}.threads ? ""
+                                                       : " threads=" + std::to_string(p.threads));
+    }
+
+    std::string operator()(const AtomicParams& p) const
+    {
+        constexpr const char* kTypes[] = {"xchg", "add", "max", "min", "and", "or", "xor"};
+        return std::string(kTypes[static_cast<std::size_t>(p.atomicType)])
+               + (p.listed ? " listed" : "");
     }
 
     std::string operator()(const ScopedParams& p) const

@@ -24,7 +24,8 @@ using Params =
                  SortParams, UnpackParams, MultipleOfParams, TextParams, KernelParams, FusionParams,
                  DmaParams, SignalParams, SemaphoreWaitParams, MatrixUnitParams, BarrierParams,
                  CoreMapParams, ScopedParams, PredicateParams, StoreCopyParams, GroupWaitParams,
-                 WgmmaParams, ProductWaitParams, RegistersParams, ScanParams, PipelineParams>;
+                 WgmmaParams, ProductWaitParams, RegistersParams, AtomicParams, ScanParams,
+                 PipelineParams>;
 
 constexpr std::size_t kMostValues = 64; // the most operands, and the most results, of one operation
 

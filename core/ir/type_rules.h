@@ -68,6 +68,8 @@ using Types = std::vector<Type>;
 [[nodiscard]] Result<Types> maskedLoad(const Program&, const Operation&);
 [[nodiscard]] Result<Types> maskedSwap(const Program&, const Operation&);
 [[nodiscard]] Result<Types> listedElements(const Program&, const Operation&);
+[[nodiscard]] Result<Types> atomicRmw(const Program&, const Operation&);
+[[nodiscard]] Result<Types> atomicCas(const Program&, const Operation&);
 [[nodiscard]] Result<Types> control(const Program&, const Operation&);
 
 // Views of refs, copies, semaphores.

@@ -137,15 +137,13 @@ Result<Types> maskedSwap(const Program& program, const Operation& operation)
     return Types{value};
 }
 
-// The operands are the ref, the value to store (if any), an index list for each axis of the ref,
-// and an optional mask.
-Result<Types> listedElements(const Program& program, const Operation& operation)
+namespace {
+
+// Checks the index lists, one for each axis of the ref, from the operand number `first` on, and the
+// mask behind them if there is one. Yields the type of the elements that they name.
+Result<Type> listed(const Program& program, const Operation& operation, std::size_t first)
 {
     const Type& ref = operand(program, operation, 0);
-    if (Status status = checkLoadable(operation, ref); !status) {
-        return status.error();
-    }
-    const std::size_t first = storesInto(operation.code) ? 2 : 1;
     const std::size_t end = first + ref.shape.rank(), count = operation.operands.size();
     const Type list = count > first ? operand(program, operation, first) : Type{};
     bool sound = ref.shape.rank() > 0 && (count == end || count == end + 1)
@@ -163,18 +161,111 @@ Result<Types> listedElements(const Program& program, const Operation& operation)
             return status.error();
         }
     }
-    const Type value{ref.dtype, list.shape, {}};
-    if (first == 1) {
-        return Types{value};
+    return Type{ref.dtype, list.shape, {}};
+}
+
+Status checkStored(const Program& program, const Operation& operation, const Type& value)
+{
+    if (operand(program, operation, 1) == value) {
+        return Done{};
     }
-    if (operand(program, operation, 1) != value) {
-        return error(operation, "stores " + toString(operand(program, operation, 1)) + " where "
-                                    + toString(value) + " is listed.");
+    return error(operation, "stores " + toString(operand(program, operation, 1)) + " where "
+                                + toString(value) + " is listed.");
+}
+
+} // namespace
+
+// The operands are the ref, the value to store (if any), an index list for each axis of the ref,
+// and an optional mask.
+Result<Types> listedElements(const Program& program, const Operation& operation)
+{
+    const Type& ref = operand(program, operation, 0);
+    if (Status status = checkLoadable(operation, ref); !status) {
+        return status.error();
+    }
+    const std::size_t first = storesInto(operation.code) ? 2 : 1;
+    const Result<Type> value = listed(program, operation, first);
+    if (!value) {
+        return value.error();
+    }
+    if (first == 1) {
+        return Types{*value};
+    }
+    if (Status status = checkStored(program, operation, *value); !status) {
+        return status.error();
     }
     if (operation.code == OpCode::AddupdateScatter && ref.dtype == DType::Bool) {
         return error(operation, "adds to " + toString(ref) + "; expected numbers.");
     }
     return Types{};
+}
+
+namespace {
+
+// What atomic_rmw and atomic_cas can change: numbers of 32 bits, and sums of halves.
+Status checkAtomic(const Operation& operation, const Type& ref, bool adds, bool usesBits)
+{
+    if (Status status = checkLoadable(operation, ref); !status) {
+        return status;
+    }
+    const bool halves = ref.dtype == DType::F16 || ref.dtype == DType::BF16;
+    const bool whole = ref.dtype == DType::Int32 || ref.dtype == DType::UInt32;
+    if (whole || (ref.dtype == DType::F32 && !usesBits) || (halves && adds)) {
+        return Done{};
+    }
+    return error(operation, "changes " + toString(ref)
+                                + "; expected int32 or uint32, f32 unless it works on bits, or f16 "
+                                  "or bf16 if it adds.");
+}
+
+} // namespace
+
+// The operands are the ref, the new elements, then index lists (if it is listed) and a mask (if it
+// has one). Yields the old elements.
+Result<Types> atomicRmw(const Program& program, const Operation& operation)
+{
+    const auto& [type, isListed] = params<AtomicParams>(operation);
+    const Type& ref = operand(program, operation, 0);
+    const bool usesBits =
+        type == AtomicType::And || type == AtomicType::Or || type == AtomicType::Xor;
+    if (Status status = checkAtomic(operation, ref, type == AtomicType::Add, usesBits); !status) {
+        return status.error();
+    }
+    Result<Type> value = Type{ref.dtype, ref.shape, {}};
+    if (isListed) {
+        value = listed(program, operation, 2);
+    } else if (operation.operands.size() > 3) {
+        return error(operation, "takes a ref, new elements and a mask.");
+    } else if (operation.operands.size() == 3) {
+        if (Status status = checkMask(operation, operand(program, operation, 2), ref); !status) {
+            return status.error();
+        }
+    }
+    if (!value) {
+        return value.error();
+    }
+    if (Status status = checkStored(program, operation, *value); !status) {
+        return status.error();
+    }
+    return Types{*value};
+}
+
+// The operands are the ref of one element, what is expected there, and what replaces it then.
+// Yields the old element.
+Result<Types> atomicCas(const Program& program, const Operation& operation)
+{
+    const Type& ref = operand(program, operation, 0);
+    if (Status status = checkAtomic(operation, ref, false, false); !status) {
+        return status.error();
+    }
+    const Type value{ref.dtype, Shape(), {}};
+    if (ref.shape.rank() > 0 || operand(program, operation, 1) != value
+        || operand(program, operation, 2) != value) {
+        return error(operation, "compares " + toString(ref) + " with "
+                                    + toString(operand(program, operation, 1))
+                                    + "; expected one element, and two values like it.");
+    }
+    return Types{value};
 }
 
 Result<Types> refAt(const Program& program, const Operation& operation)

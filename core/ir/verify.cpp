@@ -166,8 +166,8 @@ Status Verifier::near(const Operation& operation) const
         return Done{};
     }
     const Type& ref = m_program.type(operation.operands[0]);
-    const bool mayBeFar = (isFusion || m_directAccess)
-                          && (operation.code == OpCode::Get || operation.code == OpCode::Swap);
+    const bool plain = operation.code == OpCode::Get || operation.code == OpCode::Swap;
+    const bool mayBeFar = m_directAccess || (isFusion && plain);
     if (ref.isRef() && isFar(*ref.space) && !mayBeFar) {
         return error(operation, std::string(opName(operation.code)) + " reaches " + toString(ref)
                                     + kNotLoadable);

@@ -168,7 +168,7 @@ Status Verifier::pipeline(const Operation& operation)
 
 Status Verifier::coreMap(const Operation& operation)
 {
-    constexpr std::int32_t kMostCores = 256;
+    constexpr std::int32_t kMostCores = 256, kWarp = 32, kMostThreads = 1024;
     constexpr std::int64_t kMostBlocks = 1 << 20;
     const auto* mesh = std::get_if<CoreMapParams>(&operation.params);
     if (mesh == nullptr || operation.regions.size() != 1 || mesh->axis.empty() || mesh->cores < 1
@@ -176,6 +176,10 @@ Status Verifier::coreMap(const Operation& operation)
         || !operation.regions[0].results.empty()) {
         return error(operation, "core_map needs an axis, 1 to 256 cores and one body without "
                                 "arguments and results.");
+    }
+    if (mesh->threads < kWarp || mesh->threads > kMostThreads || mesh->threads % kWarp != 0) {
+        return error(operation, "core_map has agents of " + std::to_string(mesh->threads)
+                                    + " threads; expected a multiple of 32 up to 1024.");
     }
     if (!m_coreAxis.empty() || m_pipelines > 0) {
         return error(operation, "a core_map inside another one or inside a pipeline has no cores "

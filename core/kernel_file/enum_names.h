@@ -114,6 +114,27 @@ constexpr std::string_view enumName(ir::GatherMode mode)
     return {};
 }
 
+constexpr std::string_view enumName(ir::AtomicType type)
+{
+    switch (type) {
+    case ir::AtomicType::Xchg:
+        return "xchg";
+    case ir::AtomicType::Add:
+        return "add";
+    case ir::AtomicType::Max:
+        return "max";
+    case ir::AtomicType::Min:
+        return "min";
+    case ir::AtomicType::And:
+        return "and";
+    case ir::AtomicType::Or:
+        return "or";
+    case ir::AtomicType::Xor:
+        return "xor";
+    }
+    return {};
+}
+
 constexpr std::string_view enumName(ir::Combine combine)
 {
     switch (combine) {

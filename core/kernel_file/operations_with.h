@@ -119,6 +119,8 @@ template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::RegistersParams>{
     "set_max_registers"};
 template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::AtomicParams>{"atomic_rmw"};
+template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::ScanParams>{"scan"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::PipelineParams>{"pipeline"};

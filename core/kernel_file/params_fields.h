@@ -267,6 +267,14 @@ void fields(A& a, T& params)
     a("grid", params.grid);
     a("agents", params.agents);
     a("direct_access", params.directAccess);
+    a("threads", params.threads);
+}
+
+template<class A, MaybeConst<ir::AtomicParams> T>
+void fields(A& a, T& params)
+{
+    a.required("atomic_type", params.atomicType);
+    a("listed", params.listed);
 }
 
 template<class A, MaybeConst<ir::ScopedParams> T>

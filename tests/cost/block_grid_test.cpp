@@ -248,6 +248,21 @@ TEST(BlockGrid, isSaidInWords)
     EXPECT_EQ(cost::linesOf(gridOf(program, 64)).at(2), "64 registers a thread");
 }
 
+TEST(BlockGrid, countsTheThreadsOfItsAgents)
+{
+    Result<ir::Program> program =
+        pl::kernel("blocks", {pl::out("out", kF32, {8, 128})}, [&](const pl::Ref&) {
+            ir::CoreMapParams mesh{"block"};
+            mesh.threads = 64;
+            pl::coreMap(mesh, [] {});
+        });
+    ASSERT_TRUE(program);
+    const cost::BlockGrid grid = gridOf(*program, 64);
+    EXPECT_EQ(grid.block.threads, 64);
+    EXPECT_EQ(grid.occupancy.blocks, 16); // 32 warps of 64 registers a thread
+    EXPECT_EQ(cost::linesOf(grid).at(0).find("a block has 2 warps and takes 0 bytes"), 0U);
+}
+
 TEST(BlockGrid, ofTooManyWarpgroupsIsRefused)
 {
     EXPECT_TRUE(cost::checkBlocks(blocksOf([] {}, 8), theH100()));

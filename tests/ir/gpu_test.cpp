@@ -117,4 +117,35 @@ TEST(GpuPrograms, loadFromHbmOnlyWhereAgentsAccessItDirectly)
     EXPECT_TRUE(says(kernel(false), "other memory only through copies"));
 }
 
+TEST(GpuPrograms, changeNumbersAtomically)
+{
+    const auto kernel = [](DType dtype, ir::AtomicType type) {
+        return pl::kernel("atomic", {pl::out("y", dtype, {8})}, [&](pl::Ref y) {
+            gpu::launch({}, [&] { gpu::atomicRmw(type, y, pl::full({8}, 1, dtype)); });
+        });
+    };
+    const Result<ir::Program> sums = kernel(DType::F16, ir::AtomicType::Add);
+    ASSERT_TRUE(sums) << errorOf(sums);
+    EXPECT_NE(ir::printText(*sums).find("atomic_rmw[add]"), std::string::npos)
+        << ir::printText(*sums);
+    EXPECT_TRUE(says(kernel(DType::F16, ir::AtomicType::Max), "expected int32 or uint32"));
+    EXPECT_TRUE(says(kernel(DType::F32, ir::AtomicType::Xor), "expected int32 or uint32"));
+    EXPECT_TRUE(says(kernel(DType::Int8, ir::AtomicType::Add), "expected int32 or uint32"));
+}
+
+TEST(GpuPrograms, haveAgentsOfWholeWarps)
+{
+    const auto kernel = [](std::int32_t threads) {
+        return pl::kernel("warps", {pl::out("y", DType::F32, {8})}, [&](pl::Ref) {
+            ir::CoreMapParams mesh{"block"};
+            mesh.threads = threads;
+            pl::coreMap(mesh, [] {});
+        });
+    };
+    EXPECT_NE(ir::printText(*kernel(64)).find("threads=64"), std::string::npos);
+    EXPECT_EQ(ir::printText(*kernel(128)).find("threads"), std::string::npos);
+    EXPECT_TRUE(says(kernel(48), "expected a multiple of 32 up to 1024"));
+    EXPECT_TRUE(says(kernel(2048), "expected a multiple of 32 up to 1024"));
+}
+
 } // namespace pallascope::ir_test

@@ -10,6 +10,9 @@
 
 namespace pallascope::machine {
 
+// What a ref that leaves its array was to show, while its binding covers the elements that exist.
+struct Asked;
+
 struct RefBinding
 {
     std::int32_t buffer = -1; // for semaphores: the first of the array
@@ -27,9 +30,8 @@ struct RefBinding
 
     std::vector<Recast> recasts;
 
-    // Only for a copy that takes padding along: the shape that it asked for, while the view covers
-    // the elements that exist.
-    std::shared_ptr<const Shape> asked;
+    // Set only for a copy that takes padding along, and for masked accesses.
+    std::shared_ptr<const Asked> asked;
 };
 
 // One axis of an indexed ref. An integer index drops its axis.
@@ -39,6 +41,16 @@ struct Window
     bool kept = true;
 
     [[nodiscard]] std::int64_t last() const { return start + (size - 1) * stride; }
+};
+
+struct Asked
+{
+    Shape shape;                 // without the axes that an integer index drops
+    std::vector<Window> windows; // one for each axis of the ref that it is a view of
+    Extents extents;             // of that ref
+    // Where in the shape the elements that exist begin, and whether there are none.
+    Extents first;
+    bool isEmpty = false;
 };
 
 // `memory` is the shape of the binding's buffer.

@@ -7,7 +7,6 @@
 #include "core/machine/ops/evaluate.h"
 
 #include <algorithm>
-#include <array>
 
 namespace pallascope::machine {
 
@@ -39,13 +38,6 @@ Inside insideOf(std::int64_t start, std::int64_t size, std::int64_t stride, std:
 
 constexpr const char* kIndexThatStops =
     "An index that lies outside of its ref, where the run stops,";
-
-RuntimeValue selected(RuntimeValue& mask, RuntimeValue& ifFalse, RuntimeValue& ifTrue)
-{
-    const ir::Operation select{.code = OpCode::SelectN, .operands = std::vector<ir::ValueId>(3)};
-    std::array<RuntimeValue*, 3> cases{&mask, &ifFalse, &ifTrue};
-    return evaluate(select, cases, 0);
-}
 
 } // namespace
 
@@ -207,15 +199,23 @@ std::optional<Accesses::Reached> Accesses::reachInside(const ir::Operation& oper
     const Shape& extents = shapeOf(ref, memory);
     Reached reached;
     Extents accessed, firsts;
-    bool pads = false, empty = false;
+    const bool isMasked =
+        operation.code == OpCode::RefAt
+        && m_prepared.uses.masked[static_cast<std::size_t>(operation.results[0].index)]
+        && ir::isFar(*m_prepared.program.type(operation.operands[0]).space);
+    const std::vector<Window> windows = isMasked ? m_windows : std::vector<Window>();
+    bool pads = isMasked, empty = false;
     for (std::size_t axis = 0; axis < m_windows.size(); ++axis) {
         Window& window = m_windows[axis];
         const auto [start, size, stride, isSlice] = window;
         const std::int64_t last = window.last();
         Inside inside{0, size};
         const bool leaves = reaches && (start < 0 || last >= extents[axis]);
-        if (leaves && start >= 0 && start < extents[axis]
-            && isPadding(operation, extents, axis, last)) {
+        if (leaves && isMasked) {
+            inside = insideOf(start, size, stride, extents[axis]);
+            empty = empty || inside.count == 0;
+        } else if (leaves && start >= 0 && start < extents[axis]
+                   && isPadding(operation, extents, axis, last)) {
             pads = true;
             inside = insideOf(start, size, stride, extents[axis]);
         } else if (size < 0 || leaves) {
@@ -236,7 +236,8 @@ std::optional<Accesses::Reached> Accesses::reachInside(const ir::Operation& oper
     }
     reached.where = narrowed(ref, memory, m_windows);
     if (pads) {
-        reached.where.asked = std::make_shared<const Shape>(Shape(accessed));
+        reached.where.asked = std::make_shared<const Asked>(
+            Asked{Shape(accessed), windows, extents.extents(), firsts, empty});
     }
     if (reached.clipped) {
         const Shape shape(std::move(accessed));
@@ -334,39 +335,15 @@ void Accesses::access(const Evaluation& evaluation, bool asRows)
     }
 }
 
-void Accesses::maskedLoad(const ir::Operation& operation)
-{
-    const RefBinding& ref = m_turn.binding(operation.operands[0]);
-    m_watch.read(m_watch.in(ref));
-    RuntimeValue loaded = loadThrough(ref, m_turn.buffer(ref.buffer));
-    if (operation.operands.size() > 2) {
-        loaded = selected(m_turn.value(operation.operands[1]), m_turn.value(operation.operands[2]),
-                          loaded);
-    }
-    m_turn.value(operation.results[0]) = std::move(loaded);
-    noteLoad(ref, operation);
-}
-
-void Accesses::maskedSwap(const ir::Operation& operation)
-{
-    const RefBinding& ref = m_turn.binding(operation.operands[0]);
-    const Watch::Writing writing(m_watch, m_watch.in(ref));
-    RuntimeValue old = loadThrough(ref, m_turn.buffer(ref.buffer));
-    m_copies.noteStored(ref, m_turn.value(operation.operands[1]), operation.location);
-    storeThrough(
-        ref, m_turn.buffer(ref.buffer),
-        selected(m_turn.value(operation.operands[2]), old, m_turn.value(operation.operands[1])));
-    m_turn.value(operation.results[0]) = std::move(old);
-}
-
 void Accesses::checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
-                         const RefBinding& where)
+                         const RefBinding& where, std::optional<std::vector<RefBinding>> parts)
 {
     const Memory& memory = m_memory[where.buffer];
     Access access{where.buffer,        memory.isUncontested, writes,
                   m_turn.agent().step, operation.location,   {}};
-    access.place.located =
-        std::make_shared<Place::Located>(Place::Located{where, memory.contents.shape(), {}});
+    access.place.located = std::make_shared<Place::Located>(
+        Place::Located{where, memory.contents.shape(), std::move(parts)});
+    access.adds = ir::isAtomic(operation.code);
     if (const std::optional<Race> race = m_races.access(m_turn.agent().id, access)) {
         m_findings.reportRace(*race, m_prepared.refName(ref),
                               {m_turn.agent().id, {}, m_turn.agent().step, operation.location});

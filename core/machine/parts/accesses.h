@@ -20,8 +20,8 @@ public:
     // A get or swap. `asRows`: the loaded value may keep gaps between its rows; the plan says where
     // that is possible.
     void access(const Evaluation& evaluation, bool asRows);
-    void maskedLoad(const ir::Operation& operation);
-    void maskedSwap(const ir::Operation& operation);
+    // A masked load or store, or an atomic operation, that is not listed.
+    void accessMasked(const Evaluation& evaluation);
     void accessListed(const Evaluation& evaluation);
     void bindView(const ir::Operation& operation);
 
@@ -70,6 +70,13 @@ private:
     static void storeAt(const Reached& reached, Buffer& memory, RuntimeValue value);
     [[nodiscard]] std::optional<RefBinding> listedElement(const ir::Operation& operation,
                                                           std::size_t first, std::int64_t lane);
+    void maskedLoad(const ir::Operation& operation);
+    void maskedSwap(const ir::Operation& operation);
+    void accessLanes(const Evaluation& evaluation);
+    [[nodiscard]] bool checkLanes(const ir::Operation& operation, const RuntimeValue* mask);
+    [[nodiscard]] RuntimeValue loadLanes(const RefBinding& ref, const Shape& shape);
+    void storeLanes(const RefBinding& ref, RuntimeValue value);
+    void checkListed(const ir::Operation& operation, std::vector<RefBinding> lanes);
     [[nodiscard]] bool isCut(const ir::Operation& view, const RefBinding& ref, const Shape& memory);
 
     // Notes the NaNs in what an operation has loaded, if somebody looks for them.
@@ -80,8 +87,9 @@ private:
         }
     }
 
+    // `parts`, if given: it reaches only these parts.
     void checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
-                   const RefBinding& where);
+                   const RefBinding& where, std::optional<std::vector<RefBinding>> parts = {});
 
     Copies& m_copies;
     Findings& m_findings;

@@ -1,5 +1,7 @@
 // Loads and stores of listed elements: each lane has one index for each axis of the ref.
 #include "core/machine/parts/accesses.h"
+#include "core/machine/parts/atomics.h"
+#include "core/machine/prepare/plan.h"
 
 namespace pallascope::machine {
 
@@ -58,15 +60,31 @@ void Accesses::accessListed(const Evaluation& evaluation)
     Buffer moved = stores && !evaluation.touches
                        ? Buffer(m_turn.value(operation.operands[1]), memory.fill())
                        : m_turn.undefined(dtype, lanes);
+    const bool isAtomic = ir::isAtomic(operation.code);
+    Buffer old = m_turn.undefined(dtype, isAtomic ? lanes : Shape());
+    const bool mayRace = m_detects && accessesByLane(m_prepared.program, operation)
+                         && m_races.mayConflict(
+                             m_turn.binding(operation.operands[0]).buffer,
+                             m_memory[m_turn.binding(operation.operands[0]).buffer].isUncontested);
+    std::vector<RefBinding> reached;
     for (std::int64_t lane = 0; lane < lanes.elements() && !m_ending.hasStopped(); ++lane) {
         if (mask != nullptr && mask->as<std::uint8_t>()[lane] == 0) {
             continue;
         }
         const std::optional<RefBinding> where = listedElement(operation, first, lane);
+        if (where && mayRace) {
+            reached.push_back(*where);
+        }
         if (!where || evaluation.touches) { // it matters only which elements it accesses
             continue;
         }
-        if (stores) {
+        if (isAtomic) {
+            const Watch::Writing writing(m_watch, m_watch.in(*where));
+            RuntimeValue there = loadThrough(*where, memory),
+                         given = moved.load(laneView(lane), Shape());
+            old.store(laneView(lane), there);
+            m_copies.put(*where, changedBy(operation, there, given), false);
+        } else if (stores) {
             const Watch::Writing writing(m_watch, m_watch.in(*where));
             m_copies.put(*where, moved.load(laneView(lane), Shape()), adds);
         } else {
@@ -74,9 +92,33 @@ void Accesses::accessListed(const Evaluation& evaluation)
             moved.store(laneView(lane), loadThrough(*where, memory));
         }
     }
-    if (!stores && !evaluation.touches) {
-        m_turn.value(operation.results[0]) = moved.loadAll();
+    if (!operation.results.empty() && !evaluation.touches) {
+        m_turn.value(operation.results[0]) = (isAtomic ? old : moved).loadAll();
     }
+    checkListed(operation, std::move(reached));
+}
+
+// Checks the lanes for races, neighbours together.
+void Accesses::checkListed(const ir::Operation& operation, std::vector<RefBinding> lanes)
+{
+    if (lanes.empty()) {
+        return;
+    }
+    std::vector<RefBinding> runs;
+    for (RefBinding& lane : lanes) {
+        const bool plain = !lane.whole && lane.recasts.empty();
+        if (plain && !runs.empty() && runs.back().recasts.empty()
+            && runs.back().view.offset + runs.back().view.shape.elements() == lane.view.offset) {
+            StridedView& run = runs.back().view;
+            run.shape = Shape({run.shape.elements() + 1});
+            run.strides = {1};
+        } else {
+            runs.push_back(std::move(lane));
+        }
+    }
+    const RefBinding first = runs.front();
+    checkRace(operation.operands[0], operation, ir::storesInto(operation.code), first,
+              std::move(runs));
 }
 
 } // namespace pallascope::machine

@@ -9,9 +9,13 @@ namespace {
 // The first element that a get or swap accesses, as far as the program says.
 std::int64_t firstElement(const ir::Program& program, const ir::Operation& operation)
 {
+    const auto* indexer = std::get_if<ir::IndexerParams>(&operation.params);
+    if (indexer == nullptr) {
+        return 0;
+    }
     const Extents strides = rowMajorStrides(program.type(operation.operands[0]).shape);
     std::int64_t element = 0;
-    const auto& entries = std::get<ir::IndexerParams>(operation.params).entries;
+    const auto& entries = indexer->entries;
     for (std::size_t axis = 0; axis < entries.size(); ++axis) {
         element += entries[axis].start * strides[axis];
     }

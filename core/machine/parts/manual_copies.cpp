@@ -166,8 +166,9 @@ bool ManualCopies::locate(ManualCopy& copy)
     if (copy.peer->device != m_turn.agent().device) {
         target.buffer = m_agents.rootAt(*copy.peer, to).value();
     }
-    copy.shape = source.asked ? *source.asked : shapeOf(source, m_turn.memoryShape(from));
-    const Shape& wanted = target.asked ? *target.asked : shapeOf(target, m_turn.memoryShape(to));
+    copy.shape = source.asked ? source.asked->shape : shapeOf(source, m_turn.memoryShape(from));
+    const Shape& wanted =
+        target.asked ? target.asked->shape : shapeOf(target, m_turn.memoryShape(to));
     if (copy.isListed()) {
         std::optional<Rows> found = listedRows(operation, source, target);
         if (!found) {

@@ -152,10 +152,13 @@ void Segments::execute(const Evaluation& evaluation)
         m_accesses.access(evaluation, evaluation.asRows && !m_findings.watchesBirths());
         break;
     case OpCode::MaskedLoad:
-        m_accesses.maskedLoad(operation);
-        break;
     case OpCode::MaskedSwap:
-        m_accesses.maskedSwap(operation);
+    case OpCode::AtomicCas:
+        m_accesses.accessMasked(evaluation);
+        break;
+    case OpCode::AtomicRmw:
+        std::get<ir::AtomicParams>(operation.params).listed ? m_accesses.accessListed(evaluation)
+                                                            : m_accesses.accessMasked(evaluation);
         break;
     case OpCode::LoadGather:
     case OpCode::StoreScatter:

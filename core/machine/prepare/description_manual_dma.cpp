@@ -118,12 +118,12 @@ public:
 
     [[nodiscard]] Status add(const ir::Operation& operation)
     {
-        const bool loads = operation.code == ir::OpCode::Get;
+        const bool loads = !ir::storesInto(operation.code);
         if (ir::startsCopy(operation.code)) {
             return between(operation, partOf(m_program, m_views, operation.operands[0]),
                            partOf(m_program, m_views, operation.operands[1]));
         }
-        if ((loads || operation.code == ir::OpCode::Swap)
+        if (ir::opEntry(operation.code).kind == ir::OpKind::Memory
             && ir::isFar(*m_program.type(operation.operands[0]).space)) {
             const Part part = accessedPart(operation);
             return between(operation, loads ? part : Part{}, loads ? Part{} : part);
@@ -136,8 +136,9 @@ private:
     [[nodiscard]] Part accessedPart(const ir::Operation& operation) const
     {
         Part part = partOf(m_program, m_views, operation.operands[0]);
-        const auto& entries = std::get<ir::IndexerParams>(operation.params).entries;
-        if (part.array == operation.operands[0]) {
+        const auto* indexer = std::get_if<ir::IndexerParams>(&operation.params);
+        if (indexer != nullptr && part.array == operation.operands[0]) {
+            const auto& entries = indexer->entries;
             for (std::size_t axis = 0; axis < entries.size(); ++axis) {
                 part.block[axis] = std::clamp<Extent>(
                     (entries[axis].size - 1) * entries[axis].stride + 1, 1, part.block[axis]);

@@ -1,5 +1,7 @@
 #include "core/machine/needed.h"
 
+#include "core/ir/infer.h"
+
 #include <algorithm>
 #include <span>
 
@@ -157,6 +159,7 @@ private:
 
     void visit(const ir::Operation& operation);
     void needOperands(const ir::Operation& operation);
+    [[nodiscard]] bool isMaskOfFar(const ir::Operation& operation, std::size_t operand) const;
     void needAddress(ir::ValueId operand);
     void visitRequest(const ir::Operation& operation);
 
@@ -218,6 +221,15 @@ void Closing::visit(const ir::Operation& operation)
     }
 }
 
+// Whether this is the mask of an access of memory that others share: it says which elements the
+// access reaches.
+bool Closing::isMaskOfFar(const ir::Operation& operation, std::size_t operand) const
+{
+    const bool isMask = (operation.code == OpCode::MaskedLoad && operand == 1)
+                        || (operation.code == OpCode::MaskedSwap && operand == 2);
+    return isMask && ir::isFar(*m_program.type(operation.operands[0]).space);
+}
+
 // Where, when and how much is always needed. What is read, stored or computed with is needed only
 // if the operation is.
 void Closing::needOperands(const ir::Operation& operation)
@@ -225,7 +237,7 @@ void Closing::needOperands(const ir::Operation& operation)
     const bool isNeeded = m_set.needs(operation);
     for (std::size_t i = 0; i < operation.operands.size(); ++i) {
         const ir::OperandRole role = ir::roleOf(operation, i);
-        if (role == ir::OperandRole::Address) {
+        if (role == ir::OperandRole::Address || isMaskOfFar(operation, i)) {
             needAddress(operation.operands[i]);
         } else if (isNeeded && ir::isRead(role)) {
             needContents(operation.operands[i]);

@@ -117,6 +117,17 @@ bool coversRef(const ir::Program& program, const ir::Operation& operation)
     return true;
 }
 
+} // namespace
+
+bool accessesByLane(const ir::Program& program, const ir::Operation& operation)
+{
+    return (ir::isMasked(operation.code) || ir::isAtomic(operation.code)
+            || ir::listsElements(operation.code))
+           && ir::isFar(*program.type(operation.operands[0]).space);
+}
+
+namespace {
+
 // How long a segment uses each unit.
 std::vector<std::pair<std::int32_t, Picoseconds>> demandsOf(const cost::SegmentCost& cost)
 {
@@ -212,7 +223,8 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
         const bool partial = isMemory && !coversRef(m_program, *operation);
         const bool needed = m_needed.needs(*operation) && !m_constants.makes(*operation);
         // Accesses out of bounds are found in both value modes.
-        if (needed || partial || ir::listsElements(operation->code)) {
+        const bool byLane = isMemory && accessesByLane(m_program, *operation);
+        if (needed || partial || byLane || ir::listsElements(operation->code)) {
             item.evaluate.push_back({.operation = operation,
                                      .number = number,
                                      .touches = !needed,
@@ -222,7 +234,7 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
         }
         if (isMemory) {
             item.accesses.push_back({operation, number, operation->operands[0],
-                                     ir::storesInto(operation->code), !partial});
+                                     ir::storesInto(operation->code), !partial && !byLane});
         }
     }
     joinProducts(m_program, m_plan.uses, item.evaluate);

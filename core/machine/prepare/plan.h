@@ -35,6 +35,10 @@ struct Evaluation
     std::uint32_t productDying = 0;
 };
 
+// Whether the elements that it accesses are known only lane by lane, in the memory that the blocks
+// of a GPU share.
+[[nodiscard]] bool accessesByLane(const ir::Program& program, const ir::Operation& operation);
+
 // A load or store in a segment.
 struct PlanAccess
 {

@@ -20,10 +20,15 @@ RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
     , signalled(program.values.size(), false)
     , reaches(program.values.size(), false)
     , beside(program.values.size(), false)
+    , masked(program.values.size(), false)
     , seen(program.values.size())
 {
+    std::vector<bool> otherwise(program.values.size(), false);
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         for (std::size_t i = 0; i < operation.operands.size(); ++i) {
+            const bool may = i == 0 && ir::isMasked(operation.code);
+            (may ? masked : otherwise)[static_cast<std::size_t>(operation.operands[i].index)] =
+                true;
             if (ir::roleOf(operation, i) != ir::OperandRole::Sized) {
                 reaches[static_cast<std::size_t>(operation.operands[i].index)] = true;
             }
@@ -40,6 +45,9 @@ RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
             seen[static_cast<std::size_t>(operation.results[0].index)] = operation.operands[0];
         }
     });
+    for (std::size_t i = 0; i < masked.size(); ++i) {
+        masked[i] = masked[i] && !otherwise[i];
+    }
 }
 
 namespace {

@@ -73,7 +73,7 @@ Streams::Streams(const ir::Program& program, const chip::Chip& chip,
 // Whether it loads or stores an array in HBM.
 bool Streams::isCopied(const ir::Operation& operation) const
 {
-    return (operation.code == OpCode::Get || operation.code == OpCode::Swap)
+    return ir::opEntry(operation.code).kind == ir::OpKind::Memory
            && ir::isFar(*m_program.type(operation.operands[0]).space)
            && !m_kept[static_cast<std::size_t>(operation.operands[0].index)];
 }

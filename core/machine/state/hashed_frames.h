@@ -26,10 +26,22 @@ inline auto hashedParts(const StridedView& view)
     return parts(offset, shape, strides);
 }
 
+inline auto hashedParts(const Window& window)
+{
+    const auto& [start, size, stride, kept] = window;
+    return parts(start, size, stride, kept);
+}
+
+inline auto hashedParts(const Asked& asked)
+{
+    const auto& [shape, windows, extents, first, isEmpty] = asked;
+    return parts(shape, windows, extents, first, isEmpty);
+}
+
 inline auto hashedParts(const RefBinding& ref)
 {
     const auto& [buffer, whole, view, recasts, asked] = ref;
-    return parts(buffer, whole, view, recasts, asked ? *asked : Shape());
+    return parts(buffer, whole, view, recasts, asked ? *asked : Asked());
 }
 
 inline auto hashedParts(const RefBinding::Recast& recast)

@@ -1,5 +1,6 @@
 // Operations on refs, manual DMA, semaphores and several cores.
 #include "core/analysis/report.h"
+#include "core/ir/builder_gpu.h"
 #include "tests/machine/ops/operation_cases.h"
 #include "tests/machine/support.h"
 
@@ -136,6 +137,46 @@ void maskedSwap()
                             pl::maskedStore(out, x[pl::all] * 10, x[pl::all] > 1);
                         }),
               (Numbers{9, 9, 20, 30}));
+}
+
+// On 0 to 3: the mask leaves the first out.
+void atomicRmw()
+{
+    using enum ir::AtomicType;
+    const std::vector<std::pair<ir::AtomicType, Numbers>> kinds{
+        {Xchg, {0, 2, 2, 2}}, {Add, {0, 3, 4, 5}}, {Max, {0, 2, 2, 3}}, {Min, {0, 1, 2, 2}},
+        {And, {0, 0, 2, 2}},  {Or, {0, 3, 2, 3}},  {Xor, {0, 3, 0, 1}}};
+    for (const auto& [type, expected] : kinds) {
+        EXPECT_EQ(onOneStep(counting(kInt, {4}), {4},
+                            [kind = type](pl::Ref x, pl::Ref out) {
+                                out[pl::all] = x[pl::all].load();
+                                pl::gpu::atomicRmw(kind, out, pl::full({4}, 2, kInt),
+                                                   x[pl::all] > 0);
+                            }),
+                  expected);
+    }
+    // Both first lanes add to element 1, and each yields what was there before it.
+    EXPECT_EQ(onOneStep(counting(kInt, {4}), {2, 4},
+                        [](pl::Ref x, pl::Ref out) {
+                            out[{0, pl::all}] = x[pl::all].load();
+                            const pl::Value lane = pl::iota(kInt, {4}, 0);
+                            out[{1, pl::all}] = pl::gpu::atomicRmw(Add, out.at({0, pl::all}),
+                                                                   {pl::select(lane < 2, 1, lane)},
+                                                                   pl::full({4}, 10, kInt));
+                        }),
+              (Numbers{0, 21, 12, 13, 1, 11, 2, 3}));
+}
+
+void atomicCas()
+{
+    EXPECT_EQ(onOneStep(counting(kInt, {2}), {4},
+                        [](pl::Ref x, pl::Ref out) {
+                            out[pl::all] = pl::full({4}, 5, kInt);
+                            const pl::Value one = x[{1}];
+                            out[{2}] = pl::gpu::atomicCas(out.at({0}), one * 5, one * 7);
+                            out[{3}] = pl::gpu::atomicCas(out.at({1}), one * 6, one * 7);
+                        }),
+              (Numbers{7, 5, 5, 5}));
 }
 
 // Gathers from 0 to 7 by a list of rows, which repeats one, and a list of columns. Where the mask
@@ -310,6 +351,8 @@ std::vector<OperationCase> manualDmaCases()
             {"load_gather", loadGather},
             {"store_scatter", storeScatter},
             {"addupdate_scatter", addupdateScatter},
+            {"atomic_rmw", atomicRmw},
+            {"atomic_cas", atomicCas},
             {"semaphore_signal", semaphore},
             {"semaphore_wait", semaphore},
             {"semaphore_read", semaphore},
