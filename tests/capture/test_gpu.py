@@ -273,14 +273,6 @@ def test_semaphores_of_a_gpu_are_not_those_of_a_tpu():
     assert refused(fn, ramp(128))[-2:] == ["primitive semaphore_signal", "primitive semaphore_wait"]
 
 
-def test_a_kernel_for_triton_is_named():
-    def kernel(x_ref, o_ref):
-        o_ref[...] = x_ref[...]
-
-    fn = pl.pallas_call(kernel, out_shape=like(128))
-    assert refused(fn, ramp(128)) == ["pallas_call on a GPU (Triton): use plgpu.kernel"]
-
-
 def test_an_axis_that_no_grid_has():
     def kernel(x_gmem, o_gmem):
         o_gmem[...] = x_gmem[...] + pl.program_id(0)

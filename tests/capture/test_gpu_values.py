@@ -9,12 +9,15 @@ import gpu_kernels
 import gpu_loops
 import gpu_products
 import gpu_shipped
+import gpu_shipped_triton
+import gpu_triton
 import numpy as np
 import pytest
 from gpu_case import cases_of
 from support import PALLASCOPE, pallascope
 
-CASES = cases_of(gpu_kernels, gpu_loops, gpu_products, gpu_shipped)
+CASES = cases_of(gpu_kernels, gpu_loops, gpu_products, gpu_shipped, gpu_triton,
+                 gpu_shipped_triton)
 
 
 def run(kernel, *options):

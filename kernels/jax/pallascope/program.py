@@ -32,7 +32,7 @@ _EFFECTS = frozenset({
     "swap", "masked_swap", "cond", "while", "scan", "pipeline", "run_scoped", "core_map", "kernel",
     "fusion", "debug_print", "debug_check", "dma_start", "dma_wait", "semaphore_signal",
     "semaphore_wait", "delay", "get", "masked_load", "load_gather", "store_scatter",
-    "addupdate_scatter",
+    "addupdate_scatter", "atomic_rmw", "atomic_cas",
     "matmul_push_rhs", "matmul_acc_lhs", "matmul_pop", "matmul_lhs_fifo", "matmul_pop_fifo",
     "copy_gmem_to_smem", "copy_smem_to_gmem", "commit_group", "wait_smem_to_gmem", "commit_smem",
     "barrier_arrive", "barrier_wait", "wgmma", "wgmma_wait", "wgmma_accumulator_deref",

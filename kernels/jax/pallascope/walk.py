@@ -58,7 +58,15 @@ class Walk:
         # For a ref in the shared memory of a GPU, the transforms that come first wherever it is used
         # and that only undo the order of its elements.
         self.layout_transforms: dict[int, tuple[Any, ...]] = {}
+        # Of a pallas_call on a GPU: the places of its blocks, by the refs that stand for them, which
+        # axes of its grid a program knows, and the extents of all axes.
+        self.gpu_blocks: dict[int, Any] = {}
+        self.program_axes: list[int] = []
+        self.grid_sizes: list[int] = []
+        self.stages = 1  # of the pipelines that Triton makes of loops
+        self.given: dict[int, Rule] = {}  # rules of single equations, by their id()
         self.guard: int | None = None  # whether the current branch of an index map is taken
+        self._jaxpr: Any = None  # which is walked
         self._rules = rules
         self._fixed = False  # whether the location stays as it is
 
@@ -72,13 +80,25 @@ class Walk:
         env = dict(zip(inner.constvars, constants, strict=True))
         env |= dict(zip(inner.invars, arguments, strict=True))
 
-        def read(atom: Any) -> int:
-            return self._literal(atom) if isinstance(atom, jaxprs.Literal) else env[atom]
+        around, self._jaxpr = self._jaxpr, inner
+        try:
+            for eqn in inner.eqns:
+                env |= dict(zip(eqn.outvars, self.equation(eqn, [self.read(env, v)
+                                                                 for v in eqn.invars]),
+                                strict=True))
+        finally:
+            self._jaxpr = around
+        return [self.read(env, v) for v in inner.outvars]
 
-        for eqn in inner.eqns:
-            env |= dict(zip(eqn.outvars, self.equation(eqn, [read(v) for v in eqn.invars]),
-                            strict=True))
-        return [read(v) for v in inner.outvars]
+    def read(self, env: dict[Any, int], atom: Any) -> int:
+        """Returns the value of a variable, or of a literal."""
+        return self._literal(atom) if isinstance(atom, jaxprs.Literal) else env[atom]
+
+    def uses(self, eqn: Any) -> bool:
+        """Returns whether the jaxpr that is walked uses what the equation yields."""
+        jaxpr = self._jaxpr
+        read = [v for other in jaxpr.eqns for v in other.invars] + list(jaxpr.outvars)
+        return any(v is found for v in read for found in eqn.outvars)
 
     def run_here(self, jaxpr: Any, arguments: Sequence[int]) -> list[int]:
         """Inlines a jaxpr that the current equation stands for. All of it gets the equation's line.
@@ -167,7 +187,7 @@ class Walk:
             try:
                 if not eqn.effects and eqn.outvars and all(map(_is_empty, eqn.outvars)):
                     return [self.builder.index(0)] * len(eqn.outvars)  # nobody reads these values
-                rule = self._rule(eqn)
+                rule = self.given.get(id(eqn)) or self._rule(eqn)
                 if rule is None:
                     return self._by_jax(eqn, operands)
                 types.check_elements(eqn)

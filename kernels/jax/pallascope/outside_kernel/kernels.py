@@ -14,7 +14,7 @@ from pallascope.outside_kernel.arrays import Array, Arrays
 from pallascope.outside_kernel.liveness import Frames
 from pallascope.problems import NotCaptured
 from pallascope.rules import (chip_generator, gpu_kernels, grids, kernel_bodies, matrix_unit,
-                              pipelines, sparse_core)
+                              pipelines, sparse_core, triton_kernels)
 from pallascope.walk import Walk
 
 
@@ -80,8 +80,6 @@ class Kernels:
 
     def pallas_call(self, eqn: Any, operands: list[Array]) -> list[Array]:
         walk, mapping = self.walk, eqn.params["grid_mapping"]
-        if not self.is_tpu:
-            raise NotCaptured("pallas_call on a GPU (Triton): use plgpu.kernel")
         body, _ = jaxprs.open_jaxpr(eqn.params["jaxpr"])
         self._begin(eqn, body)
         num_bounds, num_prefetch = mapping.num_dynamic_grid_bounds, mapping.num_index_operands
@@ -93,6 +91,11 @@ class Kernels:
         outputs = self._outputs(eqn.params["out_avals"],
                                 names[count:count + mapping.num_outputs], arrays,
                                 dict(eqn.params["input_output_aliases"]))
+        if not self.is_tpu:
+            blocks = [self.arrays.ref(array, "hbm") for array in arrays[num_prefetch:] + outputs]
+            with self._kernel():
+                triton_kernels.emit(walk, eqn, body, blocks)
+            return outputs
         parallel = grids.parallel_axes(parameters.compiler_params(eqn).get("dimension_semantics"))
         shared = self.cores > 1 and bool(parallel)  # each core has scalars of its own
         for array in arrays[:num_prefetch]:

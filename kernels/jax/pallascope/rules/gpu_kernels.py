@@ -27,7 +27,7 @@ def on_mesh(walk: Walk, mesh: Any, body: Any, arrays: list[int]) -> None:
         walk.problem("a kernel whose blocks form clusters")
     threads = mesh.num_threads or 1
     walk.threads = frozenset({mesh.thread_name} if mesh.num_threads else ())
-    names = _names([*mesh.grid_names, mesh.thread_name if mesh.num_threads else "thread"])
+    names = names_apart([*mesh.grid_names, mesh.thread_name if mesh.num_threads else "thread"])
     walk.axis_texts = dict(zip([*mesh.grid_names, mesh.thread_name], names, strict=True))
     walk.axis_texts |= {axis: str(axis) for axis in mesh.cluster_names}
     with walk.by(RULES), types.spaces(_SPACES), walk.builder.region() as region:
@@ -39,7 +39,7 @@ def on_mesh(walk: Walk, mesh: Any, body: Any, arrays: list[int]) -> None:
     walk.builder.emit("core_map", [], [], params, [region])
 
 
-def _names(axes: list[Any]) -> list[str]:
+def names_apart(axes: list[Any]) -> list[str]:
     """Returns the names of the axes as texts, each another one. jax.vmap adds axes whose names are
     no texts."""
     found: list[str] = []
@@ -69,13 +69,16 @@ def _refused(what: str) -> Rule:
     return rule
 
 
-# What these names mean on a TPU is not what they mean on a GPU, or they do not exist there.
-_OF_TPUS = {name: _refused(f"primitive {name}")
+def refused_on_gpus() -> dict[str, Rule]:
+    """Returns rules for primitives whose names mean something else on a TPU, or do not exist on a
+    GPU."""
+    return {name: _refused(f"primitive {name}")
             for module in (chip_generator, copies, matrix_unit, pipelines, semaphores)
             for name in module.RULES}
 
+
 RULES: dict[str, Rule] = {
-    **_OF_TPUS,
+    **refused_on_gpus(),
     **gpu_barriers.RULES, **gpu_copies.RULES, **gpu_memory.RULES, **gpu_products.RULES,
     **gpu_states.RULES,
     "axis_index": _axis_index,

@@ -18,27 +18,27 @@ def _scan(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     stacked = operands[num_consts + num_carry:]
     builder, length = walk.builder, eqn.params["length"]
     jaxpr = eqn.params["jaxpr"]
-    counts = _counts(jaxpr, num_consts)
+    counted = counts(jaxpr, num_consts)
     types_ = [walk.type_of(v) for v in eqn.outvars]
     made = [builder.broadcast(builder.literal(type_.dtype, 0), type_.shape)
             for type_ in types_[num_carry:]]
     if length == 0:
         return carried + made
     counter = builder.value(INDEX)
-    arguments = [builder.value(type_) for type_ in types_[counts:]]
+    arguments = [builder.value(type_) for type_ in types_[counted:]]
     with builder.region([counter, *arguments]) as region:
-        first = [builder.add_index(counter, carried[0])] if counts else []
+        first = [builder.add_index(counter, carried[0])] if counted else []
         place = counter
         if eqn.params["reverse"] and (stacked or made):
             place = builder.one("sub", [builder.index(length - 1), counter], INDEX)
-        held = num_carry - counts
+        held = num_carry - counted
         found = walk.run(jaxpr, consts + first + arguments[:held]
                          + [_element(walk, array, place) for array in stacked])
-        region.results = found[counts:num_carry] + [
+        region.results = found[counted:num_carry] + [
             _with_element(walk, array, place, element) for array, element
             in zip(arguments[held:], found[num_carry:], strict=True)]
-    last = [builder.add_index(carried[0], builder.index(length))] if counts else []
-    return last + builder.emit("scan", carried[counts:] + made, types_[counts:],
+    last = [builder.add_index(carried[0], builder.index(length))] if counted else []
+    return last + builder.emit("scan", carried[counted:] + made, types_[counted:],
                                {"length": length} | _unroll(eqn), [region])
 
 
@@ -68,7 +68,7 @@ def _with_element(walk: Walk, array: int, place: int, element: int) -> int:
                        type_)
 
 
-def _counts(jaxpr: Any, num_consts: int) -> int:
+def counts(jaxpr: Any, num_consts: int) -> int:
     """Returns 1 if the first carry is an int32 to which every round adds 1, and 0 otherwise."""
     inner, _ = jaxprs.open_jaxpr(jaxpr)
     if len(inner.invars) <= num_consts:

@@ -1,0 +1,287 @@
+"""Loops of Triton kernels whose loads of GMEM the compiler starts early (num_stages).
+
+Triton does this itself, behind JAX: in a loop with products, loads that products need become copies
+into SMEM, of which stages - 1 are under way. Here such a loop gets these copies, a slot of SMEM for
+each and a barrier to wait for them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from pallascope.jax_compat import jaxprs, parameters
+from pallascope.program import INDEX, Region, Type
+from pallascope.rules import control_flow, memory, scans, triton_memory
+from pallascope.rules.ref_transforms import Axis, Window, element, view
+from pallascope.walk import Leaf, Rule, Walk
+
+_LOADS = ("get", "masked_load")
+_FLAG = Type("bool")
+
+
+@dataclasses.dataclass
+class Loop:
+    """A loop whose body is told its round. `known` are values by the body's variables."""
+
+    body: Any
+    known: dict[Any, int]
+    counter: Any  # the variable that counts
+    first: int  # its value in the first round
+
+
+@dataclasses.dataclass
+class Stages:
+    """The loads of a loop, and for each the slots of SMEM that its copies fill."""
+
+    loop: Loop
+    loads: list[Any]
+    slots: list[int]
+    barriers: int  # one for each slot
+    count: int
+
+
+def _is_pure(eqn: Any) -> bool:
+    return not eqn.effects and eqn.primitive.name not in _LOADS
+
+
+def _computable(loop: Loop) -> set[Any]:
+    """Returns the variables that follow from the round and from what stays the same."""
+    found = {loop.counter, *loop.known}
+    for eqn in loop.body.eqns:
+        if _is_pure(eqn) and all(isinstance(v, jaxprs.Literal) or v in found for v in eqn.invars):
+            found.update(eqn.outvars)
+    return found
+
+
+def _places(eqn: Any) -> list[Any]:
+    """Returns the variables that say what a load reaches: all but its mask and what stands
+    elsewhere."""
+    if eqn.primitive.name == "get":
+        return list(eqn.invars)
+    ref, transforms, _, _ = eqn.params["args_tree"].unflatten(
+        [Leaf(number) for number in range(len(eqn.invars))])
+    leaves = [leaf.value for leaf in jax.tree_util.tree_leaves(
+        transforms, is_leaf=lambda leaf: isinstance(leaf, Leaf)) if isinstance(leaf, Leaf)]
+    return [eqn.invars[number] for number in (ref.value, *leaves)]
+
+
+def _wanted_by_products(body: Any) -> set[Any]:
+    """Returns the variables that a product needs, be it by way of others."""
+    found: set[Any] = set()
+    for eqn in reversed(body.eqns):
+        if eqn.primitive.name == "dot_general" or any(v in found for v in eqn.outvars):
+            found.update(v for v in eqn.invars if not isinstance(v, jaxprs.Literal))
+    return found
+
+
+def _loads(walk: Walk, loop: Loop) -> list[Any]:
+    """Returns the loads that can be started early: of arrays to which the loop does not store."""
+    known, wanted = _computable(loop), _wanted_by_products(loop.body)
+
+    def array_of(v: Any) -> int:
+        block = walk.gpu_blocks.get(loop.known.get(v, -1))
+        return -1 if block is None else block.array
+
+    stored = {array_of(loop.body.invars[number]) for number
+              in jaxprs.written_arguments(loop.body)}
+    return [eqn for eqn in loop.body.eqns
+            if eqn.primitive.name in _LOADS and eqn.outvars[0] in wanted
+            and eqn.outvars[0].aval.shape and array_of(eqn.invars[0]) not in stored | {-1}
+            and all(isinstance(v, jaxprs.Literal) or (v in known and not _is_array(v))
+                    for v in _places(eqn))]
+
+
+def _is_array(v: Any) -> bool:
+    return not hasattr(v.aval, "inner_aval") and v.aval.shape != ()
+
+
+def _reach(walk: Walk, loop: Loop, eqn: Any, counter: int) -> triton_memory.Reach:
+    """Returns what the load reaches in the round of this counter."""
+    env = loop.known | {loop.counter: counter}
+    needed = {v for v in _places(eqn) if not isinstance(v, jaxprs.Literal)}
+    steps = []
+    for step in reversed(loop.body.eqns):
+        if any(v in needed for v in step.outvars) and not any(v in env for v in step.outvars):
+            steps.append(step)
+            needed.update(v for v in step.invars if not isinstance(v, jaxprs.Literal))
+    for step in reversed(steps):
+        env |= dict(zip(step.outvars, walk.equation(step, [walk.read(env, v)
+                                                           for v in step.invars]), strict=True))
+    places = _places(eqn)
+    operands = [walk.read(env, v) if any(v is place for place in places) else -1
+                for v in eqn.invars]
+    with walk.at(eqn):
+        return triton_memory.reach_of(walk, eqn, operands)
+
+
+def _start(walk: Walk, stages: Stages, counter: int, slot: int) -> None:
+    """Starts the copies for a round into a slot."""
+    barrier = element(walk, stages.barriers, 0, slot)
+    for eqn, slots in zip(stages.loads, stages.slots, strict=True):
+        source = _reach(walk, stages.loop, eqn, counter)
+        with walk.at(eqn):
+            walk.builder.emit("copy_gmem_to_smem", [
+                view(walk, source.window), element(walk, slots, 0, slot), barrier], [])
+
+
+def _start_if(walk: Walk, flag: int | None, start: Callable[[], None]) -> None:
+    if flag is None:
+        start()
+        return
+    with walk.builder.region() as nothing:
+        pass
+    with walk.builder.region() as taken:
+        start()
+    walk.builder.emit("cond", [flag], [], regions=[nothing, taken])
+
+
+def _round(walk: Walk, stages: Stages, counter: int, slot: int, flag: int | None,
+           run: Callable[[], list[int]]) -> list[int]:
+    """Waits for the copies of this round, starts those of a later one, and runs the body."""
+    builder = walk.builder
+    builder.emit("barrier_wait", [element(walk, stages.barriers, 0, slot)], [])
+    zero, tiles = builder.index(0), {}
+    for eqn, slots in zip(stages.loads, stages.slots, strict=True):
+        axes = [Axis(slot, 1, kept=False)]
+        axes += [Axis(zero, size) for size in builder.types[slots].shape[1:]]
+        with walk.at(eqn):
+            tiles[id(eqn)] = memory.load(walk, Window(slots, axes))
+    later = builder.add_index(counter, builder.index(stages.count))
+    _start_if(walk, flag, lambda: _start(walk, stages, later, slot))
+    around = walk.given
+    walk.given = around | {
+        key: (lambda walk, eqn, operands, tile=tile: [
+            triton_memory.from_tile(walk, eqn, operands, tile)])
+        for key, tile in tiles.items()}
+    try:
+        return run()
+    finally:
+        walk.given = around
+
+
+def _staged(walk: Walk, loop: Loop, loads: list[Any], results: list[Type],
+            emit: Callable[[Stages], list[int]]) -> list[int]:
+    builder, count = walk.builder, walk.stages - 1
+    types_ = [walk.type_of(eqn.outvars[0]) for eqn in loads]
+    slots = [builder.value(Type(kind.dtype, (count, *kind.shape), "smem"), "stages")
+             for kind in types_]
+    barriers = builder.value(Type("int32", (count,), "barrier"), "staged")
+    with builder.region([*slots, barriers]) as region:
+        region.results = emit(Stages(loop, loads, slots, barriers, count))
+    return builder.emit("run_scoped", [], results,
+                        {"arrivals": [0] * len(slots) + [len(slots)]}, [region])
+
+
+def _scan(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    num_consts, num_carry = parameters.scan_counts(eqn.params)
+    plain = scans.RULES["scan"]
+    body, _ = jaxprs.open_jaxpr(eqn.params["jaxpr"])
+    length = eqn.params["length"]
+    if (walk.stages < 2 or length == 0 or body.constvars or not scans.counts(body, num_consts)
+            or num_consts + num_carry != len(operands) or num_carry != len(eqn.outvars)):
+        return plain(walk, eqn, operands)
+    loop = Loop(body, dict(zip(body.invars, operands[:num_consts], strict=False)),
+                body.invars[num_consts], operands[num_consts])
+    loads = _loads(walk, loop)
+    if not loads:
+        return plain(walk, eqn, operands)
+    types_ = [walk.type_of(v) for v in eqn.outvars]
+    return _staged(walk, loop, loads, types_,
+                   lambda stages: _emit_scan(walk, eqn, stages, operands, num_consts))
+
+
+def _emit_scan(walk: Walk, eqn: Any, stages: Stages, operands: list[int],
+               num_consts: int) -> list[int]:
+    builder, length = walk.builder, eqn.params["length"]
+    carried = operands[num_consts:]
+    for slot in range(min(stages.count, length)):
+        _start(walk, stages, builder.add_index(stages.loop.first, builder.index(slot)),
+               builder.index(slot))
+    counter = builder.value(INDEX)
+    arguments = [builder.value(walk.type_of(v)) for v in eqn.outvars[1:]]
+    with builder.region([counter, *arguments]) as region:
+        slot = builder.one("rem", [counter, builder.index(stages.count)], INDEX)
+        now = builder.add_index(counter, stages.loop.first)
+        flag = builder.one("lt", [counter, builder.index(length - stages.count)], _FLAG)
+        region.results = _round(
+            walk, stages, now, slot, flag,
+            lambda: walk.run(stages.loop.body, operands[:num_consts] + [now] + arguments))[1:]
+    last = builder.add_index(carried[0], builder.index(length))
+    return [last] + builder.emit("scan", carried[1:], [walk.type_of(v) for v in eqn.outvars[1:]],
+                                 {"length": length}, [region])
+
+
+def _limit(condition: Any, body: Any, num_consts: int) -> tuple[int, int] | None:
+    """Returns the numbers of the carried counter and of the carried limit of a loop like those of
+    fori_loop: it goes on while the counter, to which each round adds 1, is less than the limit."""
+    if condition.constvars or body.constvars or len(condition.eqns) != 1:
+        return None
+    (test,) = condition.eqns
+    places = [condition.invars.index(v) if not isinstance(v, jaxprs.Literal) else -1
+              for v in test.invars]
+    if test.primitive.name != "lt" or min(places) < 0 or test.outvars[0] is not (
+            condition.outvars[0]):
+        return None
+    counter, limit = places
+    carried = body.invars[num_consts:]
+    if body.outvars[limit] is not carried[limit]:
+        return None
+    for eqn in body.eqns:
+        if (eqn.primitive.name == "add" and eqn.outvars[0] is body.outvars[counter]
+                and eqn.invars[0] is carried[counter] and isinstance(eqn.invars[1], jaxprs.Literal)
+                and int(eqn.invars[1].val) == 1):
+            return counter, limit
+    return None
+
+
+def _while(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    conditions, num_consts = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
+    condition, body = (jaxprs.open_jaxpr(eqn.params[name])[0]
+                       for name in ("cond_jaxpr", "body_jaxpr"))
+    found = None if conditions or walk.stages < 2 else _limit(condition, body, num_consts)
+    if found is None:
+        return control_flow.RULES["while"](walk, eqn, operands)
+    counter, limit = found
+    consts, carried = operands[:num_consts], operands[num_consts:]
+    loop = Loop(body, dict(zip(body.invars, consts, strict=False)),
+                body.invars[num_consts + counter], carried[counter])
+    loads = _loads(walk, loop)
+    if not loads:
+        return control_flow.RULES["while"](walk, eqn, operands)
+    types_ = [walk.type_of(v) for v in eqn.outvars]
+
+    def emit(stages: Stages) -> list[int]:
+        builder = walk.builder
+        for number in range(stages.count):
+            now = builder.add_index(loop.first, builder.index(number))
+            flag = builder.one("lt", [now, carried[limit]], _FLAG)
+            _start_if(walk, flag, lambda now=now, number=number: _start(
+                walk, stages, now, builder.index(number)))
+        arguments = [builder.value(type_) for type_ in types_]
+        test = walk.region(condition, arguments, arguments)
+        arguments = [builder.value(type_) for type_ in types_]
+        with builder.region(arguments) as region:
+            region.results = _while_round(walk, stages, arguments, counter, arguments[limit],
+                                          lambda: walk.run(body, consts + arguments))
+        regions: list[Region] = [test, region]
+        return builder.emit("while", carried, types_, regions=regions)
+
+    return _staged(walk, loop, loads, types_, emit)
+
+
+def _while_round(walk: Walk, stages: Stages, arguments: list[int], counter: int, limit: int,
+                 run: Callable[[], list[int]]) -> list[int]:
+    builder, now = walk.builder, arguments[counter]
+    number = now if builder.known(stages.loop.first) == 0 else builder.one(
+        "sub", [now, stages.loop.first], INDEX)
+    slot = builder.one("rem", [number, builder.index(stages.count)], INDEX)
+    later = builder.add_index(now, builder.index(stages.count))
+    flag = builder.one("lt", [later, limit], _FLAG)
+    return _round(walk, stages, now, slot, flag, run)
+
+
+RULES: dict[str, Rule] = {"scan": _scan, "while": _while}

@@ -1,0 +1,168 @@
+"""Kernels that JAX gives to Triton: what of them is in the file, what is refused, what is found."""
+
+import gpu_shipped_triton
+import gpu_triton
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from gpu_case import cases_of, like, ramp
+from gpu_triton import call, pltriton
+from support import operations, pallascope, pl, pltpu
+from test_gpu_values import run
+
+OWN = cases_of(gpu_triton)
+CASES = OWN | cases_of(gpu_shipped_triton)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_kernel_is_captured_and_jax_accepts_it(name):
+    kernel = pallascope.capture(CASES[name].fn, *CASES[name].args, chip="h100")
+    assert kernel.document["lowering"] == {"accepted": "yes"}
+    assert not CASES[name].has - {one["op"] for one in operations(kernel.document["body"])}
+
+
+@pytest.mark.parametrize("name", [name for name, case in OWN.items() if case.is_interpreted])
+def test_what_is_expected_is_what_jax_yields(name):
+    case = OWN[name]
+    jax.clear_caches()
+    with gpu_triton.interpreted():
+        results = jax.tree_util.tree_leaves(jax.jit(case.fn)(*case.args))
+    for theirs, wanted in zip(results, case.results(), strict=True):
+        assert (theirs.shape, theirs.dtype) == (wanted.shape, wanted.dtype)
+        case.compare(np.asarray(theirs), wanted)
+
+
+# ---- what is in the file -------------------------------------------------------------------
+
+
+def cores_of(fn, *args):
+    kernel = pallascope.capture(fn, *args, chip="h100")
+    (cores,) = (one for one in operations(kernel.document["body"]) if one["op"] == "core_map")
+    return cores["params"]
+
+
+def test_the_first_axis_of_the_grid_counts_fastest():
+    assert cores_of(OWN["three_axes_of_the_grid"].fn)["grid"] == [
+        {"name": "k", "size": 4}, {"name": "j", "size": 3}, {"name": "i", "size": 2}]
+    vmapped = cores_of(OWN["axes_that_vmap_adds"].fn, *OWN["axes_that_vmap_adds"].args)
+    assert [axis["size"] for axis in vmapped["grid"]] == [3, 2]
+
+
+@pytest.mark.parametrize("warps", [1, 2, 8])
+def test_warps_are_threads_of_a_block(warps):
+    case = OWN[f"a_matmul_of_{warps}_warps"]
+    assert cores_of(case.fn, *case.args)["threads"] == 32 * warps
+
+
+def test_four_warps_are_what_a_block_has():
+    assert "threads" not in cores_of(OWN["a_matmul"].fn, *OWN["a_matmul"].args)
+
+
+# ---- what is refused -----------------------------------------------------------------------
+
+
+def refused(fn, *args):
+    with pytest.raises(pallascope.UnsupportedError) as caught:
+        pallascope.capture(fn, *args, chip="h100")
+    return [problem.what for problem in caught.value.problems]
+
+
+def test_what_triton_does_not_take_either_is_named_at_once():
+    def kernel(n_ref, x_ref, o_ref, scratch):
+        scratch[...] = x_ref[...]
+        o_ref[...] = scratch[...]
+
+    spec = pl.BlockSpec((32,), lambda i, n: (i,))
+    fn = pl.pallas_call(kernel, out_shape=like(32), grid_spec=pltpu.PrefetchScalarGridSpec(
+        num_scalar_prefetch=1, grid=(1,), in_specs=[spec], out_specs=spec,
+        scratch_shapes=[pltpu.VMEM((32,), jnp.float32)]))
+    memory = "memory that is no operand of the pallas_call, on a GPU"
+    assert refused(fn, np.zeros(1, np.int32), ramp(32)) == [
+        "scalar prefetch on a GPU", "scratch of a pallas_call on a GPU", memory, memory]
+
+
+def test_assembly_is_named():
+    def kernel(x_ref, o_ref):
+        (o_ref[...],) = pltriton.elementwise_inline_asm(
+            "ex2.approx.f32 $0, $1;", args=[x_ref[...]], constraints="=f,f", pack=1,
+            result_shape_dtypes=[like(32)])
+
+    assert refused(call(kernel, out_shape=like(32)), ramp(32)) == [
+        "elementwise_inline_asm of 'ex2.approx.f32 $0, $1;'"]
+
+
+# ---- what a run finds ----------------------------------------------------------------------
+
+
+def finds(fn, *args):
+    return run(pallascope.capture(fn, *args, chip="h100"))[1]
+
+
+def test_a_mask_that_is_missing_is_found():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[pl.ds(pl.program_id(0) * 64, 64)]
+
+    fn = call(kernel, out_shape=like(128), grid=(2,), in_specs=[pl.BlockSpec(memory_space=pl.ANY)],
+              out_specs=pl.BlockSpec((64,), lambda i: (i,)))
+    assert finds(fn, ramp(100)) == {"out_of_bounds"}
+
+
+def test_a_mask_that_takes_too_much_is_found():
+    def kernel(x_ref, o_ref):
+        here = pl.program_id(0) * 64 + jnp.arange(64)
+        pltriton.store(o_ref.at[pl.ds(pl.program_id(0) * 64, 64)], x_ref[...], mask=here <= 100)
+
+    fn = call(kernel, out_shape=like(100), grid=(2,), out_specs=pl.BlockSpec(memory_space=pl.ANY),
+              in_specs=[pl.BlockSpec((64,), lambda i: (i,))])
+    assert finds(fn, ramp(128)) == {"out_of_bounds"}
+
+
+def test_stores_of_two_blocks_to_one_place_are_a_race():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...]
+
+    fn = call(kernel, out_shape=like(64), grid=(2,), in_specs=[pl.BlockSpec((64,), lambda i: (i,))],
+              out_specs=pl.BlockSpec((64,), lambda i: (0,)))
+    assert finds(fn, ramp(128)) == {"race"}
+
+
+def _interleaved(last):
+    """Two blocks store to every other element; the second also to the one before its first."""
+    def kernel(x_ref, o_ref):
+        i = pl.program_id(0)
+        places = jnp.arange(64)
+        mine = (places % 2 == i) | ((places == last) & (i == 1))
+        pltriton.store(o_ref, x_ref[...], mask=mine)
+
+    whole = pl.BlockSpec((64,), lambda i: (0,))
+    return call(kernel, out_shape=like(64), grid=(2,), in_specs=[whole], out_specs=whole)
+
+
+def test_elements_that_masks_leave_out_are_no_accesses():
+    assert finds(_interleaved(last=-1), ramp(64)) == set()
+    assert finds(_interleaved(last=8), ramp(64)) == {"race"}
+
+
+def test_an_atomic_operation_races_with_a_load_but_not_with_another():
+    def kernel(load, x_ref, _, o_ref):
+        pltriton.atomic_add(o_ref, (slice(None),), x_ref[...] + (o_ref[...] if load else 0))
+
+    whole = pl.BlockSpec((32,), lambda i: (0,))
+
+    def fn(load):
+        return lambda x, o: call(
+            lambda *refs: kernel(load, *refs), out_shape=like(32), grid=(4,), out_specs=whole,
+            in_specs=[pl.BlockSpec((None, 32), lambda i: (i, 0)), whole],
+            input_output_aliases={1: 0})(x, o)
+
+    args = ramp(4, 32), np.zeros(32, np.float32)
+    assert finds(fn(load=False), *args) == set()
+    assert finds(fn(load=True), *args) == {"race"}
+
+
+def test_elements_that_a_mask_leaves_out_are_undefined():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = pltriton.load(x_ref, mask=jnp.arange(32) < 16)
+
+    assert finds(call(kernel, out_shape=like(32)), ramp(32)) == {"undefined_result"}
