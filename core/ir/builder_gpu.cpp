@@ -135,8 +135,8 @@ Value atomicRmw(ir::AtomicType type, const Ref& ref, const Value& value,
     return atomicWith({type, false}, ref, value, {}, mask, here);
 }
 
-Value atomicRmw(ir::AtomicType type, const Ref& ref, const std::vector<Value>& indices,
-                const Value& value, const std::optional<Value>& mask, Here here)
+Value atomicRmwListed(ir::AtomicType type, const Ref& ref, const std::vector<Value>& indices,
+                      const Value& value, const std::optional<Value>& mask, Here here)
 {
     return atomicWith({type, true}, ref, value, indices, mask, here);
 }

@@ -58,9 +58,9 @@ void setMaxRegisters(std::int32_t n, bool increase, Here here = Here::current())
 // (one int32 list for each axis). Yields the old elements.
 Value atomicRmw(ir::AtomicType type, const Ref& ref, const Value& value,
                 const std::optional<Value>& mask = {}, Here here = Here::current());
-Value atomicRmw(ir::AtomicType type, const Ref& ref, const std::vector<Value>& indices,
-                const Value& value, const std::optional<Value>& mask = {},
-                Here here = Here::current());
+Value atomicRmwListed(ir::AtomicType type, const Ref& ref, const std::vector<Value>& indices,
+                      const Value& value, const std::optional<Value>& mask = {},
+                      Here here = Here::current());
 // pltriton.atomic_cas on a ref of one element. Yields the old one.
 Value atomicCas(const Ref& ref, const Value& expected, const Value& value,
                 Here here = Here::current());

@@ -160,9 +160,9 @@ void atomicRmw()
                         [](pl::Ref x, pl::Ref out) {
                             out[{0, pl::all}] = x[pl::all].load();
                             const pl::Value lane = pl::iota(kInt, {4}, 0);
-                            out[{1, pl::all}] = pl::gpu::atomicRmw(Add, out.at({0, pl::all}),
-                                                                   {pl::select(lane < 2, 1, lane)},
-                                                                   pl::full({4}, 10, kInt));
+                            out[{1, pl::all}] = pl::gpu::atomicRmwListed(
+                                Add, out.at({0, pl::all}), {pl::select(lane < 2, 1, lane)},
+                                pl::full({4}, 10, kInt));
                         }),
               (Numbers{0, 21, 12, 13, 1, 11, 2, 3}));
 }
@@ -172,7 +172,7 @@ void atomicCas()
     EXPECT_EQ(onOneStep(counting(kInt, {2}), {4},
                         [](pl::Ref x, pl::Ref out) {
                             out[pl::all] = pl::full({4}, 5, kInt);
-                            const pl::Value one = x[{1}];
+                            const pl::Value one = x[{1}].load();
                             out[{2}] = pl::gpu::atomicCas(out.at({0}), one * 5, one * 7);
                             out[{3}] = pl::gpu::atomicCas(out.at({1}), one * 6, one * 7);
                         }),

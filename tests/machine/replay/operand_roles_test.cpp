@@ -33,7 +33,8 @@ void loadAndStore(const pl::Ref& held)
     pl::storeScatter(held, {lane, lane}, pl::loadGather(held, {lane, 7 - lane}) + 3);
     pl::addupdateScatter(held, {lane, 7 - lane}, lane + 1);
     pl::gpu::atomicRmw(ir::AtomicType::Add, held, pl::full(kTouched, 1, kInt), mask);
-    pl::gpu::atomicCas(held.at({0, 0}), held[{0, 0}], held[{0, 0}] + 1);
+    const pl::Value corner = held[{0, 0}].load();
+    pl::gpu::atomicCas(held.at({0, 0}), corner, corner + 1);
     held.at({0, pl::all})[pl::all] = lane * 5;
     held.reshape({64})[pl::ds(8, 8)] = lane * 7;
     held.transpose({1, 0})[{7, pl::all}] = lane * 9;
