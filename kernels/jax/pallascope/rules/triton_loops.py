@@ -141,26 +141,27 @@ def _start_if(walk: Walk, flag: int | None, start: Callable[[], None]) -> None:
 
 def _round(walk: Walk, stages: Stages, counter: int, slot: int, flag: int | None,
            run: Callable[[], list[int]]) -> list[int]:
-    """Waits for the copies of this round, starts those of a later one, and runs the body."""
+    """Waits for the copies of this round, runs the body, and starts the copies of a later round."""
     builder = walk.builder
     builder.emit("barrier_wait", [element(walk, stages.barriers, 0, slot)], [])
-    zero, tiles = builder.index(0), {}
-    for eqn, slots in zip(stages.loads, stages.slots, strict=True):
+    zero = builder.index(0)
+
+    def from_slot(slots: int) -> Rule:
         axes = [Axis(slot, 1, kept=False)]
         axes += [Axis(zero, size) for size in builder.types[slots].shape[1:]]
-        with walk.at(eqn):
-            tiles[id(eqn)] = memory.load(walk, Window(slots, axes))
-    later = builder.add_index(counter, builder.index(stages.count))
-    _start_if(walk, flag, lambda: _start(walk, stages, later, slot))
+        return lambda walk, eqn, operands: [triton_memory.from_tile(
+            walk, eqn, operands, memory.load(walk, Window(slots, axes)))]
+
     around = walk.given
-    walk.given = around | {
-        key: (lambda walk, eqn, operands, tile=tile: [
-            triton_memory.from_tile(walk, eqn, operands, tile)])
-        for key, tile in tiles.items()}
+    walk.given = around | {id(eqn): from_slot(slots) for eqn, slots
+                           in zip(stages.loads, stages.slots, strict=True)}
     try:
-        return run()
+        found = run()
     finally:
         walk.given = around
+    later = builder.add_index(counter, builder.index(stages.count))
+    _start_if(walk, flag, lambda: _start(walk, stages, later, slot))
+    return found
 
 
 def _staged(walk: Walk, loop: Loop, loads: list[Any], results: list[Type],
