@@ -136,6 +136,17 @@ def elements_at_listed_places(x, places):
                 in_specs=[pl.BlockSpec(memory_space=pl.ANY), _rows(16)])(x, places)
 
 
+@case(ramp(20, 64), wanted=lambda x: x[3:19, 10:42:2] - x[[3], :16], has="get", is_interpreted=False)
+def arrays_of_indices_that_count(x):
+    def kernel(x_ref, o_ref):
+        rows = pl.program_id(0) * 8 + jnp.arange(8) + 3
+        columns = 10 + 2 * jnp.arange(16)
+        o_ref[...] = x_ref[rows[:, None], columns[None, :]] - x_ref[3, jnp.arange(16)]
+
+    return call(kernel, out_shape=like(16, 16), grid=(2,), out_specs=_rows(8, 16),
+                in_specs=[pl.BlockSpec(memory_space=pl.ANY)])(x)
+
+
 def _put(x, at):
     result = np.zeros_like(x)
     result[at] = x

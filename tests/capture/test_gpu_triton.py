@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from gpu_case import cases_of, like, ramp
 from gpu_triton import call, pltriton
+from jax import lax
 from support import operations, pallascope, pl, pltpu
 from test_gpu_values import run
 
@@ -57,6 +58,51 @@ def test_warps_are_threads_of_a_block(warps):
 
 def test_four_warps_are_what_a_block_has():
     assert "threads" not in cores_of(OWN["a_matmul"].fn, *OWN["a_matmul"].args)
+
+
+@pytest.mark.parametrize("name", ["arrays_of_indices_that_count", "layer_normed"])
+def test_indices_that_count_are_slices(name):
+    kernel = pallascope.capture(CASES[name].fn, *CASES[name].args, chip="h100")
+    assert not {"load_gather", "store_scatter"} & {
+        one["op"] for one in operations(kernel.document["body"])}
+
+
+def test_loads_of_a_loop_are_copied_in_stages():
+    for stages in (1, 2, 4):
+        case = OWN[f"a_matmul_of_{stages}_stages"]
+        document = pallascope.capture(case.fn, *case.args, chip="h100").document
+        found = list(operations(document["body"]))
+        tiles = [document["values"][number] for one in found if one["op"] == "run_scoped"
+                 for number in one["regions"][0]["arguments"]]
+        assert [(tile["space"], tile["shape"]) for tile in tiles] == ([] if stages == 1 else [
+            ("smem", [stages - 1, 32, 32]), ("smem", [stages - 1, 32, 32]),
+            ("barrier", [stages - 1])])
+        # Those before the loop, and in the loop those of a later round.
+        copies = sum(one["op"] == "copy_gmem_to_smem" for one in found)
+        assert copies == (2 * stages if stages > 1 else 0)
+
+
+def test_a_loop_that_stores_to_what_it_loads_is_not_staged():
+    def kernel(x_ref, _, o_ref):
+        def step(i, _):
+            here = pl.ds(i * 32, 32)
+            product = pltriton.dot(o_ref[:, here], x_ref[...])
+            o_ref[:, pl.ds(i * 32 + 32, 32)] = product.astype(jnp.float16)
+
+        lax.fori_loop(0, 3, step, None)
+
+    fn = call(kernel, out_shape=like(32, 128, dtype=np.float16), input_output_aliases={1: 0})
+    args = np.eye(32, dtype=np.float16)[::-1].copy(), ramp(32, 128, dtype=np.float16)
+    kernel = pallascope.capture(fn, *args, chip="h100")
+    stages = [one for one in operations(kernel.document["body"]) if one["op"] == "run_scoped"]
+    assert len(stages) == 1 and len(stages[0]["regions"][0]["arguments"]) == 2  # x and its barrier
+    wanted = args[1].astype(np.float32)
+    for i in (0, 32, 64):
+        product = wanted[:, i:i + 32] @ args[0].astype(np.float32)
+        wanted[:, i + 32:i + 64] = product.astype(np.float16)
+    ((found,), findings) = run(kernel)
+    np.testing.assert_array_equal(found, wanted)
+    assert not findings
 
 
 # ---- what is refused -----------------------------------------------------------------------

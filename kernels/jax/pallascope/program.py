@@ -73,6 +73,7 @@ class Builder:
         self._literals: dict[tuple[str, Any], int] = {}
         self._flags: dict[int, int] = {}  # for an integer that was made from a bool, that bool
         self._open: list[Region] = []
+        self.made: dict[int, dict[str, Any]] = {}  # the operations, by the values that they define
 
     def value(self, type_: Type, name: str = "") -> int:
         """Returns a new value, which an operation or a region is to define."""
@@ -128,9 +129,11 @@ class Builder:
              params: Params | None = None, regions: Sequence[Region] = ()) -> list[int]:
         """Appends an operation to the innermost region. Returns the values that it defines."""
         defined = [self.value(type_) for type_ in results]
-        self._open[-1].operations.append({
+        entry = {
             "op": op, "operands": list(operands), "results": defined, "params": params or {},
-            "regions": list(regions), "location": self.location})
+            "regions": list(regions), "location": self.location}
+        self._open[-1].operations.append(entry)
+        self.made |= dict.fromkeys(defined, entry)
         return defined
 
     def one(self, op: str, operands: Sequence[int], result: Type,

@@ -12,6 +12,7 @@ from pallascope.jax_compat import ref_types
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Type
 from pallascope.rules import memory
+from pallascope.rules.lines import Line, line_of
 from pallascope.rules.ref_transforms import Axis, Window, view
 from pallascope.walk import Leaf, Rule, Walk
 
@@ -133,6 +134,9 @@ def _listed(walk: Walk, block: Block, indices: list[Any], lists: tuple[int, ...]
     """Lists the elements. The axes of the indices that are arrays come first, then those of slices.
     """
     builder = walk.builder
+    window = _counted(walk, block, indices, lists)
+    if window is not None:
+        return Reach(window, None, window.shape(), _inside_window(walk, block, window))
     shape = lists + tuple(int(index.size) for index in indices
                           if isinstance(index, ref_types.Slice))
     number, inside = len(lists), None
@@ -156,6 +160,33 @@ def _listed(walk: Walk, block: Block, indices: list[Any], lists: tuple[int, ...]
         found.append(flat(walk, places))
     axes = [Axis(builder.index(0), extent) for extent in builder.types[block.array].shape]
     return Reach(Window(block.array, axes), found, shape, inside)
+
+
+def _counted(walk: Walk, block: Block, indices: list[Any],
+             lists: tuple[int, ...]) -> Window | None:
+    """Returns the window that the indices reach if each array of them counts along an axis of its
+    own, so that they come to a slice."""
+    axes: list[Axis] = []
+    given, count = iter(indices), 0
+    for dim in block.dims:
+        index = next(given) if dim.kept else 0
+        if isinstance(index, ref_types.Slice):
+            start = walk.builder.add_index(dim.start, _start(walk, index.start))
+            axes.append(Axis(start, int(index.size), int(index.stride)))
+            if count < len(lists):
+                return None
+            continue
+        line = Line(_start(walk, index)) if not _is_list(walk, index) else line_of(
+            walk.builder, index.value)
+        if line is not None and line.step == 0:
+            axes.append(Axis(walk.builder.add_index(dim.start, line.start), 1, kept=False))
+            continue
+        missing = 0 if line is None else len(lists) - len(walk.builder.types[index.value].shape)
+        if line is None or line.step < 1 or line.axis + missing != count:
+            return None
+        axes.append(Axis(walk.builder.add_index(dim.start, line.start), lists[count], line.step))
+        count += 1
+    return Window(block.array, axes) if count == len(lists) else None
 
 
 def _spread(walk: Walk, value: int, shape: tuple[int, ...], lists: tuple[int, ...]) -> int:
