@@ -54,17 +54,29 @@ Need needOfScope(const ir::Program& program, const ir::Operation& scope)
 {
     const auto* params = std::get_if<ir::ScopedParams>(&scope.params);
     Need need;
+    std::map<std::int32_t, std::map<std::int32_t, Bytes>> unions; // the bytes of their groups
     const std::vector<ir::ValueId>& refs = scope.regions[0].arguments;
     for (std::size_t i = 0; i < refs.size(); ++i) {
         const ir::Type& type = program.type(refs[i]);
         if (*type.space == ir::MemorySpace::Smem) {
-            const Bytes bytes = packedBytes(type.dtype, type.shape.elements());
-            need.arrays += Bytes(alignTo(bytes.value(), kSharedGranule.value()));
-        } else if (*type.space == ir::MemorySpace::Barrier) {
+            const Bytes bytes(alignTo(packedBytes(type.dtype, type.shape.elements()).value(),
+                                      kSharedGranule.value()));
+            const bool isMember =
+                params != nullptr && i < params->unions.size() && params->unions[i] > 0;
+            (isMember ? unions[params->unions[i]][params->groups[i]] : need.arrays) += bytes;
+        } else if (*type.space == ir::MemorySpace::Barrier
+                   && (params == nullptr || !params->named)) {
             const std::int64_t arrivals =
                 params != nullptr && i < params->arrivals.size() ? params->arrivals[i] : 0;
             ++need.barriers[{arrivals, type.shape.elements()}];
         }
+    }
+    for (const auto& [number, groups] : unions) {
+        Bytes largest;
+        for (const auto& [group, bytes] : groups) {
+            largest = std::max(largest, bytes);
+        }
+        need.arrays += largest;
     }
     return need;
 }

@@ -71,7 +71,7 @@ void runScoped(const std::vector<Allocation>& allocations, bool collective,
 
 void copyGmemToSmem(const Ref& source, const Ref& target, const Ref& barrier, Here here)
 {
-    append(OpCode::CopyGmemToSmem, {source.id(), target.id(), barrier.id()}, ir::PredicateParams{},
+    append(OpCode::CopyGmemToSmem, {source.id(), target.id(), barrier.id()}, ir::LoadCopyParams{},
            here);
 }
 

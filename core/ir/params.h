@@ -337,15 +337,27 @@ struct ScopedParams
     // For each argument of the region: how many arrivals complete a phase of these barriers, 0 for
     // what is no barrier. Empty: there is no barrier.
     std::vector<std::int32_t> arrivals;
+    // Whether its barriers are the hardware's own, which `bar` of the PTX ISA names by numbers:
+    // they take no memory, and what has arrived on them when the block ends is dropped.
+    bool named = false;
+    // For each argument of the region: the number of its plgpu.RefUnion, from 1 on, 0 for memory of
+    // its own; and which of the union's groups it belongs to. Groups of a union share its memory.
+    // Empty: there is no union.
+    std::vector<std::int32_t> unions, groups;
     bool operator==(const ScopedParams&) const = default;
 };
 
-// copy_gmem_to_smem, barrier_arrive: whether the last operand is a bool without which nothing
-// happens.
-struct PredicateParams
-{
+struct PredicateParams // barrier_arrive: whether the last operand is a bool without which it does
+{                      // nothing
     bool predicate = false;
     bool operator==(const PredicateParams&) const = default;
+};
+
+struct LoadCopyParams // copy_gmem_to_smem
+{
+    bool predicate = false;  // as in PredicateParams
+    std::int32_t blocks = 1; // of a cluster, each of which fetches its share for all (multicast)
+    bool operator==(const LoadCopyParams&) const = default;
 };
 
 struct StoreCopyParams // copy_smem_to_gmem

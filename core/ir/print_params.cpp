@@ -220,10 +220,19 @@ struct ParametersText
         if (!p.arrivals.empty()) {
             text += std::string(text.empty() ? "" : " ") + "arrivals=" + tuple(p.arrivals);
         }
-        return text;
+        if (!p.unions.empty()) {
+            text += std::string(text.empty() ? "" : " ") + "unions=" + tuple(p.unions)
+                    + " groups=" + tuple(p.groups);
+        }
+        return text + (p.named ? " named" : "");
     }
 
     std::string operator()(const PredicateParams&) const { return ""; } // an operand says it
+
+    std::string operator()(const LoadCopyParams& p) const
+    {
+        return p.blocks == 1 ? "" : "blocks=" + std::to_string(p.blocks);
+    }
 
     std::string operator()(const StoreCopyParams& p) const
     {

@@ -23,9 +23,9 @@ using Params =
                  TileParams, RollParams, GatherParams, ScatterParams, CumulativeParams, SizesParams,
                  SortParams, UnpackParams, MultipleOfParams, TextParams, KernelParams, FusionParams,
                  DmaParams, SignalParams, SemaphoreWaitParams, MatrixUnitParams, BarrierParams,
-                 CoreMapParams, ScopedParams, PredicateParams, StoreCopyParams, GroupWaitParams,
-                 WgmmaParams, ProductWaitParams, RegistersParams, AtomicParams, ScanParams,
-                 PipelineParams>;
+                 CoreMapParams, ScopedParams, PredicateParams, LoadCopyParams, StoreCopyParams,
+                 GroupWaitParams, WgmmaParams, ProductWaitParams, RegistersParams, AtomicParams,
+                 ScanParams, PipelineParams>;
 
 constexpr std::size_t kMostValues = 64; // the most operands, and the most results, of one operation
 

@@ -47,18 +47,29 @@ Status checkCopy(const Operation& operation, const Type& source, const Type& tar
                                         + ", of one dtype and shape.");
 }
 
+bool isInRegisters(const Type& type)
+{
+    return type.space == MemorySpace::Accumulator;
+}
+
 bool holdsSums(const Type& type)
 {
-    return type.space == MemorySpace::Accumulator && type.shape.rank() == 2;
+    return isInRegisters(type) && type.shape.rank() == 2;
 }
 
 } // namespace
 
 Result<Types> loadCopy(const Program& program, const Operation& operation)
 {
-    const bool predicate = params<PredicateParams>(operation).predicate;
-    if (Status status = checkPredicate(program, operation, 3, predicate); !status) {
+    const auto& copy = params<LoadCopyParams>(operation);
+    if (Status status = checkPredicate(program, operation, 3, copy.predicate); !status) {
         return status.error();
+    }
+    constexpr std::int32_t kMostBlocks = 16; // CUDA C++ Programming Guide, thread block clusters
+    if (copy.blocks < 1 || copy.blocks > kMostBlocks) {
+        return error(operation, "serves " + std::to_string(copy.blocks)
+                                    + " blocks of a cluster; expected 1 to "
+                                    + std::to_string(kMostBlocks) + ".");
     }
     if (Status status = checkCopy(operation, operand(program, operation, 0),
                                   operand(program, operation, 1), true);
@@ -147,7 +158,7 @@ Result<Types> productWait(const Program&, const Operation& operation)
 Result<Types> accumulatorLoad(const Program& program, const Operation& operation)
 {
     const Type& sum = operand(program, operation, 0);
-    if (!holdsSums(sum)) {
+    if (!isInRegisters(sum)) {
         return error(operation, "takes a ref in accumulator, not " + toString(sum) + ".");
     }
     return Types{{sum.dtype, sum.shape, {}}};
@@ -156,7 +167,7 @@ Result<Types> accumulatorLoad(const Program& program, const Operation& operation
 Result<Types> accumulatorStore(const Program& program, const Operation& operation)
 {
     const Type &sum = operand(program, operation, 0), &value = operand(program, operation, 1);
-    if (!holdsSums(sum) || value != Type{sum.dtype, sum.shape, {}}) {
+    if (!isInRegisters(sum) || value != Type{sum.dtype, sum.shape, {}}) {
         return error(operation, "puts " + toString(value) + " into " + toString(sum)
                                     + "; expected a ref in accumulator and a value of its dtype "
                                       "and shape.");

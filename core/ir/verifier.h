@@ -44,6 +44,7 @@ private:
     [[nodiscard]] Status scan(const Operation& operation) const;
     [[nodiscard]] Status whileLoop(const Operation& operation) const;
     [[nodiscard]] Status runScoped(const Operation& operation) const;
+    [[nodiscard]] Status unions(const Operation& operation, const ScopedParams& params) const;
     [[nodiscard]] Status place(const Operation& operation, std::size_t gridRank);
     [[nodiscard]] Status ragged(const Operation& operation);
     [[nodiscard]] Status sameTypes(const Operation& operation, const std::vector<ValueId>& a,

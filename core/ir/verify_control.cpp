@@ -63,6 +63,31 @@ Status Verifier::whileLoop(const Operation& operation) const
                      "carries other types than its body returns");
 }
 
+// Only memory of a block may be in a union, and each member is of one of its groups.
+Status Verifier::unions(const Operation& operation, const ScopedParams& params) const
+{
+    const std::vector<ValueId>& refs = operation.regions[0].arguments;
+    if (params.unions.size() != params.groups.size()
+        || (!params.unions.empty() && params.unions.size() != refs.size())) {
+        return error(operation,
+                     "run_scoped names the unions of " + std::to_string(params.unions.size())
+                         + " refs and the groups of " + std::to_string(params.groups.size())
+                         + "; expected those of all its refs, or none.");
+    }
+    for (std::size_t i = 0; i < params.unions.size(); ++i) {
+        const bool isMember = params.unions[i] > 0;
+        const bool sound = params.unions[i] >= 0 && params.groups[i] >= 0
+                           && (!isMember || m_program.type(refs[i]).space == MemorySpace::Smem);
+        if (!sound) {
+            return error(operation, "run_scoped puts its ref " + std::to_string(i) + " into union "
+                                        + std::to_string(params.unions[i]) + ", group "
+                                        + std::to_string(params.groups[i])
+                                        + "; expected numbers from 0 on, and refs in smem.");
+        }
+    }
+    return Done{};
+}
+
 Status Verifier::runScoped(const Operation& operation) const
 {
     if (operation.regions.size() != 1
@@ -89,6 +114,9 @@ Status Verifier::runScoped(const Operation& operation) const
                                         + "; expected at least 1 for barriers, and 0 for all "
                                           "others.");
         }
+    }
+    if (Status status = unions(operation, *params); !status) {
+        return status;
     }
     if (params->collective && m_coreAxis.empty()) {
         return error(operation, "run_scoped is collective outside of a core_map, where no agents "

@@ -102,8 +102,11 @@ inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::CoreMapPara
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::ScopedParams>{"run_scoped"};
 template<>
-inline constexpr std::array<std::string_view, 2> kOperationsWith<ir::PredicateParams>{
-    "copy_gmem_to_smem", "barrier_arrive"};
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::PredicateParams>{
+    "barrier_arrive"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::LoadCopyParams>{
+    "copy_gmem_to_smem"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::StoreCopyParams>{
     "copy_smem_to_gmem"};

@@ -282,12 +282,22 @@ void fields(A& a, T& params)
 {
     a("collective", params.collective);
     a("arrivals", params.arrivals);
+    a("named", params.named);
+    a("unions", params.unions);
+    a("groups", params.groups);
 }
 
 template<class A, MaybeConst<ir::PredicateParams> T>
 void fields(A& a, T& params)
 {
     a("predicate", params.predicate);
+}
+
+template<class A, MaybeConst<ir::LoadCopyParams> T>
+void fields(A& a, T& params)
+{
+    a("predicate", params.predicate);
+    a("blocks", params.blocks);
 }
 
 template<class A, MaybeConst<ir::StoreCopyParams> T>

@@ -65,6 +65,26 @@ std::int64_t sharedOf(const std::function<void()>& body)
 
 } // namespace
 
+// Of a union only the largest group counts, and barriers of the hardware take no memory.
+TEST(BlockShared, ofAUnionIsThatOfItsLargestGroup)
+{
+    ir::Program program = blocksOf([] {
+        inScope({sharedArray(kBf16, {128, 64}), sharedArray(kBf16, {64, 64}),
+                 sharedArray(kF32, {8, 128}), sharedArray(kF32, {8, 8}), barriers(1, 4)});
+    });
+    const Bytes apart = gridOf(program).shared.total();
+    EXPECT_EQ(apart, Bytes(16384 + 8192 + 4096 + 1024 + 4 * 8));
+    ir::Operation& coreMap = program.body.operations[0];
+    auto& scoped = std::get<ir::ScopedParams>(coreMap.regions[0].operations[0].params);
+    scoped.unions = {1, 1, 1, 0, 0};
+    scoped.groups = {0, 1, 1, 0, 0};
+    EXPECT_EQ(gridOf(program).shared.total(), Bytes(16384 + 1024 + 4 * 8));
+    scoped.groups = {0, 0, 1, 0, 0};
+    EXPECT_EQ(gridOf(program).shared.total(), Bytes(16384 + 8192 + 1024 + 4 * 8));
+    scoped.named = true;
+    EXPECT_EQ(gridOf(program).shared.total(), Bytes(16384 + 8192 + 1024));
+}
+
 TEST(BlockShared, roundsEachArrayUp)
 {
     EXPECT_EQ(sharedOf([] {}), 0);

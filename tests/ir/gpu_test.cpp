@@ -42,6 +42,26 @@ testing::AssertionResult says(const Result<ir::Program>& program, const std::str
 
 } // namespace
 
+TEST(GpuPrograms, unionsAreOfSharedMemory)
+{
+    Result<ir::Program> program = scoped([](pl::Ref, const Refs&) {});
+    ASSERT_TRUE(program) << errorOf(program);
+    ir::Operation& coreMap = program->body.operations[0];
+    auto& params = std::get<ir::ScopedParams>(coreMap.regions[0].operations[0].params);
+    const auto verdict = [&](std::vector<std::int32_t> unions, std::vector<std::int32_t> groups) {
+        params.unions = std::move(unions);
+        params.groups = std::move(groups);
+        const Status status = ir::verify(*program);
+        return status ? std::string() : status.error().message;
+    };
+    EXPECT_EQ(verdict({1, 0, 0}, {2, 0, 0}), "");
+    EXPECT_NE(ir::printText(*program).find("unions=(1,0,0) groups=(2,0,0)"), std::string::npos);
+    EXPECT_NE(verdict({1, 0}, {0, 0}).find("expected those of all its refs"), std::string::npos);
+    EXPECT_NE(verdict({1, 0, 0}, {0, 0}).find("expected those of all its refs"), std::string::npos);
+    EXPECT_NE(verdict({0, 1, 0}, {0, 0, 0}).find("refs in smem"), std::string::npos);
+    EXPECT_NE(verdict({-1, 0, 0}, {0, 0, 0}).find("numbers from 0 on"), std::string::npos);
+}
+
 TEST(GpuPrograms, printWithTheirBarriers)
 {
     const Result<ir::Program> program = scoped([](pl::Ref x, const Refs& refs) {

@@ -17,10 +17,10 @@ Barriers::Barriers(const Context& context, SyncState& state, Agents& agents, Cop
     , m_findings(findings)
 {}
 
-void Barriers::prepare(SlabRange barriers, std::int32_t arrivals)
+void Barriers::prepare(SlabRange barriers, std::int32_t arrivals, bool areNamed)
 {
     for (std::int32_t i = barriers.first; i < barriers.first + barriers.count; ++i) {
-        m_state.semaphores[i].barrier = Barrier(arrivals);
+        m_state.semaphores[i].barrier = Barrier(arrivals, areNamed);
     }
 }
 

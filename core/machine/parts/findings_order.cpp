@@ -177,7 +177,9 @@ void Findings::reportLeftOver(const Semaphore& semaphore)
     }
     const std::string& name = semaphoreName(m_recorder, *semaphore.row);
     if (semaphore.space == ir::MemorySpace::Barrier) {
-        reportPending(semaphore, name);
+        if (!semaphore.barrier.isNamed()) {
+            reportPending(semaphore, name);
+        }
         return;
     }
     const bool dma = semaphore.space == ir::MemorySpace::DmaSemaphore;

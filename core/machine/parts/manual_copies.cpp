@@ -68,7 +68,7 @@ ir::DmaParams dmaParams(const ir::Operation& operation)
 // The operand that says whether the copy takes place at all, if there is one.
 bool hasPredicate(const ir::Operation& operation)
 {
-    const auto* load = std::get_if<ir::PredicateParams>(&operation.params);
+    const auto* load = std::get_if<ir::LoadCopyParams>(&operation.params);
     const auto* store = std::get_if<ir::StoreCopyParams>(&operation.params);
     return (load != nullptr && load->predicate) || (store != nullptr && store->predicate);
 }
@@ -255,6 +255,9 @@ bool ManualCopies::serve(ManualCopy& copy)
     const Description::CopySite& site = description.copySite(copy.operation);
     copy.useful = bytesOf(m_prepared.program.type(copy.from()), copy.shape);
     Bytes bytes = copy.useful * site.passes;
+    if (const auto* load = std::get_if<ir::LoadCopyParams>(&copy.operation.params)) {
+        bytes = Bytes(ceilDiv(bytes.value(), load->blocks)); // other blocks fetch the rest
+    }
     Description::Route route{site.link, Picoseconds(0)};
     if (copy.peer->device != m_turn.agent().device) {
         bytes = copy.useful;

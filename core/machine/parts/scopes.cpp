@@ -36,13 +36,13 @@ void Scopes::allocateScope(const ir::Operation& operation, Owned& owned)
 {
     owned.location = operation.location;
     allocate(operation.regions[0].arguments, owned);
-    const std::vector<std::int32_t>& arrivals =
-        std::get<ir::ScopedParams>(operation.params).arrivals;
+    const auto& params = std::get<ir::ScopedParams>(operation.params);
+    const std::vector<std::int32_t>& arrivals = params.arrivals;
     const std::vector<ir::ValueId>& refs = operation.regions[0].arguments;
     for (const auto& [ref, range] : owned.semaphores) {
         const auto place = std::find(refs.begin(), refs.end(), ref) - refs.begin();
         if (static_cast<std::size_t>(place) < arrivals.size()) {
-            m_barriers.prepare(range, arrivals[static_cast<std::size_t>(place)]);
+            m_barriers.prepare(range, arrivals[static_cast<std::size_t>(place)], params.named);
         }
     }
 }

@@ -145,8 +145,11 @@ std::vector<std::pair<std::int32_t, Picoseconds>> demandsOf(const cost::SegmentC
 // Adds what the operations cost together as a template of the trace.
 Status Planner::addTemplate(std::span<const ir::Operation* const> operations, PlanItem& item)
 {
-    // XLA divides the work of a fusion among the cores of a device.
-    const std::int64_t cores = m_fusion != nullptr ? m_chip.agents.front().count : 1;
+    // XLA divides the work of a fusion among the cores of a device, or the SMs of a GPU.
+    const chip::AgentKind& first = m_chip.agents.front();
+    const std::int64_t cores = m_fusion == nullptr     ? 1
+                               : m_chip.multiprocessor ? first.slots
+                                                       : first.count;
     std::map<std::int32_t, double> parts;
     if (m_fusion != nullptr) {
         parts = m_streams.shares(operations);

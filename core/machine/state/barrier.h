@@ -24,8 +24,10 @@ class Barrier
 public:
     Barrier() = default;
 
-    explicit Barrier(std::int32_t arrivals)
+    // `isNamed`: it is one of the hardware's own, which may end in the middle of a phase.
+    explicit Barrier(std::int32_t arrivals, bool isNamed = false)
         : m_needed(arrivals)
+        , m_isNamed(isNamed)
     {}
 
     struct Arrival
@@ -84,10 +86,13 @@ public:
 
     [[nodiscard]] std::int64_t phase() const { return m_phase; }
 
+    [[nodiscard]] bool isNamed() const { return m_isNamed; }
+
 private:
     friend class StateHasher;
 
     std::int32_t m_needed = 0, m_arrived = 0;
+    bool m_isNamed = false;
     std::int64_t m_phase = 0;
     std::map<std::int32_t, std::int64_t> m_observed; // for each agent that waited: its last phase
 };
