@@ -39,6 +39,14 @@ def hopper_matmul(a, b):
     return matmul.matmul(a, b, None, matmul.TuningConfig(**TILES))
 
 
+@case(_small(256, 128), _small(128, 256), has="wgmma", is_interpreted=False,
+      finds="freed_in_flight",
+      wanted=lambda a, b: _product(a, b).astype(_F16))
+def hopper_matmul_of_clusters(a, b):
+    return matmul.matmul(a, b, None, matmul.TuningConfig(
+        **TILES, cluster_dimension=matmul.MatmulDimension.M))
+
+
 @case(_small(256, 128), _small(128, 128), _small(256, 128), has="wgmma", is_interpreted=False,
       finds="freed_in_flight",
       wanted=lambda a, b, c: (_product(a, b) + c).astype(_F16))

@@ -6,15 +6,17 @@ import inspect
 import gpu_kernels
 import gpu_loops
 import gpu_products
+import gpu_shared
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from gpu_case import cases_of, like, plgpu, ramp
+from jax.experimental.mosaic import gpu as mgpu
 from jax.extend import backend
 from support import operations, pallascope, pl, pltpu
 
-CASES = cases_of(gpu_kernels, gpu_loops, gpu_products)
+CASES = cases_of(gpu_kernels, gpu_loops, gpu_products, gpu_shared)
 CHIP = "h100_sxm"
 
 
@@ -224,11 +226,11 @@ def test_everything_that_is_not_supported_is_named():
         plgpu.griddepcontrol_wait()
 
     fn = plgpu.kernel(
-        kernel, out_type=like(128), cluster=(2,), cluster_names=("c",), scratch_types=[
-            plgpu.SMEM((128,), jnp.float32), plgpu.ClusterBarrier(collective_axes=("c",))])
+        kernel, out_type=like(128), grid=(2,), grid_names=("c",), scratch_types=[
+            plgpu.SMEM((128,), jnp.float32), plgpu.Barrier()])
     assert refused(fn, ramp(128)) == [
-        "a kernel whose blocks form clusters", "ClusterBarrier",
-        "copy_gmem_to_smem with collective axes", "primitive mgpu_atomic_store",
+        "copy_gmem_to_smem with collective axes other than the cluster's",
+        "primitive mgpu_atomic_store",
         "copy_smem_to_gmem with a reduction_op", "remote_ref", "primitive griddepcontrol_wait"]
 
 
@@ -247,20 +249,55 @@ def test_what_only_blackwell_has_is_named():
         "TMEM", "primitive tcgen05_mma", "primitive async_load"]
 
 
-def test_unions_and_warps_are_named():
-    def kernel(x_gmem, o_gmem, union):
-        first, _ = union
-        first[...] = x_gmem[...]
-
+def test_what_warps_do_at_the_same_time_is_named():
+    def kernel(x_gmem, o_gmem, smem, barrier):
         @plgpu.warp_map
         def _(warp):
-            pass
+            @pl.when(warp < 2)
+            def _():
+                plgpu.copy_gmem_to_smem(x_gmem.at[warp], smem.at[warp], barrier)
 
-        o_gmem[...] = first[...]
+        plgpu.barrier_wait(barrier)
+        o_gmem[...] = plgpu.load(smem)
 
-    fn = plgpu.kernel(kernel, out_type=like(128), scratch_types=[plgpu.RefUnion(
-        plgpu.SMEM((128,), jnp.float32), plgpu.SMEM((64,), jnp.float32))])
-    assert refused(fn, ramp(128)) == ["RefUnion", "RefUnion", "warp_map", "RefUnion"]
+    fn = plgpu.kernel(kernel, out_type=like(2, 128), scratch_types=[
+        plgpu.SMEM((2, 128), jnp.float32), plgpu.Barrier(num_arrivals=2)])
+    assert refused(fn, ramp(2, 128)) == ["warp_map with several warps at work"]
+
+
+def test_instructions_that_mean_something_else_are_named():
+    def kernel(x_gmem, o_gmem):
+        @plgpu.inline_mgpu()
+        def rest(_):
+            mgpu.utils.inline_ptx("nanosleep.u32 100;")
+
+        rest()
+        o_gmem[...] = x_gmem[...]
+
+    (what,) = refused(plgpu.kernel(kernel, out_type=like(128)), ramp(128))
+    assert what.startswith("inline_mgpu of ")
+    assert what.endswith("rest")
+
+
+def test_a_cluster_lies_on_the_last_axis_of_the_grid():
+    kernel = captured("a_cluster_that_shares_its_copies")
+    (cores,) = found(kernel, "core_map")
+    assert cores["params"]["grid"] == [{"name": "rows", "size": 2}, {"name": "c", "size": 2}]
+    (copy,) = found(kernel, "copy_gmem_to_smem")
+    assert copy["params"] == {"blocks": 2}
+
+
+def test_members_of_a_union_say_which_memory_they_share():
+    kernel = captured("memory_that_serves_twice")
+    (scope,) = found(kernel, "run_scoped")
+    assert scope["params"]["unions"] == [0, 1, 1, 1]
+    assert scope["params"]["groups"] == [0, 0, 1, 1]
+
+
+def test_barriers_by_number_are_those_of_the_block():
+    kernel = captured("a_consumer_that_only_arrives")
+    named, _ = found(kernel, "run_scoped")
+    assert named["params"] == {"arrivals": [2], "named": True, "collective": True}
 
 
 def test_semaphores_of_a_gpu_are_not_those_of_a_tpu():

@@ -1,13 +1,11 @@
 """Kernels for a GPU that ship inside JAX, unchanged."""
 
-import dataclasses
-
 import gpu_shipped
 import jax
 import numpy as np
 import pytest
 from gpu_case import cases_of
-from gpu_shipped import attention, matmul
+from gpu_shipped import attention
 from support import operations, pallascope
 
 CASES = cases_of(gpu_shipped)
@@ -40,15 +38,10 @@ def test_attention_is_expected_as_jax_computes_it():
         case.compare(np.asarray(theirs), ours)
 
 
-def test_clusters_are_named_with_what_belongs_to_them():
-    case = CASES["hopper_matmul"]
-    config = dataclasses.replace(matmul.TuningConfig(**gpu_shipped.TILES),
-                                 cluster_dimension=matmul.MatmulDimension.M)
-    with pytest.raises(pallascope.UnsupportedError) as caught:
-        pallascope.capture(lambda a, b: matmul.matmul(a, b, None, config), *case.args,
-                           chip="h100")
-    assert [problem.what for problem in caught.value.problems] == [
-        "a kernel whose blocks form clusters", "ClusterBarrier",
-        "copy_gmem_to_smem with collective axes"]
-    assert all(problem.file.endswith("hopper_matmul_mgpu.py")
-               for problem in caught.value.problems)
+def test_blocks_of_a_cluster_fetch_for_each_other():
+    case = CASES["hopper_matmul_of_clusters"]
+    document = pallascope.capture(case.fn, *case.args, chip="h100").document
+    copies = [one.get("params", {}) for one in operations(document["body"])
+              if one["op"] == "copy_gmem_to_smem"]
+    assert {"blocks": 2} in copies
+    assert {} in copies

@@ -8,6 +8,7 @@ import tempfile
 import gpu_kernels
 import gpu_loops
 import gpu_products
+import gpu_shared
 import gpu_shipped
 import gpu_shipped_triton
 import gpu_triton
@@ -16,7 +17,7 @@ import pytest
 from gpu_case import cases_of
 from support import PALLASCOPE, pallascope
 
-CASES = cases_of(gpu_kernels, gpu_loops, gpu_products, gpu_shipped, gpu_triton,
+CASES = cases_of(gpu_kernels, gpu_loops, gpu_products, gpu_shared, gpu_shipped, gpu_triton,
                  gpu_shipped_triton)
 
 
@@ -43,3 +44,15 @@ def test_values(name):
     assert findings <= {case.finds}
     for ours, theirs in zip(results, case.results(), strict=True):
         case.compare(ours if ours.dtype == theirs.dtype else ours.view(theirs.dtype), theirs)
+
+
+def test_blocks_of_a_cluster_fetch_each_byte_once():
+    """Two clusters of two blocks read all of x, each block half of its cluster's rows for both."""
+    case = CASES["a_cluster_that_shares_its_copies"]
+    kernel = pallascope.capture(case.fn, *case.args, chip="h100_sxm")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "k.pallascope"
+        kernel.save(path)
+        done = subprocess.run([PALLASCOPE, "run", path, "--json"], capture_output=True, text=True,
+                              timeout=300, check=False)
+    assert json.loads(done.stdout)["hbm_read_bytes"] == case.args[0].nbytes

@@ -147,6 +147,10 @@ class Builder:
             "op": op, "operands": list(operands), "results": [result], "params": params,
             "regions": [], "location": -1})
 
+    def append(self, region: Region) -> None:
+        """Appends the operations of a closed region without arguments to the innermost region."""
+        self._open[-1].operations.extend(region.operations)
+
     # ---- what several rules need -----------------------------------------------------------
 
     def broadcast(self, value: int, shape: tuple[int, ...]) -> int:

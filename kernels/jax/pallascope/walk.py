@@ -55,6 +55,13 @@ class Walk:
         self.matrix_unit: dict[tuple[Any, ...], int] = {}  # the memory that it keeps for the kernel
         self.threads: frozenset[Any] = frozenset()  # the axis of a mesh that counts warpgroups
         self.axis_texts: dict[Any, str] = {}  # the names of axes of a GPU's grid in the file
+        self.cluster: frozenset[Any] = frozenset()  # those that count the blocks of a cluster
+        # In a warp_map: the name of its axis, and the number of the warp.
+        self.warp: tuple[Any, int] | None = None
+        # In a kernel for a GPU: the barriers that `bar` names, by the threads that meet there.
+        self.named_barriers: dict[int, int] | None = None
+        # The members of a RefUnion, by the value that stands for it: by group and offset.
+        self.unions: dict[int, dict[tuple[int, int], int]] = {}
         # For a ref in the shared memory of a GPU, the transforms that come first wherever it is used
         # and that only undo the order of its elements.
         self.layout_transforms: dict[int, tuple[Any, ...]] = {}

@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 from jax._src.state import types as state_types
 
 Part = tuple[Any, tuple[Any, ...]]  # a ref, or an array, with its transforms
@@ -76,6 +77,33 @@ def is_cluster_barrier(aval: Any) -> bool:
 
 def is_barrier(aval: Any) -> bool:
     return getattr(aval.dtype, "name", "") == "barrier"
+
+
+def is_member(transforms: Sequence[Any]) -> bool:
+    """Returns whether the transforms begin with the choice of a member of a RefUnion."""
+    return bool(transforms) and type(transforms[0]).__name__ == "ExtractAliasedRef"
+
+
+def member(transform: Any) -> tuple[int, int]:
+    """Returns the group of a member of a RefUnion, and its offset in bytes."""
+    return transform.alias_group_idx, transform.offset
+
+
+def members(aval: Any) -> list[tuple[tuple[int, int], Any, tuple[Any, ...]]]:
+    """Returns the members of a RefUnion, an empty list for another ref: the group and offset, the
+    ref as it lies in memory, and the transforms that undo that."""
+    if not hasattr(aval, "refs"):
+        return []
+    from jax._src.pallas.mosaic_gpu import core
+
+    refs = jax.tree_util.tree_leaves(core.flatten_ref_union(aval),
+                                     is_leaf=lambda one: hasattr(one, "transforms"))
+    found = []
+    for chosen, *undone in (ref.transforms for ref in refs):
+        inner = jax.core.ShapedArray(chosen.shape, chosen.dtype)
+        found.append((member(chosen), state_types.AbstractRef(inner, aval.memory_space),
+                      tuple(undone)))
+    return found
 
 
 def logical(aval: Any, transforms: Sequence[Any]) -> Any:

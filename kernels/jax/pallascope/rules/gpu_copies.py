@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pallascope.jax_compat import gpu_equations
@@ -15,11 +16,22 @@ def _to_smem(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     copy = gpu_equations.copy_of(eqn, leaves(operands))
     if copy.barrier is None:
         raise NotCaptured("copy_gmem_to_smem without a barrier (cp.async)")
-    axes = eqn.params["collective_axes"] or ()
-    if any(walk.cores.get(axis, 2) > 1 for axis in axes):
-        raise NotCaptured("copy_gmem_to_smem with collective axes")
     taken = [view(walk, copy.source), view(walk, copy.target), barrier(walk, copy.barrier)]
-    return _emit(walk, eqn, taken, copy.predicate, {})
+    blocks = _blocks(walk, eqn)
+    return _emit(walk, eqn, taken, copy.predicate, {"blocks": blocks} if blocks > 1 else {})
+
+
+def _blocks(walk: Walk, eqn: Any) -> int:
+    """Returns how many blocks of a cluster fetch the same tile for each other. Each has the copy
+    bring all of it, and the barrier of each learns of it."""
+    axes = eqn.params["collective_axes"] or ()
+    axes = axes if isinstance(axes, tuple) else (axes,)
+    if any(axis not in walk.cluster for axis in axes):
+        raise NotCaptured("copy_gmem_to_smem with collective axes other than the cluster's")
+    blocks = math.prod(walk.cores[axis] for axis in axes)
+    if blocks > 1 and eqn.params.get("leader_tracked") is not None:
+        raise NotCaptured("copy_gmem_to_smem that only the leader of a cluster is told of")
+    return blocks
 
 
 def _to_gmem(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:

@@ -3,15 +3,14 @@ table of rules that hold in them."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from pallascope import types
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Params
-from pallascope.rules import (chip_generator, copies, gpu_barriers, gpu_copies, gpu_memory,
-                              gpu_products, gpu_states, kernel_bodies, matrix_unit, pipelines,
-                              semaphores)
+from pallascope.rules import (chip_generator, copies, gpu_barriers, gpu_copies, gpu_inline,
+                              gpu_memory, gpu_products, gpu_states, gpu_warps, kernel_bodies,
+                              matrix_unit, pipelines, semaphores)
 from pallascope.walk import Rule, Walk
 
 _SPACES = {"regs": "accumulator"}
@@ -22,20 +21,22 @@ def is_mesh(mesh: Any) -> bool:
 
 
 def on_mesh(walk: Walk, mesh: Any, body: Any, arrays: list[int]) -> None:
-    """Emits the kernel in every block of the grid, on each warpgroup of the block."""
-    if math.prod(mesh.cluster) > 1:
-        walk.problem("a kernel whose blocks form clusters")
+    """Emits the kernel in every block of the grid, on each warpgroup of the block. The blocks of a
+    cluster lie side by side on the last axes of the grid, and do not wait for each other."""
     threads = mesh.num_threads or 1
+    axes, sizes = [*mesh.grid_names, *mesh.cluster_names], [*mesh.grid, *mesh.cluster]
+    walk.cluster = frozenset(mesh.cluster_names)
     walk.threads = frozenset({mesh.thread_name} if mesh.num_threads else ())
-    names = names_apart([*mesh.grid_names, mesh.thread_name if mesh.num_threads else "thread"])
-    walk.axis_texts = dict(zip([*mesh.grid_names, mesh.thread_name], names, strict=True))
-    walk.axis_texts |= {axis: str(axis) for axis in mesh.cluster_names}
+    names = names_apart([*axes, mesh.thread_name if mesh.num_threads else "thread"])
+    walk.axis_texts = dict(zip([*axes, mesh.thread_name], names, strict=True))
+    walk.named_barriers = {}
     with walk.by(RULES), types.spaces(_SPACES), walk.builder.region() as region:
         kernel_bodies.inline(walk, body, arrays)
+    region = gpu_inline.in_scope(walk, region)
     params: Params = {"axis": names[-1], "cores": threads, "direct_access": True}
-    if mesh.grid:
+    if axes:
         params["grid"] = [{"name": name, "size": int(size)}
-                          for name, size in zip(names, mesh.grid, strict=False)]
+                          for name, size in zip(names, sizes, strict=False)]
     walk.builder.emit("core_map", [], [], params, [region])
 
 
@@ -53,6 +54,8 @@ def names_apart(axes: list[Any]) -> list[str]:
 
 def _axis_index(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     name = eqn.params["axis_name"]
+    if walk.warp is not None and name == walk.warp[0]:
+        return [walk.builder.index(walk.warp[1])]
     if walk.cores.get(name) == 1:
         return [walk.builder.index(0)]
     if name in walk.axis_texts:
@@ -80,8 +83,7 @@ def refused_on_gpus() -> dict[str, Rule]:
 RULES: dict[str, Rule] = {
     **refused_on_gpus(),
     **gpu_barriers.RULES, **gpu_copies.RULES, **gpu_memory.RULES, **gpu_products.RULES,
-    **gpu_states.RULES,
+    **gpu_inline.RULES, **gpu_states.RULES, **gpu_warps.RULES,
     "axis_index": _axis_index,
-    "mpmd_map": _refused("warp_map"),
     "mma": _refused("mma (of compute capability 8)"),
 }

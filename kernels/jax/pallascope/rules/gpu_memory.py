@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from pallascope import types
 from pallascope.jax_compat import gpu_equations, jaxprs
@@ -20,16 +21,42 @@ def _run_scoped(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     inner, _ = jaxprs.open_jaxpr(body)
     if not inner.invars:
         return walk.run(body, [], constants=operands)
-    transforms = eqn.params["ref_transforms"]
     names = arg_names(inner, ["scratch"] * len(inner.invars))
-    refs = [builder.value(_allocated(walk, gpu_equations.logical(v.aval, undone)), name)
-            for v, undone, name in zip(inner.invars, transforms, names, strict=True)]
-    walk.layout_transforms |= {ref: tuple(undone) for ref, undone
-                               in zip(refs, transforms, strict=True)}
-    with builder.region(refs) as region:
-        region.results = walk.run(body, refs, constants=operands)
+    arguments: list[int] = []  # what the variables of the body stand for
+    memory: list[_Allocation] = []
+    for v, undone, name in zip(inner.invars, eqn.params["ref_transforms"], names, strict=True):
+        members = gpu_equations.members(v.aval)
+        if not members:
+            memory.append(_allocation(walk, v.aval, undone, name))
+            arguments.append(memory[-1].ref)
+            continue
+        union = max((one.union for one in memory), default=0) + 1
+        own = [_allocation(walk, aval, layout, f"{name}({number})", union, place[0])
+               for number, (place, aval, layout) in enumerate(members)]
+        walk.unions[own[0].ref] = {place: one.ref for (place, *_), one
+                                   in zip(members, own, strict=True)}
+        memory += own
+        arguments.append(own[0].ref)
+    with builder.region([one.ref for one in memory]) as region:
+        region.results = walk.run(body, arguments, constants=operands)
     return builder.emit("run_scoped", [], [walk.type_of(v) for v in eqn.outvars],
-                        _scope(walk, eqn, inner), [region])
+                        _scope(walk, eqn, memory), [region])
+
+
+class _Allocation(NamedTuple):
+    """A ref that a scope allocates. Without a union it has memory of its own."""
+
+    ref: int
+    arrivals: int
+    union: int
+    group: int
+
+
+def _allocation(walk: Walk, aval: Any, undone: Sequence[Any], name: str, union: int = 0,
+                group: int = 0) -> _Allocation:
+    ref = walk.builder.value(_allocated(walk, gpu_equations.logical(aval, undone)), name)
+    walk.layout_transforms[ref] = tuple(undone)
+    return _Allocation(ref, gpu_equations.arrivals(aval.inner_aval), union, group)
 
 
 def _allocated(walk: Walk, aval: Any) -> Type:
@@ -44,18 +71,33 @@ def _allocated(walk: Walk, aval: Any) -> Type:
                     "smem" if is_array else "barrier")
 
 
-def _scope(walk: Walk, eqn: Any, body: Any) -> Params:
-    """Returns whether the warpgroups of a block share the memory, and what its barriers wait for.
-    """
+def _scope(walk: Walk, eqn: Any, memory: Sequence[_Allocation]) -> Params:
+    """Returns whether the warpgroups of a block share the memory, what its barriers wait for, and
+    which refs share memory with each other. A barrier of a cluster waits for its own block only."""
     params: Params = {}
     axes = eqn.params["collective_axes"]
     axes = axes if isinstance(axes, tuple) else (axes,)
     if any(axis in walk.threads and walk.cores[axis] > 1 for axis in axes):
         params["collective"] = True
-    arrivals = [gpu_equations.arrivals(v.aval.inner_aval) for v in body.invars]
-    if any(arrivals):
-        params["arrivals"] = arrivals
+    if any(one.arrivals for one in memory):
+        params["arrivals"] = [one.arrivals for one in memory]
+    if any(one.union for one in memory):
+        params["unions"] = [one.union for one in memory]
+        params["groups"] = [one.group for one in memory]
     return params
+
+
+def _is_in_registers(walk: Walk, ref: int) -> bool:
+    """Returns whether it is memory of a run_state that a warpgroup keeps in registers."""
+    return walk.builder.types[ref].space == "accumulator"
+
+
+def _whole(walk: Walk, eqn: Any, ref: int, shape: tuple[int, ...]) -> Type:
+    """Returns the type of all that registers hold. Parts of them are not captured."""
+    type_ = walk.builder.types[ref]._replace(space=None)
+    if type_.shape != tuple(shape):
+        raise NotCaptured(f"{eqn.primitive.name} of a part of the registers of a run_state")
+    return type_
 
 
 def _get(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
@@ -64,11 +106,20 @@ def _get(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         if walk.builder.types[ref] != walk.type_of(eqn.outvars[0]):
             raise NotCaptured("a load of a part of a value in a run_state")
         return [ref]
+    if _is_in_registers(walk, ref):
+        type_ = _whole(walk, eqn, ref, eqn.outvars[0].aval.shape)
+        return [walk.builder.one("wgmma_accumulator_deref", [ref], type_)]
     return [memory.load(walk, _part(walk, eqn, ref, further))]
 
 
 def _swap(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     ref, value, *further = operands
+    if _is_in_registers(walk, ref):
+        type_ = _whole(walk, eqn, ref, eqn.outvars[0].aval.shape)
+        old = walk.builder.one("wgmma_accumulator_deref", [ref], type_)
+        walk.builder.emit("wgmma_accumulator_store",
+                          [ref, walk.builder.broadcast(value, type_.shape)], [])
+        return [old]
     part = _part(walk, eqn, ref, further)
     return [memory.store(walk, part, walk.builder.broadcast(value, part.shape()))]
 
@@ -80,6 +131,12 @@ def _store(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 def _addupdate(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     ref, value, *further = operands
+    if _is_in_registers(walk, ref):
+        type_ = _whole(walk, eqn, ref, walk.builder.types[value].shape)
+        old = walk.builder.one("wgmma_accumulator_deref", [ref], type_)
+        walk.builder.emit("wgmma_accumulator_store",
+                          [ref, walk.builder.one("add", [old, value], type_)], [])
+        return []
     part = _part(walk, eqn, ref, further)
     old = memory.load(walk, part)
     memory.store(walk, part, walk.builder.one("add", [old, value], walk.builder.types[value]))

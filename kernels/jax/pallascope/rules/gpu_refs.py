@@ -19,21 +19,17 @@ from pallascope.walk import Leaf, Walk
 
 # The authors' names of transforms that are not captured.
 _NAMES = {"PeerMemRef": "remote_ref", "MulticastRef": "multicast_ref",
-          "ClusterRefTransform": "cluster_ref", "ExtractAliasedRef": "RefUnion",
-          "Im2ColTransform": "im2col_ref"}
+          "ClusterRefTransform": "cluster_ref", "Im2ColTransform": "im2col_ref"}
 
 
 def ref_type(aval: Any) -> Type:
     """Returns the type of a ref that a kernel allocates, in its logical shape."""
     inner = aval.inner_aval
-    if gpu_equations.is_barrier(inner):
+    if gpu_equations.is_barrier(inner) or gpu_equations.is_cluster_barrier(inner):
+        if getattr(inner.dtype, "leader_tracked", False):
+            raise NotCaptured("ClusterBarrier that only its leader has")
         return Type("int32", types.shape_of(inner), "barrier")
-    if gpu_equations.is_cluster_barrier(inner):
-        raise NotCaptured("ClusterBarrier")
-    space = str(ref_types.memory_space(aval))
-    if hasattr(aval, "refs"):
-        raise NotCaptured("RefUnion")
-    if space == "tmem":
+    if str(ref_types.memory_space(aval)) == "tmem":
         raise NotCaptured("TMEM")
     return types.ref_type(aval)
 
@@ -44,6 +40,8 @@ def leaves(operands: Sequence[int]) -> list[Leaf]:
 
 def window(walk: Walk, ref: int, transforms: Sequence[Any]) -> Window:
     """Returns the part of the ref that the transforms leave, in its logical shape."""
+    if ref in walk.unions and gpu_equations.is_member(transforms):
+        ref, transforms = walk.unions[ref][gpu_equations.member(transforms[0])], transforms[1:]
     undone = walk.layout_transforms.get(ref, ())
     further = tuple(transforms)[len(undone):]
     if tuple(transforms)[:len(undone)] != undone:

@@ -1,12 +1,14 @@
-"""The rule of pl.run_state in a kernel for a GPU: accumulators that begin with a value."""
+"""The rule of pl.run_state in a kernel for a GPU: accumulators and other registers that begin with a
+value."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from pallascope import types
-from pallascope.jax_compat import gpu_equations, jaxprs
+from pallascope.jax_compat import gpu_equations, jaxprs, ref_types
 from pallascope.problems import NotCaptured
+from pallascope.program import Type
 from pallascope.rules.gpu_products import emit_wait
 from pallascope.rules.gpu_refs import ref_type
 from pallascope.sources import arg_names
@@ -14,7 +16,7 @@ from pallascope.walk import Rule, Walk
 
 
 def _run_state(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Emits the accumulators as memory of a scope that yields what they hold in the end. Refs from
+    """Emits what is written as memory of a scope that yields what they hold in the end. Refs from
     outside pass as they are, and so do values that the function closes over, which JAX makes refs.
     """
     builder, (body, _) = walk.builder, jaxprs.open_jaxpr(eqn.params["jaxpr"])
@@ -31,7 +33,8 @@ def _run_state(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
             made[number] = builder.value(ref_type(v.aval), name)
             arguments.append(made[number])
         elif first is None or number in written:
-            raise NotCaptured("run_state of memory other than accumulators")
+            made[number] = builder.value(_registers(v.aval), name)
+            arguments.append(made[number])
         else:
             arguments.append(first)
     with builder.region(list(made.values())) as region:
@@ -47,6 +50,14 @@ def _run_state(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         types.array_type(body.invars[number].aval.inner_aval) for number in made], {}, [region])
     return [found[list(made).index(number)] if number in made else argument
             for number, argument in enumerate(arguments)]
+
+
+def _registers(aval: Any) -> Type:
+    """Returns the type of memory that JAX keeps in registers, because it has no space of its own.
+    """
+    if str(ref_types.memory_space(aval)) not in ("None", "any"):
+        raise NotCaptured("run_state of memory other than registers")
+    return types.array_type(aval.inner_aval)._replace(space="accumulator")
 
 
 RULES: dict[str, Rule] = {"run_state": _run_state}
