@@ -239,6 +239,41 @@ def a_number_that_is_swapped(x):
     return call(kernel, out_shape=like(dtype=np.int32), input_output_aliases={0: 0})(x)
 
 
+@case(ramp(8, 32), np.zeros(1, np.int32), has="atomic_rmw cond", is_interpreted=False,
+      wanted=lambda x, count: (x.sum(1), np.array([8], np.int32), x.sum()))
+def the_last_block_adds_up(x, count):
+    def kernel(x_ref, _, part_ref, count_ref, o_ref):
+        part_ref[pl.program_id(0)] = x_ref[...].sum()
+
+        @pl.when(pltriton.atomic_add(count_ref, (0,), 1) == 7)
+        def _():
+            o_ref[...] = part_ref[...].sum()
+
+    def whole(*shape):
+        return pl.BlockSpec(shape, lambda i: (0,) * len(shape))
+
+    return call(kernel, out_shape=(like(8), like(1, dtype=np.int32), like()), grid=(8,),
+                in_specs=[pl.BlockSpec((None, 32), lambda i: (i, 0)), whole(1)],
+                out_specs=[whole(8), whole(1), whole()], input_output_aliases={1: 1})(x, count)
+
+
+@case(ramp(8, 32), np.array(0, np.int32), np.zeros(32, np.float32), has="atomic_cas while",
+      wanted=lambda x, lock, o: (lock, x.sum(0)), is_interpreted=False)
+def a_lock(x, lock, o):
+    def kernel(x_ref, _, __, lock_ref, o_ref):
+        def take(_):
+            return pltriton.atomic_cas(lock_ref, 0, 1)
+
+        lax.while_loop(lambda taken: taken == 1, take, take(None))
+        o_ref[...] = o_ref[...] + x_ref[...]
+        pltriton.atomic_xchg(lock_ref, (), 0)
+
+    one, row = pl.BlockSpec((), lambda i: ()), pl.BlockSpec((32,), lambda i: (0,))
+    return call(kernel, out_shape=(like(dtype=np.int32), like(32)), grid=(8,),
+                in_specs=[pl.BlockSpec((None, 32), lambda i: (i, 0)), one, row],
+                out_specs=[one, row], input_output_aliases={1: 0, 2: 1})(x, lock, o)
+
+
 # ---- loops, products, reductions ----------------------------------------------------------------
 
 

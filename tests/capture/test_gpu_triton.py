@@ -207,6 +207,37 @@ def test_an_atomic_operation_races_with_a_load_but_not_with_another():
     assert finds(fn(load=True), *args) == {"race"}
 
 
+def test_what_comes_after_an_atomic_operation_is_not_ordered_by_it():
+    def kernel(early, x_ref, _, part_ref, count_ref, o_ref):
+        def store():
+            part_ref[pl.program_id(0)] = x_ref[...].sum()
+
+        if early:
+            store()
+        last = pltriton.atomic_add(count_ref, (0,), 1) == 3
+
+        @pl.when(last)
+        def _():
+            o_ref[...] = part_ref[...].sum()
+
+        if not early:
+            store()
+
+    def whole(*shape):
+        return pl.BlockSpec(shape, lambda i: (0,) * len(shape))
+
+    def fn(early):
+        return lambda x, count: call(
+            lambda *refs: kernel(early, *refs), grid=(4,),
+            out_shape=(like(4), like(1, dtype=np.int32), like()), input_output_aliases={1: 1},
+            in_specs=[pl.BlockSpec((None, 32), lambda i: (i, 0)), whole(1)],
+            out_specs=[whole(4), whole(1), whole()])(x, count)
+
+    args = ramp(4, 32), np.zeros(1, np.int32)
+    assert finds(fn(early=True), *args) == set()
+    assert "race" in finds(fn(early=False), *args)
+
+
 def test_elements_that_a_mask_leaves_out_are_undefined():
     def kernel(x_ref, o_ref):
         o_ref[...] = pltriton.load(x_ref, mask=jnp.arange(32) < 16)

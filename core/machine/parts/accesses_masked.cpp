@@ -236,6 +236,10 @@ bool Accesses::checkLanes(const ir::Operation& operation, const RuntimeValue* ma
     if (!m_detects || !m_races.mayConflict(ref.buffer, m_memory[ref.buffer].isUncontested)) {
         return true;
     }
+    if (ir::isAtomic(operation.code) && taken.count == 1 && cutToInside(ref, memory, taken)) {
+        m_races.synchronise(m_turn.agent().id, ref.buffer,
+                            offsetOf(partOf(ref, memory, taken.low, taken.high)));
+    }
     std::optional<std::vector<RefBinding>> parts;
     if (!taken.isBox()) {
         parts.emplace();

@@ -235,6 +235,13 @@ void Races::wait(std::int32_t agent, const VectorClock& semaphore)
     learn(clock(agent), semaphore);
 }
 
+void Races::synchronise(std::int32_t agent, std::int32_t buffer, std::int64_t element)
+{
+    VectorClock& known = m_atomic[{buffer, element}];
+    wait(agent, known);
+    signal(agent, known);
+}
+
 std::vector<Race> Races::unawaited(std::int32_t buffer) const
 {
     std::vector<Race> found;
@@ -260,6 +267,7 @@ void Races::forget(std::int32_t buffer)
             }
         }
     }
+    m_atomic.erase(m_atomic.lower_bound({buffer, 0}), m_atomic.lower_bound({buffer + 1, 0}));
     if (at < m_past.size()) {
         m_past[at] = {};
     }

@@ -9,8 +9,10 @@
 #include "core/trace/row.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace pallascope::machine {
@@ -103,6 +105,10 @@ public:
 
     void signal(std::int32_t agent, VectorClock& semaphore);
     void wait(std::int32_t agent, const VectorClock& semaphore);
+
+    // The agent changes one element of a buffer atomically: it learns what those knew who did so
+    // before, and those who do so later learn what it knows.
+    void synchronise(std::int32_t agent, std::int32_t buffer, std::int64_t element);
 
     // The copies from or to this buffer that were started and not waited for.
     [[nodiscard]] std::vector<Race> unawaited(std::int32_t buffer) const;
@@ -231,8 +237,10 @@ private:
     std::vector<VectorClock> m_clocks{VectorClock{1}}; // for each agent
     // For each buffer: copies that were started and not waited for.
     std::vector<std::vector<CopyAccess>> m_copies;
-    std::vector<History> m_past;          // for each buffer
-    std::vector<std::uint32_t> m_lives;   // for each buffer: how often it was released
+    std::vector<History> m_past;        // for each buffer
+    std::vector<std::uint32_t> m_lives; // for each buffer: how often it was released
+    // For each element, by buffer and number: what those knew who changed it atomically.
+    std::map<std::pair<std::int32_t, std::int64_t>, VectorClock> m_atomic;
     std::vector<std::uint32_t> m_entered; // for each agent: its epoch when it began its last kernel
 };
 

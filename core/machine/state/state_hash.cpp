@@ -222,7 +222,8 @@ private:
 
     void add(const Races& races)
     {
-        all(races.m_clocks, races.m_copies, races.m_past, races.m_lives, races.m_entered);
+        all(races.m_clocks, races.m_copies, races.m_past, races.m_lives, races.m_entered,
+            races.m_atomic);
     }
 
     // FNV-1a, with eight bytes at a time.
