@@ -1,10 +1,10 @@
 #include "core/ir/scratch_reads.h"
 
 #include "core/ir/infer.h"
+#include "core/ir/makers.h"
 #include "core/ir/operand_roles.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <variant>
 
@@ -17,13 +17,8 @@ class ReadFinder
 public:
     explicit ReadFinder(const Program& program)
         : m_program(program)
-    {
-        forEachOperation(program.body, [this](const Operation& operation) {
-            for (const ValueId result : operation.results) {
-                m_makers[result] = &operation;
-            }
-        });
-    }
+        , m_makers(program)
+    {}
 
     [[nodiscard]] std::vector<ScratchRead> find() &&
     {
@@ -43,12 +38,6 @@ public:
     }
 
 private:
-    [[nodiscard]] const Operation* makerOf(ValueId value) const
-    {
-        const auto maker = m_makers.find(value);
-        return maker == m_makers.end() ? nullptr : maker->second;
-    }
-
     // Whether its result is its operands, each element by itself, or moved.
     [[nodiscard]] static bool passesOn(const Operation& operation)
     {
@@ -75,7 +64,7 @@ private:
             const Operation* const next = open.back();
             open.pop_back();
             for (const ValueId operand : next->operands) {
-                const Operation* const maker = makerOf(operand);
+                const Operation* const maker = m_makers.of(operand);
                 if (maker == nullptr || !seen.insert(maker).second) {
                     continue;
                 }
@@ -119,8 +108,8 @@ private:
         if (own != nullptr) {
             chain.push_back(own);
         }
-        for (const Operation* view = makerOf(read.scratch);
-             view != nullptr && !view->operands.empty(); view = makerOf(read.scratch)) {
+        for (const Operation* view = m_makers.of(read.scratch);
+             view != nullptr && !view->operands.empty(); view = m_makers.of(read.scratch)) {
             const auto* indexer = std::get_if<IndexerParams>(&view->params);
             isIndexed = isIndexed && view->code == OpCode::RefAt && indexer != nullptr;
             chain.push_back(indexer);
@@ -156,7 +145,7 @@ private:
     }
 
     const Program& m_program;
-    std::map<ValueId, const Operation*> m_makers;
+    Makers m_makers;
     std::vector<ScratchRead> m_found;
 };
 

@@ -1,9 +1,9 @@
 #include "core/ir/table_facts.h"
 
 #include "core/ir/infer.h"
+#include "core/ir/makers.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 namespace pallascope::ir {
@@ -15,13 +15,8 @@ class Finder
 public:
     explicit Finder(const Program& program)
         : m_program(program)
-    {
-        forEachOperation(program.body, [this](const Operation& operation) {
-            for (const ValueId result : operation.results) {
-                m_makers[result] = &operation;
-            }
-        });
-    }
+        , m_makers(program)
+    {}
 
     [[nodiscard]] std::vector<TableFacts> find() &&
     {
@@ -43,16 +38,10 @@ public:
     }
 
 private:
-    [[nodiscard]] const Operation* makerOf(ValueId value) const
-    {
-        const auto maker = m_makers.find(value);
-        return maker == m_makers.end() ? nullptr : maker->second;
-    }
-
     [[nodiscard]] ValueId rootOf(ValueId ref) const
     {
-        for (const Operation* view = makerOf(ref); view != nullptr && !view->operands.empty();
-             view = makerOf(ref)) {
+        for (const Operation* view = m_makers.of(ref); view != nullptr && !view->operands.empty();
+             view = m_makers.of(ref)) {
             ref = view->operands[0];
         }
         return ref;
@@ -61,14 +50,14 @@ private:
     // The table from which a number was loaded as it is.
     [[nodiscard]] std::optional<ValueId> tableOf(ValueId number) const
     {
-        const Operation* maker = makerOf(number);
+        const Operation* maker = m_makers.of(number);
         while (maker != nullptr && maker->code == OpCode::ConvertElementType) {
-            maker = makerOf(maker->operands[0]);
+            maker = m_makers.of(maker->operands[0]);
         }
         const bool loads = maker != nullptr && maker->code == OpCode::Get
                            && m_program.type(maker->operands[0]).space == MemorySpace::Smem
                            && m_program.type(maker->results[0]).shape.rank() == 0;
-        if (!loads || makerOf(maker->operands[0]) != nullptr) { // of a view of it
+        if (!loads || m_makers.of(maker->operands[0]) != nullptr) { // of a view of it
             return std::nullopt;
         }
         const Shape& shape = m_program.type(maker->operands[0]).shape;
@@ -89,13 +78,13 @@ private:
     {
         std::vector<const Operation*> chain;
         ValueId array = end;
-        for (const Operation* view = makerOf(array); view != nullptr && view->code == OpCode::RefAt;
-             view = makerOf(array)) {
+        for (const Operation* view = m_makers.of(array);
+             view != nullptr && view->code == OpCode::RefAt; view = m_makers.of(array)) {
             chain.push_back(view);
             array = view->operands[0];
         }
         const std::optional<MemorySpace> space = m_program.type(array).space;
-        if (makerOf(array) != nullptr || !space || !isFar(*space)) {
+        if (m_makers.of(array) != nullptr || !space || !isFar(*space)) {
             return;
         }
         std::vector<std::size_t> axes; // for each axis of the view, the axis of the array
@@ -146,7 +135,7 @@ private:
     }
 
     const Program& m_program;
-    std::map<ValueId, const Operation*> m_makers;
+    Makers m_makers;
     std::vector<TableFacts> m_found;
 };
 
