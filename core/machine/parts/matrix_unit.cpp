@@ -1,53 +1,12 @@
 #include "core/machine/parts/matrix_unit.h"
 
-#include "core/machine/ops/evaluate.h"
-
 #include <algorithm>
-#include <array>
 
 namespace pallascope::machine {
 
-namespace {
-
-RuntimeValue productOf(RuntimeValue lhs, RuntimeValue rhs, DType dtype)
-{
-    ir::Operation product{.code = ir::OpCode::DotGeneral};
-    product.params = ir::DotParams{{1}, {0}, {}, {}, dtype};
-    const std::array<RuntimeValue*, 2> factors{&lhs, &rhs};
-    return evaluate(product, factors, 0);
-}
-
-RuntimeValue sumOf(RuntimeValue sum, RuntimeValue term)
-{
-    const std::array<RuntimeValue*, 2> terms{&sum, &term};
-    return evaluate({.code = ir::OpCode::Add}, terms, 0);
-}
-
-} // namespace
-
 MatrixUnit::MatrixUnit(const Context& context, Agents& agents, Findings& findings)
-    : m_prepared(context.prepared)
-    , m_recorder(context.recorder)
-    , m_turn(context.turn)
-    , m_ending(context.ending)
-    , m_memory(context.memory)
-    , m_agents(agents)
-    , m_findings(findings)
-    , m_watch(context.watch)
+    : UnitRequests(context, agents, findings)
 {}
-
-Watch::Hits MatrixUnit::watched(const ir::Operation& operation, ir::ValueId ref)
-{
-    if (m_watch.isOn()) {
-        m_watch.byOperation(operation);
-    }
-    return m_watch.in(m_turn.binding(ref));
-}
-
-Memory& MatrixUnit::accumulator(ir::ValueId ref)
-{
-    return m_memory[m_turn.binding(ref).buffer];
-}
 
 void MatrixUnit::pushRhs(const ir::Operation& operation)
 {
@@ -70,13 +29,8 @@ void MatrixUnit::accumulate(const PlanItem& item)
                                 + ", numbered from 0."));
         return;
     }
-    Agent& unit = m_agents.unitAt(mxu);
-    const Picoseconds start = std::max(m_turn.agent().time, unit.time);
-    m_recorder.addSegment(item.templateId, trace::AgentRow{unit.id}, m_turn.agent().step, start);
-    unit.time = start + item.duration;
-    if (unit.time > kLongestRun) {
-        m_ending.fail(limitError("The run takes longer than 53 days on this chip; use less work or "
-                                 "a faster matrix unit."));
+    const std::optional<Picoseconds> end = serve(item, mxu);
+    if (!end) {
         return;
     }
     Buffer& weights = accumulator(operation.operands[2]).contents;
@@ -98,10 +52,10 @@ void MatrixUnit::accumulate(const PlanItem& item)
                             weights.load(allWeights, weights.shape()), sum.contents.dtype());
     }
     if (operation.code == ir::OpCode::MatmulLhsFifo) {
-        sum.fifo.push_back({std::move(product), unit.time});
+        sum.fifo.push_back({std::move(product), *end});
         return;
     }
-    sum.ready = std::max(sum.ready, unit.time);
+    sum.ready = std::max(sum.ready, *end);
     if (isNeeded) {
         const Watch::Writing writing(m_watch, watched(operation, operation.operands[0]));
         sum.contents.store(all, sumOf(sum.contents.load(all, all.shape), std::move(product)));

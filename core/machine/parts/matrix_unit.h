@@ -6,13 +6,11 @@
 // in the order of the requests.
 #pragma once
 
-#include "core/machine/parts/agents.h"
-#include "core/machine/parts/context.h"
-#include "core/machine/parts/findings.h"
+#include "core/machine/parts/unit_requests.h"
 
 namespace pallascope::machine {
 
-class MatrixUnit
+class MatrixUnit : private UnitRequests
 {
 public:
     MatrixUnit(const Context& context, Agents& agents, Findings& findings);
@@ -23,20 +21,6 @@ public:
     void pop(const ir::Operation& operation);
     // Waits for the product that was requested first, and takes it out.
     void popFirst(const ir::Operation& operation);
-
-private:
-    [[nodiscard]] Memory& accumulator(ir::ValueId ref);
-    // What somebody watches in a ref that the operation uses.
-    [[nodiscard]] Watch::Hits watched(const ir::Operation& operation, ir::ValueId ref);
-
-    const Prepared& m_prepared;
-    Recorder& m_recorder;
-    Turn& m_turn;
-    Ending& m_ending;
-    Slab<Memory>& m_memory;
-    Agents& m_agents;
-    Findings& m_findings;
-    Watch& m_watch;
 };
 
 } // namespace pallascope::machine

@@ -1,71 +1,28 @@
 #include "core/machine/parts/products.h"
 
-#include "core/machine/ops/evaluate.h"
-
 #include <algorithm>
-#include <array>
 
 namespace pallascope::machine {
 
-namespace {
-
-RuntimeValue sumOfProduct(RuntimeValue sum, RuntimeValue lhs, RuntimeValue rhs)
-{
-    ir::Operation dot{.code = ir::OpCode::DotGeneral};
-    dot.params = ir::DotParams{{1}, {0}, {}, {}, sum.dtype};
-    const std::array<RuntimeValue*, 2> factors{&lhs, &rhs};
-    RuntimeValue product = evaluate(dot, factors, 0);
-    const std::array<RuntimeValue*, 2> terms{&sum, &product};
-    return evaluate({.code = ir::OpCode::Add}, terms, 0);
-}
-
-} // namespace
-
 Products::Products(const Context& context, Agents& agents, Copies& copies, Accesses& accesses,
                    Findings& findings)
-    : m_prepared(context.prepared)
-    , m_recorder(context.recorder)
-    , m_turn(context.turn)
-    , m_ending(context.ending)
-    , m_memory(context.memory)
-    , m_agents(agents)
+    : UnitRequests(context, agents, findings)
     , m_copies(copies)
     , m_accesses(accesses)
-    , m_findings(findings)
-    , m_watch(context.watch)
 {}
-
-Watch::Hits Products::watched(const ir::Operation& operation, ir::ValueId ref)
-{
-    if (m_watch.isOn()) {
-        m_watch.byOperation(operation);
-    }
-    return m_watch.in(m_turn.binding(ref));
-}
-
-Memory& Products::accumulator(ir::ValueId ref)
-{
-    return m_memory[m_turn.binding(ref).buffer];
-}
 
 void Products::multiply(const PlanItem& item)
 {
     const ir::Operation& operation = *item.control;
-    Agent& agent = m_turn.agent();
-    Agent& unit = m_agents.unitAt(0);
-    const Picoseconds start = std::max(agent.time, unit.time);
-    m_recorder.addSegment(item.templateId, trace::AgentRow{unit.id}, agent.step, start);
-    unit.time = start + item.duration;
-    if (unit.time > kLongestRun) {
-        m_ending.fail(limitError("The run takes longer than 53 days on this chip; use less work or "
-                                 "a faster tensor core."));
+    const std::optional<Picoseconds> end = serve(item, 0);
+    if (!end) {
         return;
     }
     const bool inRegisters = std::get<ir::WgmmaParams>(operation.params).lhsInRegisters;
     for (std::size_t i = inRegisters ? 2 : 1; i < 3; ++i) {
         m_accesses.note({&operation, 0, operation.operands[i], false, true});
     }
-    agent.products.push_back({unit.time, m_turn.binding(operation.operands[0]).buffer});
+    m_turn.agent().products.push_back({*end, m_turn.binding(operation.operands[0]).buffer});
     if (m_prepared.needed.needsContents(operation.operands[0])) {
         compute(operation);
     }
@@ -86,7 +43,7 @@ void Products::compute(const ir::Operation& operation)
     RuntimeValue rhs = load(operation.operands[2]);
     Buffer& sum = accumulator(operation.operands[0]).contents;
     const Watch::Writing writing(m_watch, watched(operation, operation.operands[0]));
-    sum.storeAll(sumOfProduct(sum.loadAll(), std::move(lhs), std::move(rhs)));
+    sum.storeAll(sumOf(sum.loadAll(), productOf(std::move(lhs), std::move(rhs), sum.dtype())));
 }
 
 void Products::wait(const ir::Operation& operation)

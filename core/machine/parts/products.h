@@ -5,14 +5,12 @@
 #pragma once
 
 #include "core/machine/parts/accesses.h"
-#include "core/machine/parts/agents.h"
-#include "core/machine/parts/context.h"
 #include "core/machine/parts/copies.h"
-#include "core/machine/parts/findings.h"
+#include "core/machine/parts/unit_requests.h"
 
 namespace pallascope::machine {
 
-class Products
+class Products : private UnitRequests
 {
 public:
     Products(const Context& context, Agents& agents, Copies& copies, Accesses& accesses,
@@ -27,20 +25,9 @@ private:
     void compute(const ir::Operation& operation);
     // Reports an access of an accumulator to which a product that nobody has waited for adds.
     void checkDone(const ir::Operation& operation);
-    [[nodiscard]] Memory& accumulator(ir::ValueId ref);
-    // What somebody watches in a ref that the operation uses.
-    [[nodiscard]] Watch::Hits watched(const ir::Operation& operation, ir::ValueId ref);
 
-    const Prepared& m_prepared;
-    Recorder& m_recorder;
-    Turn& m_turn;
-    Ending& m_ending;
-    Slab<Memory>& m_memory;
-    Agents& m_agents;
     Copies& m_copies;
     Accesses& m_accesses;
-    Findings& m_findings;
-    Watch& m_watch;
 };
 
 } // namespace pallascope::machine
