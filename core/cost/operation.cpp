@@ -256,8 +256,7 @@ Status CostModel::memory()
     const bool stores = ir::storesInto(m_operation.code);
     const ir::Type& moved = m_operation.results.empty() ? operand(1) : result();
     // SMEM of a GPU is loaded by whole registers, that of a TPU by scalars.
-    const bool byScalars = *operand(0).space == ir::MemorySpace::Smem
-                           && !m_chip.agents[static_cast<std::size_t>(m_agent)].sharesUnits;
+    const bool byScalars = *operand(0).space == ir::MemorySpace::Smem && !m_chip.multiprocessor;
     if (moved.shape.rank() == 0 || byScalars) {
         return demand(UnitKind::Scalar,
                       static_cast<double>(std::max<std::int64_t>(1, moved.shape.elements())));

@@ -97,7 +97,7 @@ bool Accesses::isPadding(const ir::Operation& operation, const Shape& extents, s
         || m_prepared.uses.beside[static_cast<std::size_t>(operation.results[0].index)]) {
         return false;
     }
-    if (m_prepared.chip.agents.front().sharesUnits) {
+    if (m_prepared.chip.multiprocessor) {
         return ir::isFar(*m_prepared.program.type(operation.operands[0]).space);
     }
     const Shape& root = m_prepared.program.type(m_prepared.rootOf(operation.operands[0])).shape;

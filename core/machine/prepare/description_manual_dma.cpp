@@ -151,7 +151,7 @@ private:
     [[nodiscard]] Result<std::int32_t> memoryOf(const Part& part) const
     {
         const ir::MemorySpace near =
-            m_chip.memoryIndex("VMEM") ? ir::MemorySpace::Vmem : ir::MemorySpace::Smem;
+            m_chip.multiprocessor ? ir::MemorySpace::Smem : ir::MemorySpace::Vmem;
         return cost::memoryOf(part.array.index < 0 ? near : *m_program.type(part.array).space,
                               m_chip);
     }

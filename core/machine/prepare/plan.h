@@ -68,7 +68,8 @@ struct PlanItem
     std::int32_t operationCount = 0;
     std::vector<Evaluation> evaluate;
     std::vector<PlanAccess> accesses;
-    std::vector<PlanStream> streams; // of a fusion, in program order
+    // What a fusion, or a segment of a GPU's kernel, moves meanwhile; in program order.
+    std::vector<PlanStream> streams;
     // A segment of agents that share the units of their slot: how long it uses each unit.
     std::vector<std::pair<std::int32_t, Picoseconds>> demands;
     const ir::Operation* fusion = nullptr;
