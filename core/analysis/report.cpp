@@ -111,6 +111,18 @@ void Accounting::traffic(Report& report) const
             }
         }
     }
+    const auto comesFromL2 = [&](const trace::Link& link) {
+        return m_info.memories[static_cast<std::size_t>(link.from)].name == "L2";
+    };
+    if (std::any_of(m_info.links.begin(), m_info.links.end(), comesFromL2)) {
+        report.l2.emplace();
+        for (std::size_t operand = 0; operand < m_info.operands.size(); ++operand) {
+            if (!m_info.operands[operand].isAround) {
+                report.l2->hit += m_sums.moved[operand][trace::Summary::OnChip].bytes;
+                report.l2->missed += m_sums.moved[operand][trace::Summary::Read].bytes;
+            }
+        }
+    }
     const Bytes all = report.hbmRead + report.hbmWritten;
     report.arithmeticIntensity = all > Bytes(0) ? static_cast<double>(report.flops.value())
                                                       / static_cast<double>(all.value())

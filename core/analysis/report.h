@@ -137,6 +137,20 @@ struct UsedMemory
     bool scratch = false;
 };
 
+// What kernels read of GMEM where copies go through L2, as on a GPU.
+struct CacheReads
+{
+    Bytes hit;    // held by L2; rows of Traffic with Summary::OnChip
+    Bytes missed; // from HBM
+
+    // 0 to 1; 0 if nothing was read.
+    [[nodiscard]] double rate() const
+    {
+        const Bytes all = hit + missed;
+        return all > Bytes(0) ? ratio(hit, all) : 0;
+    }
+};
+
 struct Report
 {
     std::string kernel;
@@ -154,6 +168,7 @@ struct Report
     std::int64_t transcendentals = 0;
     Bytes hbmRead, hbmWritten;
     std::vector<Traffic> traffic;
+    std::optional<CacheReads> l2;   // absent if no link of the chip comes from L2
     double arithmeticIntensity = 0; // FLOP per byte of HBM; 0 if nothing moved
     double flopsPerSecond = 0;
     double peakFlopsPerSecond = 0; // datasheet

@@ -184,6 +184,11 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["hbm_read_bytes"] = report.hbmRead.value();
     json["hbm_write_bytes"] = report.hbmWritten.value();
     json["traffic"] = trafficJson(report);
+    if (report.l2) {
+        json["l2"] = {{"hit_bytes", report.l2->hit.value()},
+                      {"miss_bytes", report.l2->missed.value()},
+                      {"hit_rate", report.l2->rate()}};
+    }
     json["arithmetic_intensity"] = number(report.arithmeticIntensity);
     json["ridge"] = number(report.roofline.ridge);
     if (!report.roofline.ceilings.empty()) {

@@ -81,7 +81,7 @@ std::vector<Traffic> largest(const std::vector<Traffic>& rows, Bytes all)
 
 std::string trafficLine(const Report& report)
 {
-    constexpr std::array kWays{"read", "written", "moved on chip"};
+    const std::array kWays{"read", "written", report.l2 ? "from L2" : "moved on chip"};
     const std::vector<Traffic> rows = byArrays(report.traffic);
     if (rows.empty()) {
         return "copies  none";
@@ -105,6 +105,12 @@ std::string trafficLine(const Report& report)
                                     bytesText(bytes), counted(copies, "copy", "copies")));
     }
     return fmt::format("copies  {}", fmt::join(shown, ", "));
+}
+
+std::string cacheLine(const CacheReads& l2)
+{
+    return fmt::format("L2      holds {} of {} that kernels read ({})", bytesText(l2.hit),
+                       bytesText(l2.hit + l2.missed), percentText(l2.rate(), 1));
 }
 
 std::string memoryLine(const Report& report)
@@ -191,9 +197,9 @@ std::string toText(const Report& report, const trace::Info& info,
                    const std::vector<Alternative>& alternatives)
 {
     return timeLine(report, info) + "\nbound   " + plain(verdict(report, info, alternatives)) + "\n"
-           + trafficLine(report) + "\n" + memoryLine(report) + "\n" + splitLine(report) + "\n"
-           + beyondLine(report) + "\n" + adviceLine(report) + "\n"
-           + helpLine(report, info, alternatives) + "\n";
+           + trafficLine(report) + "\n" + (report.l2 ? cacheLine(*report.l2) + "\n" : "")
+           + memoryLine(report) + "\n" + splitLine(report) + "\n" + beyondLine(report) + "\n"
+           + adviceLine(report) + "\n" + helpLine(report, info, alternatives) + "\n";
 }
 
 } // namespace pallascope::analysis

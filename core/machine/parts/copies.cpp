@@ -18,7 +18,15 @@ Copies::Copies(const Context& context, CopyState& state, Findings& findings)
     , m_state(state)
     , m_findings(findings)
     , m_watch(context.watch)
-{}
+{
+    const chip::Chip& chip = m_prepared.chip;
+    const auto gmem = chip.memoryIndex("HBM"), l2 = chip.memoryIndex("L2");
+    const auto sm = chip.memoryIndex("SMEM");
+    if (chip.multiprocessor && gmem && l2 && sm) {
+        m_gmem = *gmem;
+        m_l2Link = chip.linkBetween(*l2, *sm);
+    }
+}
 
 void Copies::addLinks()
 {
@@ -28,8 +36,34 @@ void Copies::addLinks()
     }
     for (std::int32_t device = 0; device < m_prepared.layout.devices; ++device) {
         m_state.links.insert(m_state.links.end(), one.begin(), one.end());
+        if (m_l2Link) {
+            m_state.caches.emplace_back(m_prepared.chip.multiprocessor->l2Usable);
+        }
     }
     m_state.flights.resize(m_state.links.size());
+}
+
+std::optional<Copies::Served> Copies::serveThroughL2(std::int32_t link, Picoseconds issue,
+                                                     Bytes bytes, const L2Cache::Part& part,
+                                                     bool out)
+{
+    L2Cache& cache = m_state.caches[static_cast<std::size_t>(m_turn.agent().device)];
+    const std::optional<Picoseconds> ready = out ? std::nullopt : cache.use(part);
+    Served served{linkHere(ready ? *m_l2Link : link), {}};
+    if (ready) { // it leaves L2 when all of it has come there
+        const Picoseconds latency =
+            m_prepared.chip.links[static_cast<std::size_t>(*m_l2Link)].latency;
+        issue = std::max(issue, *ready - std::min(*ready, latency));
+    }
+    const std::optional<FifoLink::Service> service = serve(served.link, issue, bytes);
+    if (!service) {
+        return std::nullopt;
+    }
+    served.service = *service;
+    if (!ready) {
+        cache.hold(part, service->end);
+    }
+    return served;
 }
 
 // Every link serves its copies in order, so the next event of a link is that of its first flight.
@@ -251,6 +285,9 @@ void Copies::dropFlights(SlabRange buffers)
         link.removeIf([&](const Flight& flight) { return flight.touches(buffers); });
     }
     std::erase_if(m_state.held, [&](const Flight& flight) { return flight.touches(buffers); });
+    for (L2Cache& cache : m_state.caches) {
+        cache.drop(buffers);
+    }
 }
 
 Buffer Copies::cutBlock(const OperandPlan& operand, const RefBinding& array,

@@ -35,6 +35,28 @@ public:
         return service;
     }
 
+    // A copy between GMEM and an SM. The link on which it goes, and when.
+    struct Served
+    {
+        std::int32_t link = 0;
+        FifoLink::Service service;
+    };
+
+    // Whether a copy on this link of the chip goes through L2.
+    [[nodiscard]] bool hasL2(std::int32_t link) const
+    {
+        const auto& links = m_prepared.chip.links;
+        return m_l2Link && link < static_cast<std::int32_t>(links.size())
+               && links[static_cast<std::size_t>(link)].from == m_gmem;
+    }
+
+    // As serve(), on a link of the chip that has L2. What L2 holds, it serves on its own link; what
+    // it does not, comes over `link` and stays. What is written goes over `link` at once, as it
+    // must leave L2 at some time, and stays too.
+    [[nodiscard]] std::optional<Served> serveThroughL2(std::int32_t link, Picoseconds issue,
+                                                       Bytes bytes, const L2Cache::Part& part,
+                                                       bool out);
+
     [[nodiscard]] const FifoLink& linkAt(std::int32_t link) const
     {
         return m_state.links[static_cast<std::size_t>(link)];
@@ -94,7 +116,9 @@ private:
     CopyState& m_state;
     Findings& m_findings;
     Watch& m_watch;
-    Flight m_flight; // used for a copy that is completed at once
+    std::int32_t m_gmem = -1;             // the memory that holds GMEM
+    std::optional<std::int32_t> m_l2Link; // between L2 and the SMs, if the chip has it
+    Flight m_flight;                      // used for a copy that is completed at once
 };
 
 } // namespace pallascope::machine

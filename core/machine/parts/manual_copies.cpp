@@ -263,18 +263,38 @@ bool ManualCopies::serve(ManualCopy& copy)
         bytes = copy.useful;
         route = description.route(m_prepared.program, m_turn.agent().device, copy.peer->device);
     }
-    copy.link = m_copies.linkHere(route.link);
-    const auto service = m_copies.serve(copy.link, m_turn.agent().time + route.detour, bytes);
-    if (!service) {
+    const std::optional<Copies::Served> served = serveOn(copy, route, bytes, site.out);
+    if (!served) {
         return false;
     }
-    copy.start = service->start;
-    copy.end = service->end;
+    copy.link = served->link;
+    copy.start = served->service.start;
+    copy.end = served->service.end;
     const std::int64_t offset = offsetOf(site.out ? copy.target : copy.source);
     copy.row = m_recorder.addCopy(trace::OperandRow{site.operand}, m_recorder.blockOf(site, offset),
                                   0, site.out, trace::LinkRow{copy.link}, m_turn.agent().step,
                                   bytes, m_turn.agent().time, copy.start, copy.end);
     return true;
+}
+
+std::optional<Copies::Served> ManualCopies::serveOn(const ManualCopy& copy,
+                                                    const Description::Route& route, Bytes bytes,
+                                                    bool out)
+{
+    const Picoseconds issue = m_turn.agent().time + route.detour;
+    const bool isLocal = copy.peer->device == m_turn.agent().device;
+    if (isLocal && bytes > Bytes(0) && !copy.isListed() && m_copies.hasL2(route.link)) {
+        const ir::ValueId ref = out ? copy.to() : copy.from();
+        const RefBinding& where = out ? copy.target : copy.source;
+        const Shape& array = m_turn.memoryShape(ref);
+        const Reach reach = reachOf(where, array);
+        const std::int64_t bits = dtypeBits(m_prepared.program.type(ref).dtype);
+        return m_copies.serveThroughL2(route.link, issue, bytes,
+                                       {where.buffer, array, reach.start, reach.stop, bits}, out);
+    }
+    const std::int32_t link = m_copies.linkHere(route.link);
+    const std::optional<FifoLink::Service> service = m_copies.serve(link, issue, bytes);
+    return service ? std::optional(Copies::Served{link, *service}) : std::nullopt;
 }
 
 // Records which part of which memory the copy reads and writes, and what it signals.

@@ -34,6 +34,8 @@ private:
     [[nodiscard]] bool comesLater(const Agent& peer, const ir::Operation& dmaStart);
     void checkEntry(const ManualCopy& copy);
     [[nodiscard]] bool serve(ManualCopy& copy);
+    [[nodiscard]] std::optional<Copies::Served>
+    serveOn(const ManualCopy& copy, const Description::Route& route, Bytes bytes, bool out);
     void recordEnds(const ManualCopy& copy);
     [[nodiscard]] Access accessOf(const ManualCopy& copy, bool writes);
     void signalEnds(const ManualCopy& copy);

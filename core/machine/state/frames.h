@@ -28,7 +28,8 @@ struct BlockFrame
     std::int32_t done = 0;
     // Whether that segment has its place on the units that agents of a slot share.
     bool reserved = false;
-    // For a fusion under way: the last copy with which it streams, and when that copy ends.
+    // For a fusion, or a segment of a GPU's kernel, under way: the last copy with which it streams,
+    // and when that copy ends.
     trace::OptionalRow<trace::CopyRow> streams;
     Picoseconds streamed;
 };

@@ -69,8 +69,8 @@ inline auto hashedParts(const Signal& signal)
 
 inline auto hashedParts(const CopyState& copies)
 {
-    const auto& [links, flights, held] = copies;
-    return parts(links, flights, held);
+    const auto& [links, flights, held, caches] = copies;
+    return parts(links, flights, held, caches);
 }
 
 inline auto hashedParts(const SyncState& sync)

@@ -6,6 +6,7 @@
 #include "core/machine/memory/refs.h"
 #include "core/machine/state/barrier.h"
 #include "core/machine/state/frames.h"
+#include "core/machine/state/l2_cache.h"
 #include "core/machine/state/link.h"
 #include "core/machine/state/queue.h"
 #include "core/machine/state/races.h"
@@ -192,6 +193,7 @@ struct CopyState
     std::vector<FifoLink> links;        // ordered by device
     std::vector<Queue<Flight>> flights; // for each link, in order
     std::vector<Flight> held;           // only with dma_execution_mode=on_wait
+    std::vector<L2Cache> caches;        // for each device, where the chip has one
 };
 
 struct SyncState

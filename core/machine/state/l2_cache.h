@@ -1,0 +1,97 @@
+// The L2 of a GPU: which parts of the arrays in GMEM it holds. It keeps what was used last, up to a
+// capacity. Only addresses count; values are in memory.
+#pragma once
+
+#include "core/base/shape.h"
+#include "core/base/units.h"
+#include "core/machine/state/slab.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace pallascope::machine {
+
+// L2 moves sectors of this many bytes (CUDA C++ Best Practices Guide, coalesced access).
+inline constexpr Bytes kL2Sector{32};
+
+class L2Cache
+{
+public:
+    explicit L2Cache(Bytes capacity);
+
+    // The elements [start, stop) of an array that lies in `buffer` row by row.
+    struct Part
+    {
+        std::int32_t buffer = 0;
+        const Shape& array;
+        Extents start, stop;
+        std::int64_t elementBits = 32;
+    };
+
+    // If all of the part is held or on its way: when its last byte has come. It then counts as used
+    // now. Otherwise empty, and nothing changes.
+    [[nodiscard]] std::optional<Picoseconds> use(const Part& part);
+
+    // Holds the part from `ready` on, and drops what was used longest ago if there is no room.
+    void hold(const Part& part, Picoseconds ready);
+
+    // These buffers exist no more.
+    void drop(SlabRange buffers);
+
+    [[nodiscard]] Bytes held() const { return m_held; }
+
+private:
+    friend class StateHasher;
+
+    // Each array is cut into tiles, the coarsest for which every part so far is made of whole
+    // tiles: what is held is then exactly what was used. Along its last axis, a tile is made of
+    // whole sectors.
+    struct Cut
+    {
+        Extents array, tile;
+        std::vector<std::int64_t> counts; // tiles along each axis
+        std::int64_t elementBits = 32;
+    };
+
+    struct Range // of tiles along each axis
+    {
+        std::vector<std::int64_t> first, last;
+    };
+
+    struct Entry
+    {
+        std::int32_t buffer = 0;
+        std::int64_t tile = 0;
+        Bytes bytes;
+        Picoseconds ready;
+        std::int32_t newer = -1, older = -1; // neighbours in the order of their last use
+    };
+
+    using Key = std::uint64_t;
+
+    static Key keyOf(std::int32_t buffer, std::int64_t tile);
+    Cut& cutFor(const Part& part);
+    void refine(std::int32_t buffer, Cut& cut, Extents tile);
+    static void count(Cut& cut);
+    static Range rangeOf(const Cut& cut, const Part& part);
+    static Range rangeOf(const Cut& cut, std::int64_t tile, const Cut& finer);
+    static Bytes bytesOf(const Cut& cut, std::int64_t tile);
+    template<class F>
+    static bool forEachTile(const Cut& cut, const Range& range, F visit);
+    void insert(std::int32_t buffer, std::int64_t tile, Bytes bytes, Picoseconds ready);
+    void remove(std::int32_t entry);
+    void link(std::int32_t entry); // as the one used last
+    void unlink(std::int32_t entry);
+
+    Bytes m_capacity, m_held;
+    std::map<std::int32_t, Cut> m_cuts; // by buffer
+    std::vector<Entry> m_entries;
+    std::vector<std::int32_t> m_free; // entries that are not used
+    std::unordered_map<Key, std::int32_t> m_found;
+    std::int32_t m_newest = -1, m_oldest = -1;
+};
+
+} // namespace pallascope::machine

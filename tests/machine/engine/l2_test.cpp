@@ -1,0 +1,149 @@
+// L2 of a GPU in a run: which copies it serves, and when.
+#include "core/ir/builder_gpu.h"
+#include "core/trace/summary.h"
+#include "tests/machine/support.h"
+
+#include <gtest/gtest.h>
+
+namespace pallascope::machine_test {
+
+namespace {
+
+namespace gpu = pl::gpu;
+using Refs = std::vector<pl::Ref>;
+
+constexpr Extent kTileRows = 64, kTileColumns = 64;
+constexpr Bytes kTile{kTileRows * kTileColumns * 4};
+
+// Each of `blocks` blocks copies `reads` tiles of x into SMEM, one after another: the tile whose
+// number is what `tileOf` makes of the block and the round.
+using TileOf = pl::Value (*)(pl::Value block, pl::Value round);
+
+ir::Program readProgram(std::int32_t tiles, std::int32_t blocks, std::int32_t reads, TileOf tileOf)
+{
+    return mustTrace(pl::kernel(
+        "read", {pl::in("x", kF32, {tiles * kTileRows, kTileColumns}), pl::out("y", kF32, {1})},
+        [&](pl::Ref x, pl::Ref y) {
+            gpu::launch({{{"block", blocks}}}, [&] {
+                gpu::runScoped(
+                    {gpu::smem("tile", kF32, {kTileRows, kTileColumns}), gpu::barrier("ready")},
+                    true, [&](const Refs& refs) {
+                        pl::foriLoop(reads, {}, [&](pl::Value round, std::vector<pl::Value>) {
+                            const pl::Value row =
+                                tileOf(pl::axisIndex("block"), round) * static_cast<int>(kTileRows);
+                            gpu::copyGmemToSmem(x.at({pl::ds(row, kTileRows), pl::all}), refs[0],
+                                                refs[1]);
+                            gpu::barrierWait(refs[1]);
+                            return std::vector<pl::Value>{};
+                        });
+                    });
+                pl::when(pl::axisIndex("block") == 0, [&] { y[pl::all] = pl::full({1}, 0, kF32); });
+            });
+        }));
+}
+
+machine::RunResult runWith(const ir::Program& program, std::int32_t tiles, const chip::Chip& chip)
+{
+    return mustRun(program, {Array{kF32, {tiles * kTileRows, kTileColumns}, {}}},
+                   machine::ValueMode::Needed, chip);
+}
+
+// How many copies of tiles the link of this name carried.
+std::int64_t copiesOver(const machine::RunResult& run, const std::string& link)
+{
+    std::int64_t count = 0;
+    const trace::Copies& copies = run.trace->copies();
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+        const auto& one = run.trace->info().links[static_cast<std::size_t>(copies.link[i])];
+        count += one.name == link && Bytes(copies.bytes[i]) == kTile ? 1 : 0;
+    }
+    return count;
+}
+
+chip::Chip withL2Of(Bytes bytes)
+{
+    chip::Chip chip = h100();
+    chip.multiprocessor->l2Usable = bytes;
+    return chip;
+}
+
+pl::Value roundOf(pl::Value, pl::Value round)
+{
+    return round;
+}
+
+} // namespace
+
+TEST(L2, aTileComesFromGmemOnceForAllBlocks)
+{
+    const machine::RunResult run = runWith(readProgram(3, 100, 3, roundOf), 3, h100());
+    EXPECT_EQ(copiesOver(run, "HBM"), 3);
+    EXPECT_EQ(copiesOver(run, "L2"), 3 * 100 - 3);
+}
+
+TEST(L2, nothingLeavesItBeforeItHasCome)
+{
+    const machine::RunResult run = runWith(readProgram(1, 2, 1, roundOf), 1, h100());
+    const trace::Copies& copies = run.trace->copies();
+    ASSERT_EQ(copiesOver(run, "L2"), 1);
+    EXPECT_EQ(copies.issue[0], copies.issue[1]);
+    EXPECT_GE(copies.start[1], copies.end[0]);
+    const chip::Link& gmem = h100().links[0];
+    const chip::Link& l2 = h100().links[1];
+    EXPECT_EQ(copies.start[0] - copies.issue[0], gmem.latency.value());
+    EXPECT_NEAR(static_cast<double>(copies.end[1] - copies.start[1]),
+                static_cast<double>(kTile.value()) / l2.achieved().value() * 1e12, 1);
+}
+
+TEST(L2, aHitIsSoonerThanAMiss)
+{
+    const machine::RunResult run = runWith(readProgram(2, 1, 2, roundOf), 2, h100());
+    const machine::RunResult again = runWith(
+        readProgram(1, 1, 2, [](pl::Value, pl::Value round) { return round * 0; }), 1, h100());
+    EXPECT_LT(again.trace->end(), run.trace->end());
+}
+
+TEST(L2, tilesThatDoNotFitComeFromGmemAgain)
+{
+    constexpr std::int32_t kTiles = 10, kTimes = 3;
+    const TileOf around = [](pl::Value, pl::Value round) { return round % kTiles; };
+    const ir::Program program = readProgram(kTiles, 1, kTiles * kTimes, around);
+    EXPECT_EQ(copiesOver(runWith(program, kTiles, withL2Of(kTile * kTiles)), "HBM"), kTiles);
+    // The oldest tile is always the one that comes next.
+    EXPECT_EQ(copiesOver(runWith(program, kTiles, withL2Of(kTile * (kTiles - 1))), "HBM"),
+              kTiles * kTimes);
+}
+
+// The order of the grid decides what HBM sees: 4 x 16 pairs of a row panel and a column panel, of
+// which L2 holds 8 and SMs work on one after another.
+TEST(L2, aSnakeThroughTheGridReadsLessThanRows)
+{
+    constexpr int kWide = 16, kHigh = 4;
+    // Round 2 i reads the row panel of the i-th pair, and round 2 i + 1 its column panel.
+    const TileOf byRows = [](pl::Value, pl::Value round) {
+        const pl::Value pair = round / 2;
+        return pl::select(round % 2 == 0, pair / kWide, pair % kWide + kHigh);
+    };
+    const TileOf bySnake = [](pl::Value, pl::Value round) {
+        const pl::Value pair = round / 2, column = pair / kHigh, down = pair % kHigh;
+        const pl::Value row = pl::select(column % 2 == 0, down, kHigh - 1 - down);
+        return pl::select(round % 2 == 0, row, column + kHigh);
+    };
+    const auto misses = [](TileOf order) {
+        return copiesOver(runWith(readProgram(kWide + kHigh, 1, 2 * kWide * kHigh, order),
+                                  kWide + kHigh, withL2Of(kTile * 8)),
+                          "HBM");
+    };
+    EXPECT_EQ(misses(byRows), kHigh + kWide * kHigh); // the column panels again for each row
+    EXPECT_EQ(misses(bySnake), kHigh + kWide);
+}
+
+TEST(L2, bytesOfHitsAreNotReadFromHbm)
+{
+    const machine::RunResult run = runWith(readProgram(3, 100, 3, roundOf), 3, h100());
+    const trace::Summary sums = trace::summaryOf(*run.trace);
+    EXPECT_EQ(sums.moved[0][trace::Summary::Read].bytes, kTile * 3);
+    EXPECT_EQ(sums.moved[0][trace::Summary::OnChip].bytes, kTile * (3 * 99));
+}
+
+} // namespace pallascope::machine_test

@@ -1,0 +1,116 @@
+// The L2 of a GPU: what it holds after uses of parts of arrays, checked sector by sector, and what
+// it drops, checked against a list in the order of use.
+#include "core/machine/state/l2_cache.h"
+#include "tests/machine/chance.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <list>
+#include <set>
+
+namespace pallascope::machine_test {
+
+namespace {
+
+using machine::L2Cache;
+
+constexpr Bytes kRoom{std::int64_t{1} << 40};
+
+// Uses a part as a copy does: returns whether it was there.
+bool use(L2Cache& cache, const L2Cache::Part& part, Picoseconds ready = {})
+{
+    const bool hit = cache.use(part).has_value();
+    if (!hit) {
+        cache.hold(part, ready);
+    }
+    return hit;
+}
+
+using Sector = std::tuple<std::int32_t, Extent, Extent>; // buffer, row, sector of the row
+
+std::set<Sector> sectorsOf(const L2Cache::Part& part)
+{
+    const Extent width = machine::kL2Sector.value() * 8 / part.elementBits;
+    std::set<Sector> sectors;
+    for (Extent row = part.start[0]; row < part.stop[0]; ++row) {
+        for (Extent column = part.start[1]; column < part.stop[1]; ++column) {
+            sectors.emplace(part.buffer, row, column / width);
+        }
+    }
+    return sectors;
+}
+
+} // namespace
+
+TEST(L2Cache, holdsTheSectorsThatWereUsed)
+{
+    Chance chance(5);
+    for (int trial = 0; trial < 200; ++trial) {
+        const Shape array({chance.from(1, 40), chance.from(1, 200)});
+        const std::int64_t bits = chance.from(0, 1) == 0 ? 16 : 32;
+        L2Cache cache(kRoom);
+        std::set<Sector> held;
+        for (int i = 0; i < 30; ++i) {
+            const auto buffer = static_cast<std::int32_t>(chance.from(0, 1));
+            const Extent row = chance.from(0, array[0] - 1), column = chance.from(0, array[1] - 1);
+            const L2Cache::Part part{
+                buffer,
+                array,
+                {row, column},
+                {chance.from(row + 1, array[0]), chance.from(column + 1, array[1])},
+                bits};
+            const std::set<Sector> asked = sectorsOf(part);
+            ASSERT_EQ(use(cache, part),
+                      std::includes(held.begin(), held.end(), asked.begin(), asked.end()))
+                << trial << ", use " << i;
+            held.insert(asked.begin(), asked.end());
+        }
+    }
+}
+
+TEST(L2Cache, dropsWhatWasUsedLongestAgo)
+{
+    constexpr Extent kTile = 64, kTiles = 12, kFit = 5;
+    const Shape array({kTiles * kTile, kTile});
+    Chance chance(6);
+    L2Cache cache(Bytes(kFit * kTile * kTile * 4));
+    std::list<Extent> inOrder; // of use, the latest first
+    for (int i = 0; i < 2000; ++i) {
+        const Extent tile = chance.from(0, kTiles - 1);
+        const bool held = std::find(inOrder.begin(), inOrder.end(), tile) != inOrder.end();
+        ASSERT_EQ(use(cache, {0, array, {tile * kTile, 0}, {(tile + 1) * kTile, kTile}, 32}), held)
+            << i;
+        inOrder.remove(tile);
+        inOrder.push_front(tile);
+        inOrder.resize(std::min<std::size_t>(inOrder.size(), kFit));
+    }
+    EXPECT_EQ(cache.held(), Bytes(kFit * kTile * kTile * 4));
+}
+
+TEST(L2Cache, saysWhenAllOfAPartHasCome)
+{
+    const Shape array({128});
+    L2Cache cache(kRoom);
+    cache.hold({0, array, {0}, {64}, 32}, Picoseconds(10));
+    cache.hold({0, array, {64}, {128}, 32}, Picoseconds(30));
+    EXPECT_EQ(cache.use({0, array, {0}, {64}, 32}), Picoseconds(10));
+    EXPECT_EQ(cache.use({0, array, {0}, {128}, 32}), Picoseconds(30));
+    EXPECT_EQ(cache.use({1, array, {0}, {64}, 32}), std::nullopt);
+}
+
+TEST(L2Cache, forgetsBuffersThatExistNoMore)
+{
+    const Shape array({128});
+    L2Cache cache(kRoom);
+    for (const std::int32_t buffer : {3, 4, 5}) {
+        cache.hold({buffer, array, {0}, {128}, 32}, {});
+    }
+    cache.drop({4, 1});
+    EXPECT_EQ(cache.use({4, array, {0}, {128}, 32}), std::nullopt);
+    EXPECT_TRUE(cache.use({3, array, {0}, {128}, 32}));
+    EXPECT_TRUE(cache.use({5, array, {0}, {128}, 32}));
+    EXPECT_EQ(cache.held(), Bytes(2 * 128 * 4));
+}
+
+} // namespace pallascope::machine_test
