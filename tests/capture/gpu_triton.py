@@ -1,5 +1,5 @@
-"""Kernels that JAX gives to Triton: pl.pallas_call on a GPU. Each rule of capture has one at least.
-"""
+"""Kernels that JAX gives to Triton, pl.pallas_call on a GPU: the grid, loads and stores, atomic
+operations. Each rule of capture has one at least."""
 
 import contextlib
 import functools
@@ -32,7 +32,7 @@ def call(kernel, *, warps=None, stages=None, **params):
     return pl.pallas_call(kernel, interpret=_interprets, **params)
 
 
-def _rows(size, *others):
+def rows(size, *others):
     return pl.BlockSpec((size, *others), lambda i: (i, *(0 for _ in others)))
 
 
@@ -45,8 +45,8 @@ def a_place_in_the_grid(x):
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...] + (pl.program_id(0) * 10 + pl.num_programs(0)).astype(jnp.float32)
 
-    return call(kernel, out_shape=like(6, 64), grid=(6,), in_specs=[_rows(1, 64)],
-                out_specs=_rows(1, 64))(x)
+    return call(kernel, out_shape=like(6, 64), grid=(6,), in_specs=[rows(1, 64)],
+                out_specs=rows(1, 64))(x)
 
 
 @case(wanted=lambda: np.array([[[100 * i + 10 * j + k for k in range(4)] for j in range(3)]
@@ -76,8 +76,8 @@ def blocks_that_leave_the_array(x):
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...] * 2
 
-    return call(kernel, out_shape=like(200), grid=(2,), in_specs=[_rows(128)],
-                out_specs=_rows(128))(x)
+    return call(kernel, out_shape=like(200), grid=(2,), in_specs=[rows(128)],
+                out_specs=rows(128))(x)
 
 
 @case(ramp(100), wanted=lambda x: np.concatenate([x, np.full(28, 7, x.dtype)]), has="masked_load")
@@ -87,7 +87,7 @@ def a_mask_and_what_stands_elsewhere(x):
         o_ref[...] = pltriton.load(x_ref.at[pl.ds(pl.program_id(0) * 64, 64)], mask=here < 100,
                                    other=7.0)
 
-    return call(kernel, out_shape=like(128), grid=(2,), out_specs=_rows(64),
+    return call(kernel, out_shape=like(128), grid=(2,), out_specs=rows(64),
                 in_specs=[pl.BlockSpec(memory_space=pl.ANY)])(x)
 
 
@@ -109,7 +109,7 @@ def windows_of_two_axes(x):
         even = x_ref[pl.ds(row * 2, 4, 2), pl.ds(0, 32)]
         o_ref[...] = x_ref[pl.ds(row + 4, 4), 16:48] - even
 
-    return call(kernel, out_shape=like(8, 32), grid=(2,), out_specs=_rows(4, 32),
+    return call(kernel, out_shape=like(8, 32), grid=(2,), out_specs=rows(4, 32),
                 in_specs=[pl.BlockSpec((16, 64), lambda i: (0, 0))])(x)
 
 
@@ -132,8 +132,8 @@ def elements_at_listed_places(x, places):
         rows = at_ref[...]
         o_ref[...] = x_ref[rows[:, None], 7 - jnp.arange(8)[None, :]]
 
-    return call(kernel, out_shape=like(64, 8), grid=(4,), out_specs=_rows(16, 8),
-                in_specs=[pl.BlockSpec(memory_space=pl.ANY), _rows(16)])(x, places)
+    return call(kernel, out_shape=like(64, 8), grid=(4,), out_specs=rows(16, 8),
+                in_specs=[pl.BlockSpec(memory_space=pl.ANY), rows(16)])(x, places)
 
 
 @case(ramp(20, 64), wanted=lambda x: x[3:19, 10:42:2] - x[[3], :16], has="get", is_interpreted=False)
@@ -143,7 +143,7 @@ def arrays_of_indices_that_count(x):
         columns = 10 + 2 * jnp.arange(16)
         o_ref[...] = x_ref[rows[:, None], columns[None, :]] - x_ref[3, jnp.arange(16)]
 
-    return call(kernel, out_shape=like(16, 16), grid=(2,), out_specs=_rows(8, 16),
+    return call(kernel, out_shape=like(16, 16), grid=(2,), out_specs=rows(8, 16),
                 in_specs=[pl.BlockSpec(memory_space=pl.ANY)])(x)
 
 
@@ -211,7 +211,7 @@ def a_histogram(x):
 
     whole = pl.BlockSpec((16,), lambda i: (0,))
     return call(kernel, out_shape=like(16, dtype=np.int32), grid=(4,), out_specs=whole,
-                in_specs=[_rows(64), whole], input_output_aliases={1: 0})(
+                in_specs=[rows(64), whole], input_output_aliases={1: 0})(
                     x, jnp.zeros(16, jnp.int32))
 
 
@@ -272,165 +272,3 @@ def a_lock(x, lock, o):
     return call(kernel, out_shape=(like(dtype=np.int32), like(32)), grid=(8,),
                 in_specs=[pl.BlockSpec((None, 32), lambda i: (i, 0)), one, row],
                 out_specs=[one, row], input_output_aliases={1: 0, 2: 1})(x, lock, o)
-
-
-# ---- loops, products, reductions ----------------------------------------------------------------
-
-
-def _matmul(x, y, warps=None, stages=None, block=32):
-    m, k = x.shape
-    n = y.shape[1]
-
-    def kernel(x_ref, y_ref, o_ref):
-        def step(i, total):
-            here = pl.ds(i * block, block)
-            return total + pltriton.dot(x_ref[:, here], y_ref[here, :])
-
-        total = lax.fori_loop(0, k // block, step, jnp.zeros((block, block), jnp.float32))
-        o_ref[...] = total.astype(o_ref.dtype)
-
-    return call(kernel, out_shape=like(m, n), grid=(m // block, n // block), warps=warps,
-                stages=stages, in_specs=[pl.BlockSpec((block, k), lambda i, j: (i, 0)),
-                                         pl.BlockSpec((k, block), lambda i, j: (0, j))],
-                out_specs=pl.BlockSpec((block, block), lambda i, j: (i, j)))(x, y)
-
-
-def _times(x, y):
-    return x.astype(np.float32) @ y.astype(np.float32)
-
-
-_HALVES = ramp(64, 128, dtype=np.float16), ramp(128, 96, dtype=np.float16)
-
-
-@case(*_HALVES, wanted=_times, has="scan dot_general")
-def a_matmul(x, y):
-    return _matmul(x, y)
-
-
-for _warps in (1, 2, 8):
-    def _with_warps(x, y, warps=_warps):
-        return _matmul(x, y, warps=warps)
-
-    _with_warps.__name__ = f"a_matmul_of_{_warps}_warps"
-    case(*_HALVES, wanted=_times, has="dot_general")(_with_warps)
-
-
-for _stages in (1, 2, 4):
-    def _with_stages(x, y, stages=_stages):
-        return _matmul(x, y, stages=stages)
-
-    _with_stages.__name__ = f"a_matmul_of_{_stages}_stages"
-    case(*_HALVES, wanted=_times, has="dot_general")(_with_stages)
-
-
-@case(ramp(64), np.array([3, 0, 5, 2], np.int32), has="while",
-      wanted=lambda x, n: np.array([x[16 * i:16 * i + c].sum() for i, c in enumerate(n)],
-                                   np.float32))
-def a_loop_whose_length_is_loaded(x, counts):
-    def kernel(x_ref, n_ref, o_ref):
-        def step(i, total):
-            return total + x_ref[i]
-
-        o_ref[...] = lax.fori_loop(0, n_ref[...], step, jnp.float32(0))
-
-    one = pl.BlockSpec((None,), lambda i: (i,))
-    return call(kernel, out_shape=like(4), grid=(4,), in_specs=[_rows(16), one], out_specs=one)(
-        x, counts)
-
-
-@case(ramp(4, 64), wanted=lambda x: np.where((np.arange(4) % 2 == 0)[:, None], x + 1, -x),
-      has="cond")
-def branches(x):
-    def kernel(x_ref, o_ref):
-        @pl.when(pl.program_id(0) % 2 == 0)
-        def _():
-            o_ref[...] = x_ref[...] + 1
-
-        @pl.when(pl.program_id(0) % 2 == 1)
-        def _():
-            o_ref[...] = -x_ref[...]
-
-    return call(kernel, out_shape=like(4, 64), grid=(4,), in_specs=[_rows(1, 64)],
-                out_specs=_rows(1, 64))(x)
-
-
-@case(ramp(16, 32), wanted=lambda x: (x.sum(1), x.max(0), x.argmax(1).astype(np.int32),
-                                      x.argmin(1).astype(np.int32),
-                                      np.cumsum(x, 1, dtype=np.float32)),
-      has="reduce_sum reduce_max argmax argmin cumsum")
-def reductions(x):
-    def kernel(x_ref, s_ref, m_ref, a_ref, i_ref, c_ref):
-        x = x_ref[...]
-        s_ref[...], m_ref[...] = x.sum(1), x.max(0)
-        a_ref[...], i_ref[...] = jnp.argmax(x, 1), jnp.argmin(x, 1)
-        c_ref[...] = jnp.cumsum(x, 1)
-
-    rows = like(16, dtype=np.int32)
-    return call(kernel, out_shape=(like(16), like(32), rows, rows, like(16, 32)))(x)
-
-
-_NORMAL = np.random.default_rng(0).standard_normal((6, 100)).astype(np.float32)
-
-
-def _softmax(x):
-    e = np.exp(x - x.max(1, keepdims=True))
-    return e / e.sum(1, keepdims=True)
-
-
-@case(_NORMAL, wanted=_softmax, tolerance=1e-6, has="exp masked_load")
-def a_softmax(x):
-    def kernel(x_ref, o_ref):
-        here = jnp.arange(128) < 100
-        x = pltriton.load(x_ref.at[pl.ds(0, 128)], mask=here, other=-float("inf"))
-        e = jnp.exp(x - x.max())
-        pltriton.store(o_ref.at[pl.ds(0, 128)], e / e.sum(), mask=here)
-
-    row = pl.BlockSpec((None, 128), lambda i: (i, 0))
-    return call(kernel, out_shape=like(6, 100), grid=(6,), in_specs=[row], out_specs=row)(x)
-
-
-def _normalised(x, w):
-    mean = x.mean(1, keepdims=True)
-    return (x - mean) / np.sqrt(((x - mean) ** 2).mean(1, keepdims=True) + 1e-5) * w
-
-
-@case(_NORMAL, _NORMAL[0], wanted=_normalised, tolerance=1e-5, has="rsqrt while")
-def a_layer_norm_in_chunks(x, w):
-    def kernel(x_ref, w_ref, n_ref, o_ref):
-        n = n_ref[0]
-        chunks = (n + 31) // 32
-
-        def part(i, ref):
-            places = i * 32 + jnp.arange(32)
-            return pltriton.load(ref.at[pl.ds(i * 32, 32)], mask=places < n, other=0.0)
-
-        mean = lax.fori_loop(0, chunks, lambda i, s: s + part(i, x_ref).sum(), jnp.float32(0)) / n
-
-        def square(i, s):
-            inside = i * 32 + jnp.arange(32) < n
-            return s + jnp.where(inside, (part(i, x_ref) - mean) ** 2, 0).sum()
-
-        scale = lax.rsqrt(lax.fori_loop(0, chunks, square, jnp.float32(0)) / n + 1e-5)
-
-        def write(i, _):
-            inside = i * 32 + jnp.arange(32) < n
-            pltriton.store(o_ref.at[pl.ds(i * 32, 32)],
-                           (part(i, x_ref) - mean) * scale * part(i, w_ref), mask=inside)
-
-        lax.fori_loop(0, chunks, write, None)
-
-    row = pl.BlockSpec((None, 128), lambda i: (i, 0))
-    return call(kernel, out_shape=like(6, 100), grid=(6,), out_specs=row, in_specs=[
-        row, pl.BlockSpec((128,), lambda i: (0,)), pl.BlockSpec((1,), lambda i: (0,))])(
-            x, w, jnp.full(1, 100, jnp.int32))
-
-
-@case(ramp(64), wanted=lambda x: np.tanh(x * np.float32(0.1)), tolerance=1e-6, has="tanh",
-      is_interpreted=False)
-def hints_barriers_and_one_instruction(x):
-    def kernel(x_ref, o_ref):
-        first = pl.multiple_of(pl.program_id(0) * 32, 32)
-        pltriton.debug_barrier()
-        o_ref[pl.ds(first, 32)] = pltriton.approx_tanh(x_ref[pl.ds(first, 32)] * 0.1)
-
-    return call(kernel, out_shape=like(64), grid=(2,))(x)

@@ -2,6 +2,7 @@
 
 import gpu_shipped_triton
 import gpu_triton
+import gpu_triton_loops
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,7 +13,7 @@ from jax import lax
 from support import operations, pallascope, pl, pltpu
 from test_gpu_values import run
 
-OWN = cases_of(gpu_triton)
+OWN = cases_of(gpu_triton, gpu_triton_loops)
 CASES = OWN | cases_of(gpu_shipped_triton)
 
 
@@ -131,11 +132,11 @@ def test_what_triton_does_not_take_either_is_named_at_once():
 def test_assembly_is_named():
     def kernel(x_ref, o_ref):
         (o_ref[...],) = pltriton.elementwise_inline_asm(
-            "ex2.approx.f32 $0, $1;", args=[x_ref[...]], constraints="=f,f", pack=1,
+            "abs.f32 $0, $1;", args=[x_ref[...]], constraints="=f,f", pack=1,
             result_shape_dtypes=[like(32)])
 
     assert refused(call(kernel, out_shape=like(32)), ramp(32)) == [
-        "elementwise_inline_asm of 'ex2.approx.f32 $0, $1;'"]
+        "elementwise_inline_asm of 'abs.f32 $0, $1;'"]
 
 
 # ---- what a run finds ----------------------------------------------------------------------

@@ -12,13 +12,14 @@ import gpu_shared
 import gpu_shipped
 import gpu_shipped_triton
 import gpu_triton
+import gpu_triton_loops
 import numpy as np
 import pytest
 from gpu_case import cases_of
 from support import PALLASCOPE, pallascope
 
 CASES = cases_of(gpu_kernels, gpu_loops, gpu_products, gpu_shared, gpu_shipped, gpu_triton,
-                 gpu_shipped_triton)
+                 gpu_triton_loops, gpu_shipped_triton)
 
 
 def run(kernel, *options):
