@@ -26,11 +26,11 @@ void SceneFrames::find(const RunView* run, const ViewState& state)
 
 QRegion SceneFrames::region(const Scene& scene, const Target& selection) const
 {
-    constexpr int kFrame = kSceneFrame;
     QRegion region;
     for (const Hit& hit : scene.hits) {
         if (m_partners.contains(hit.target) || hit.target == selection) {
-            region += toQt(hit.rect).toAlignedRect().adjusted(-kFrame, -kFrame, kFrame, kFrame);
+            region += toQt(hit.rect).toAlignedRect().adjusted(-kSceneFrame, -kSceneFrame,
+                                                              kSceneFrame, kSceneFrame);
         }
     }
     return region;

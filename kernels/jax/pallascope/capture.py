@@ -84,10 +84,11 @@ def capture(fn: Callable[..., Any], *args: Any, chip: str = "tpu_v5e", cores: in
                      for number, array in enumerate(outer.arrays.inputs)
                      if array.value is not None}
         document = _document(name, chip, outer, walk, traced.body)
-    document["lowering"] = (
-        {"reason": "the function asks JAX to interpret a kernel"} if outer.kernels.interprets
-        else lowering_verdict.of(*traced.for_lowering(fn, tree.unflatten(_shapes(leaves))), chip, cores,
-                            mesh))
+    if outer.kernels.interprets:
+        document["lowering"] = {"reason": "the function asks JAX to interpret a kernel"}
+    else:
+        lowered = traced.for_lowering(fn, tree.unflatten(_shapes(leaves)))
+        document["lowering"] = lowering_verdict.of(*lowered, chip, cores, mesh)
     return Kernel(name, document, arrays | constants,
                   frozenset(constants), walk.locations.texts())
 
