@@ -12,6 +12,7 @@
 #include "core/ir/pipeline_facts.h"
 #include "core/ir/print.h"
 #include "core/kernel_file/kernel_file.h"
+#include "core/machine/block_grid.h"
 #include "core/machine/needed.h"
 #include "core/machine/settings.h"
 #include "core/trace/loop_rounds.h"
@@ -131,14 +132,19 @@ nlohmann::ordered_json loopsJson(const ir::Program& program)
     return json;
 }
 
+struct Blocks
+{
+    std::string source; // the place of the core_map
+    trace::BlockGrid grid;
+};
+
 // The blocks of a kernel on the chip that was asked for, or its own. The error says that the kernel
 // is for another kind of chip, or that the chip or the number of registers is wrong.
-Result<std::vector<cost::BlockGrid>> blocksOf(const ir::Program& program,
-                                              const DescribeCommand& command)
+Result<std::vector<Blocks>> blocksOf(const ir::Program& program, const DescribeCommand& command)
 {
     const Result<chip::Chip> chip = command.chip.empty() ? chipOf(program) : loadChip(command.chip);
     if (!chip) {
-        return command.chip.empty() ? Result(std::vector<cost::BlockGrid>()) : chip.error();
+        return command.chip.empty() ? Result(std::vector<Blocks>()) : chip.error();
     }
     const Status fits = command.chip.empty() ? Status(Done{}) : cost::checkTarget(program, *chip);
     if (!fits) {
@@ -154,15 +160,18 @@ Result<std::vector<cost::BlockGrid>> blocksOf(const ir::Program& program,
         return userError("--registers is " + std::to_string(*command.registers) + "; expected 1 to "
                          + std::to_string(chip->multiprocessor->registersPerThread) + ".");
     }
-    return cost::blockGrids(program, *chip, command.registers);
+    std::vector<Blocks> blocks;
+    for (const cost::BlockGrid& grid : cost::blockGrids(program, *chip, command.registers)) {
+        blocks.push_back({program.where(grid.coreMap->location), machine::recorded(grid, {})});
+    }
+    return blocks;
 }
 
-std::string blocksText(const ir::Program& program, const std::vector<cost::BlockGrid>& grids)
+std::string blocksText(const std::vector<Blocks>& blocks)
 {
     std::string text;
-    for (const cost::BlockGrid& grid : grids) {
-        text += "core_map at " + program.where(grid.coreMap->location) + "\n"
-                + analysis::gridText(grid) + "\n";
+    for (const Blocks& one : blocks) {
+        text += "core_map at " + one.source + "\n" + analysis::gridText(one.grid) + "\n";
     }
     return text;
 }
@@ -186,9 +195,9 @@ int describeKernelFile(const DescribeCommand& command, const Result<kernel_file:
     if (!file) {
         return complain(file.error());
     }
-    const Result<std::vector<cost::BlockGrid>> grids = blocksOf(file->program, command);
-    if (!grids) {
-        return complain(grids.error());
+    const Result<std::vector<Blocks>> blocks = blocksOf(file->program, command);
+    if (!blocks) {
+        return complain(blocks.error());
     }
     if (command.json) {
         const ir::Lowering& lowering = file->program.lowering;
@@ -201,9 +210,9 @@ int describeKernelFile(const DescribeCommand& command, const Result<kernel_file:
                                             {"illegal_blocks", illegalBlocks(file->program)},
                                             {"jax_accepts", ir::verdictName(lowering.accepted)},
                                             {"jax_reason", lowering.reason}};
-        for (const cost::BlockGrid& grid : *grids) {
-            described["block_grids"].push_back(nlohmann::ordered_json::parse(
-                analysis::gridJson(grid, file->program.where(grid.coreMap->location))));
+        for (const Blocks& one : *blocks) {
+            described["block_grids"].push_back(
+                analysis::gridJson<nlohmann::ordered_json>(one.grid, one.source));
         }
         fmt::print("{}\n", described.dump(2));
         return kFine;
@@ -211,8 +220,7 @@ int describeKernelFile(const DescribeCommand& command, const Result<kernel_file:
     const std::string chip =
         file->program.chip.empty() ? "" : ", captured for " + file->program.chip;
     fmt::print("{}: a kernel from {}{}\n\n{}\n{}", file->program.name, path, chip,
-               ir::printText(file->program),
-               factsText(file->program) + blocksText(file->program, *grids));
+               ir::printText(file->program), factsText(file->program) + blocksText(*blocks));
     return kFine;
 }
 
@@ -224,16 +232,14 @@ Result<ir::Program> programOf(const KernelInfo& kernel)
     return arguments ? known->build(*arguments) : Result<ir::Program>(arguments.error());
 }
 
-void printKernel(const KernelInfo& kernel)
+void printKernel(const KernelInfo& kernel, const ir::Program& program)
 {
     fmt::print("{}: {}\n\n", kernel.name, kernel.help);
     for (const ParameterInfo& parameter : kernel.parameters) {
         fmt::print("  {:<8} {:<7} default {:<6} {} ({})\n", parameter.name, parameter.type,
                    parameter.defaultValue, parameter.help, allowed(parameter));
     }
-    if (const Result<ir::Program> program = programOf(kernel)) {
-        fmt::print("\n{}\n{}", ir::printText(*program), factsText(*program));
-    }
+    fmt::print("\n{}\n{}", ir::printText(program), factsText(program));
 }
 
 void describeKernelJson(const KernelInfo& kernel)
@@ -260,14 +266,16 @@ void describeKernelJson(const KernelInfo& kernel)
 int describeKernel(const KernelInfo& kernel, const DescribeCommand& command)
 {
     const Result<ir::Program> program = programOf(kernel);
-    const auto grids = program ? blocksOf(*program, command)
-                               : Result<std::vector<cost::BlockGrid>>(program.error());
-    if (!grids) {
-        return complain(grids.error());
+    const Result<std::vector<Blocks>> blocks =
+        program ? blocksOf(*program, command) : Result<std::vector<Blocks>>(program.error());
+    if (!blocks) {
+        return complain(blocks.error());
     }
-    command.json ? describeKernelJson(kernel) : printKernel(kernel);
-    if (!command.json) {
-        fmt::print("{}", blocksText(*program, *grids));
+    if (command.json) {
+        describeKernelJson(kernel);
+    } else {
+        printKernel(kernel, *program);
+        fmt::print("{}", blocksText(*blocks));
     }
     return kFine;
 }
@@ -316,8 +324,8 @@ int listCommand(const std::string& what)
     if (what == "settings") {
         const machine::Settings defaults;
         for (const machine::SettingEntry& entry : machine::settingEntries()) {
-            fmt::print("{:<21} {} (default {}). {}\n", entry.name, fmt::join(entry.values, ", "),
-                       entry.values[entry.get(defaults)], entry.help);
+            fmt::print("{:<21} {} (default {}). {}\n", entry.name,
+                       fmt::join(machine::choicesOf(entry), ", "), entry.get(defaults), entry.help);
         }
         return kFine;
     }

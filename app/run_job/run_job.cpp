@@ -87,8 +87,8 @@ struct PreparedJob
 Result<PreparedJob> prepare(const Job& job)
 {
     const auto begin = std::chrono::steady_clock::now();
-    Result<std::shared_ptr<const machine::Prepared>> prepared =
-        machine::prepare(job.kernel.program, job.chip, job.options.values, job.options.rows);
+    Result<std::shared_ptr<const machine::Prepared>> prepared = machine::prepare(
+        job.kernel.program, job.chip, job.options.values, job.options.rows, job.options.settings);
     if (!prepared) {
         return job.unfit(prepared.error());
     }
@@ -221,7 +221,9 @@ Result<std::unique_ptr<machine::Replay>> startReplay(const RunRequest& request)
     if (!job) {
         return job.error();
     }
-    if (const Status fits = machine::checkFit(job->kernel.program, job->chip); !fits) {
+    if (const Status fits =
+            machine::checkFit(job->kernel.program, job->chip, job->options.settings);
+        !fits) {
         return job->unfit(fits.error());
     }
     const Result<std::vector<Array>> inputs = makeInputs(job->kernel, request.fullValues);

@@ -59,7 +59,7 @@ std::optional<FinishedRun> viewWithoutRun(const RunRequest& request, const Error
     }
     const Result<chip::Chip> chip =
         request.chip.empty() ? chipOf(kernel->program) : loadChip(request.chip);
-    if (!chip || machine::checkFit(kernel->program, *chip)) {
+    if (!chip || machine::checkFit(kernel->program, *chip, request.settings)) {
         return std::nullopt;
     }
     const Result<std::shared_ptr<const trace::Trace>> trace = machine::traceWithoutRun(

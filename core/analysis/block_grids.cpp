@@ -1,44 +1,52 @@
 #include "core/analysis/block_grids.h"
 
-#include "core/base/shape.h"
-
-#include <nlohmann/json.hpp>
+#include "core/base/format.h"
 
 namespace pallascope::analysis {
 
-std::string gridJson(const cost::BlockGrid& grid, const std::string& source)
+std::string sourceText(const trace::Info& info, const trace::SourceLine& line)
 {
-    nlohmann::ordered_json allowed = nlohmann::ordered_json::object(),
-                           limits = nlohmann::ordered_json::array();
-    for (std::size_t i = 0; i < cost::kOccupancyLimitNames.size(); ++i) {
-        allowed[std::string(cost::kOccupancyLimitNames[i])] = grid.occupancy.allowed[i];
-    }
-    for (const cost::OccupancyLimit limit : grid.occupancy.limits) {
-        limits.push_back(cost::kOccupancyLimitNames[static_cast<std::size_t>(limit)]);
-    }
-    return nlohmann::ordered_json{
-        {"source", source.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(source)},
-        {"threads", grid.block.threads},
-        {"warpgroups", ceilDiv(grid.block.threads, chip::kWarpgroupThreads)},
-        {"shared_bytes", grid.shared.total().value()},
-        {"barriers", grid.shared.barriers},
-        {"registers_per_thread", grid.block.registersPerThread},
-        {"registers_assumed", grid.assumesRegisters},
-        {"blocks_per_sm", grid.occupancy.blocks},
-        {"warps_per_sm", grid.occupancy.warps},
-        {"limited_by", std::move(limits)},
-        {"allowed_blocks", std::move(allowed)},
-        {"blocks", grid.blocks},
-        {"blocks_at_a_time", grid.waves.atATime},
-        {"waves", grid.waves.waves},
-        {"last_wave_blocks", grid.waves.last}}
-        .dump();
+    return line.file < 0 ? ""
+                         : info.sources[static_cast<std::size_t>(line.file)].path + ":"
+                               + std::to_string(line.line);
 }
 
-std::string gridText(const cost::BlockGrid& grid)
+std::vector<std::string> linesOf(const trace::BlockGrid& grid)
+{
+    std::string of = bytesText(grid.arrays) + " of arrays";
+    of += grid.hasReductions ? " and of scratch for reductions" : "";
+    of += grid.barriers > 0 ? ", " + counted(grid.barriers, "barrier", "barriers") : "";
+    const bool whole = grid.threads % chip::kWarpgroupThreads == 0;
+    const std::string has =
+        whole ? counted(grid.threads / chip::kWarpgroupThreads, "warpgroup", "warpgroups")
+              : counted(ceilDiv(grid.threads, chip::kWarpThreads), "warp", "warps");
+    std::vector<std::string> lines{"a block has " + has + " and takes "
+                                   + countText(grid.shared.value())
+                                   + " bytes of shared memory: " + of};
+    std::string limits, allowed;
+    for (const trace::BlockLimit& limit : grid.allowed) {
+        if (limit.blocks == grid.blocksPerSm) {
+            limits += (limits.empty() ? "" : " and ") + limit.name;
+        }
+        allowed += (allowed.empty() ? "" : ", ") + limit.name + " " + countText(limit.blocks);
+    }
+    lines.push_back("an SM runs " + counted(grid.blocksPerSm, "block", "blocks") + " at a time ("
+                    + countText(grid.warpsPerSm) + " of " + countText(grid.warpsAtMost)
+                    + " warps), limited by " + limits + "; each alone allows: " + allowed);
+    lines.push_back(countText(grid.registers) + " registers a thread"
+                    + (grid.assumesRegisters ? " are assumed, the most with which one block fits; "
+                                               "the compiler decides how many there are"
+                                             : ""));
+    lines.push_back(counted(grid.blocks, "block", "blocks") + " in "
+                    + counted(grid.waves, "wave", "waves") + " of " + countText(grid.atATime)
+                    + " at a time; the last has " + countText(grid.last));
+    return lines;
+}
+
+std::string gridText(const trace::BlockGrid& grid)
 {
     std::string text;
-    for (const std::string& line : cost::linesOf(grid)) {
+    for (const std::string& line : linesOf(grid)) {
         text += (text.empty() ? "blocks  " : "\n        ") + line;
     }
     return text;

@@ -6,8 +6,31 @@
 
 namespace pallascope::analysis {
 
+namespace {
+
+// The SMs of one device that run blocks; 0 if it is not a GPU.
+std::int64_t smsUsed(const trace::Info& info)
+{
+    std::int64_t used = 0;
+    for (const trace::BlockGrid& grid : info.blockGrids) {
+        if (grid.blocksPerSm > 0) {
+            used = std::max(used, std::min(grid.blocks, grid.atATime / grid.blocksPerSm));
+        }
+    }
+    return used;
+}
+
+} // namespace
+
 std::int64_t agentsUsed(const trace::Info& info)
 {
+    std::int64_t agents = 0; // of the blocks that are there at a time
+    for (const trace::BlockGrid& grid : info.blockGrids) {
+        agents = std::max(agents, std::min(grid.blocks, grid.atATime) * grid.agents);
+    }
+    if (agents > 0) {
+        return agents * info.deviceCount();
+    }
     std::int32_t last = 0;
     for (const trace::Pipeline& pipeline : info.pipelines) {
         last = std::max(last, pipeline.agent);
@@ -26,6 +49,10 @@ std::int64_t ownersOf(const trace::Info& info, const chip::Chip& chip, std::size
         });
     };
     const bool isOwned = std::any_of(chip.agents.begin(), chip.agents.end(), has);
+    // The agents of an SM share its units, however many blocks it runs.
+    if (chip.agents.front().sharesUnits && has(chip.agents.front()) && smsUsed(info) > 0) {
+        return smsUsed(info) * info.deviceCount();
+    }
     const std::int64_t used = agentsUsed(info);
     std::int64_t owning = 0, known = 0;
     for (std::size_t agent = 0;

@@ -6,8 +6,8 @@
 
 namespace pallascope::analysis {
 
-// How many of the agents that take part own this unit; all of them if the chip has no such kind of
-// agent. Units without an owner belong to the first kind.
+// How many of the agents that take part own this unit, on a GPU how many SMs that run blocks; all
+// of them if the chip has no such kind of agent. Units without an owner belong to the first kind.
 [[nodiscard]] std::int64_t ownersOf(const trace::Info& info, const chip::Chip& chip,
                                     std::size_t unit);
 

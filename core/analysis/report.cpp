@@ -40,6 +40,7 @@ private:
     void traffic(Report& report) const;
     void split(Report& report) const;
     void memory(Report& report) const;
+    void countBlocks(Report& report) const;
     void bound(Report& report) const;
     void roofline(Report& report) const;
     [[nodiscard]] Picoseconds unitBusy(std::size_t unit) const;
@@ -167,6 +168,34 @@ void Accounting::split(Report& report) const
     split.idle = left;
 }
 
+// On a GPU several blocks have their memory on an SM at a time. The buffers are those of a block
+// that needs most; blocks of another core_map may need more together.
+void Accounting::countBlocks(Report& report) const
+{
+    const auto& grids = m_info.blockGrids;
+    const auto largest =
+        std::max_element(grids.begin(), grids.end(),
+                         [](const auto& a, const auto& b) { return a.arrays < b.arrays; });
+    if (largest == grids.end()) {
+        return;
+    }
+    report.blocksTogether = largest->together();
+    const auto times = [&](Bytes bytes) { // of any file: may wrap
+        return Bytes(
+            static_cast<std::int64_t>(static_cast<std::uint64_t>(bytes.value())
+                                      * static_cast<std::uint64_t>(report.blocksTogether)));
+    };
+    report.vmemPeak = times(report.vmemPeak);
+    for (UsedMemory& used : report.vmemByOperand) {
+        used.bytes = times(used.bytes);
+    }
+    for (const trace::BlockGrid& grid : grids) {
+        if (&grid != &*largest) {
+            report.vmemPeak = std::max(report.vmemPeak, grid.arrays * grid.together());
+        }
+    }
+}
+
 // Pipelines that run one after the other use the same bytes, so what counts is the one that needs
 // most.
 void Accounting::memory(Report& report) const
@@ -190,6 +219,7 @@ void Accounting::memory(Report& report) const
         before = buffer.operand;
         report.vmemByOperand.back().bytes += buffer.bytes;
     }
+    countBlocks(report);
     const trace::Memory& memory = m_info.memories[static_cast<std::size_t>(onChip)];
     report.onChipName = memory.name;
     report.vmemTemporariesEstimate = m_info.temporariesEstimate;

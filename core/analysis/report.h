@@ -180,7 +180,9 @@ struct Report
     std::vector<std::pair<std::string, Picoseconds>> busy;
     std::int64_t stalledSteps = 0; // steps after the first that waited for a copy
     std::string onChipName; // of the memory where blocks are copied to: "VMEM", on a GPU "SMEM"
-    Bytes vmemPeak;         // of that memory, like all that follow
+    // Of that memory, like all that follow. On a GPU of all blocks that an SM has at a time.
+    Bytes vmemPeak;
+    std::int64_t blocksTogether = 1; // these blocks
     std::vector<UsedMemory> vmemByOperand;
     Bytes vmemTemporariesEstimate;
     Bytes vmemScopedLimit;
@@ -240,7 +242,7 @@ struct Point
 [[nodiscard]] std::int64_t periodSteps(const trace::Trace& trace);
 [[nodiscard]] Picoseconds periodTime(const trace::Trace& trace);
 
-// How many agents have pipelines or semaphores; at least 1.
+// How many agents have pipelines or semaphores, on a GPU how many run blocks; at least 1.
 [[nodiscard]] std::int64_t agentsUsed(const trace::Info& info);
 
 // The time of the whole run by source line, averaged over agents; the sum is the run's time. The

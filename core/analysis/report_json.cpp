@@ -1,4 +1,5 @@
 #include "core/analysis/band.h"
+#include "core/analysis/block_grids.h"
 #include "core/analysis/losses.h"
 
 #include <nlohmann/json.hpp>
@@ -30,13 +31,6 @@ Json parameter(const std::string& text)
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     return error == std::errc() && end == text.data() + text.size() ? Json(value) : Json(text);
-}
-
-std::string place(const trace::Info& info, const trace::SourceLine& line)
-{
-    return line.file < 0 ? ""
-                         : info.sources[static_cast<std::size_t>(line.file)].path + ":"
-                               + std::to_string(line.line);
 }
 
 Json parameters(const Report& report, const trace::Info& info)
@@ -75,7 +69,7 @@ Json findingsJson(const trace::Info& info)
             {"message", finding.message},
             {"operand", finding.operand.empty() ? Json(nullptr) : Json(finding.operand)},
             {"step", finding.step < 0 ? Json(nullptr) : Json(finding.step)}};
-        const std::string source = place(info, finding.source);
+        const std::string source = sourceText(info, finding.source);
         row["source"] = source.empty() ? Json(nullptr) : Json(source);
         row["count"] = finding.count;
         if (finding.relatedStep) {
@@ -210,6 +204,9 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["vmem_temporaries_estimate_bytes"] = report.vmemTemporariesEstimate.value();
     json["vmem_scoped_limit_bytes"] = report.vmemScopedLimit.value();
     json["vmem_capacity_bytes"] = report.vmemCapacity.value();
+    for (const trace::BlockGrid& grid : info.blockGrids) {
+        json["block_grids"].push_back(gridJson<Json>(grid, sourceText(info, grid.source)));
+    }
     json["result"] = checkJson(report.check);
     json["findings"] = findingsJson(info);
     const auto kept = static_cast<std::int64_t>(info.prints.size());

@@ -1,4 +1,5 @@
 #include "core/analysis/band.h"
+#include "core/analysis/block_grids.h"
 #include "core/analysis/losses.h"
 #include "core/analysis/speedup.h"
 #include "core/base/format.h"
@@ -118,6 +119,9 @@ std::string memoryLine(const Report& report)
     std::string text = fmt::format("{:<7} {} of {}, scoped limit {}", report.onChipName,
                                    bytesText(report.vmemPeak), bytesText(report.vmemCapacity),
                                    bytesText(report.vmemScopedLimit));
+    if (report.blocksTogether > 1) {
+        text += fmt::format(" for {} blocks on an SM", report.blocksTogether);
+    }
     for (std::size_t i = 0; i < report.vmemByOperand.size(); ++i) {
         const UsedMemory& used = report.vmemByOperand[i];
         text += fmt::format("{}{} {}", i > 0 ? ", " : ": ",
@@ -126,6 +130,19 @@ std::string memoryLine(const Report& report)
     return text
            + fmt::format("; temporaries about {} (estimate)",
                          bytesText(report.vmemTemporariesEstimate));
+}
+
+// Where there are several core_maps, each with its place.
+std::string blockLines(const trace::Info& info)
+{
+    std::string text;
+    for (const trace::BlockGrid& grid : info.blockGrids) {
+        if (info.blockGrids.size() > 1) {
+            text += fmt::format("blocks  of the core_map at {}:\n", sourceText(info, grid.source));
+        }
+        text += gridText(grid) + "\n";
+    }
+    return text;
 }
 
 std::string splitLine(const Report& report)
@@ -198,8 +215,9 @@ std::string toText(const Report& report, const trace::Info& info,
 {
     return timeLine(report, info) + "\nbound   " + plain(verdict(report, info, alternatives)) + "\n"
            + trafficLine(report) + "\n" + (report.l2 ? cacheLine(*report.l2) + "\n" : "")
-           + memoryLine(report) + "\n" + splitLine(report) + "\n" + beyondLine(report) + "\n"
-           + adviceLine(report) + "\n" + helpLine(report, info, alternatives) + "\n";
+           + memoryLine(report) + "\n" + blockLines(info) + splitLine(report) + "\n"
+           + beyondLine(report) + "\n" + adviceLine(report) + "\n"
+           + helpLine(report, info, alternatives) + "\n";
 }
 
 } // namespace pallascope::analysis

@@ -129,6 +129,11 @@ BlockShared blockShared(const ir::Program& program, const ir::Operation& coreMap
     return shared;
 }
 
+std::int64_t threadsOf(const ir::CoreMapParams& mesh)
+{
+    return std::int64_t{mesh.cores} * mesh.threads;
+}
+
 std::vector<BlockGrid> blockGrids(const ir::Program& program, const chip::Chip& chip,
                                   std::optional<std::int64_t> registers)
 {
@@ -140,7 +145,7 @@ std::vector<BlockGrid> blockGrids(const ir::Program& program, const chip::Chip& 
     for (const ir::Operation* coreMap : coreMapsOf(program)) {
         const auto& mesh = std::get<ir::CoreMapParams>(coreMap->params);
         BlockGrid grid{.coreMap = coreMap, .shared = blockShared(program, *coreMap)};
-        grid.block.threads = std::int64_t{mesh.cores} * mesh.threads;
+        grid.block.threads = threadsOf(mesh);
         grid.block.registersPerThread = registers.value_or(mostRegisters(grid.block.threads, sm));
         grid.assumesRegisters = !registers;
         grid.warpsAtMost = sm.warps();
@@ -153,46 +158,36 @@ std::vector<BlockGrid> blockGrids(const ir::Program& program, const chip::Chip& 
     return grids;
 }
 
-std::vector<std::string> linesOf(const BlockGrid& grid)
+namespace {
+
+Status checkRegisters(const chip::Chip& chip, std::int64_t registers)
 {
-    const BlockShared& shared = grid.shared;
-    std::string of = bytesText(shared.arrays) + " of arrays";
-    of += shared.hasReductions ? " and of scratch for reductions" : "";
-    of += shared.barriers > 0 ? ", " + counted(shared.barriers, "barrier", "barriers") : "";
-    const std::int64_t warps = grid.block.threads / chip::kWarpThreads,
-                       warpgroups = grid.block.threads / chip::kWarpgroupThreads;
-    const bool whole = grid.block.threads % chip::kWarpgroupThreads == 0;
-    std::vector<std::string> lines{
-        "a block has "
-        + (whole ? counted(warpgroups, "warpgroup", "warpgroups") : counted(warps, "warp", "warps"))
-        + " and takes " + countText(shared.total().value()) + " bytes of shared memory: " + of};
-    std::string limits, allowed;
-    for (const OccupancyLimit limit : grid.occupancy.limits) {
-        limits += (limits.empty() ? "" : " and ")
-                  + std::string(kOccupancyLimitNames[static_cast<std::size_t>(limit)]);
+    const std::vector<About> subject{{Subject::Setting, "registers"}};
+    if (!chip.multiprocessor) {
+        return userError("The setting registers says how many a thread of a GPU has, which "
+                             + chip.title + " is not.",
+                         subject);
     }
-    for (std::size_t i = 0; i < kOccupancyLimitNames.size(); ++i) {
-        allowed += (i == 0 ? "" : ", ") + std::string(kOccupancyLimitNames[i]) + " "
-                   + countText(grid.occupancy.allowed[i]);
+    const std::int64_t most = chip.multiprocessor->registersPerThread;
+    if (registers < 1 || registers > most) {
+        return userError("The setting registers is " + std::to_string(registers)
+                             + "; expected most or 1 to " + std::to_string(most) + ".",
+                         subject);
     }
-    lines.push_back("an SM runs " + counted(grid.occupancy.blocks, "block", "blocks")
-                    + " at a time (" + countText(grid.occupancy.warps) + " of "
-                    + countText(grid.warpsAtMost) + " warps), limited by " + limits
-                    + "; each alone allows: " + allowed);
-    lines.push_back(countText(grid.block.registersPerThread) + " registers a thread"
-                    + (grid.assumesRegisters ? " are assumed, the most with which one block fits; "
-                                               "the compiler decides how many there are"
-                                             : ""));
-    lines.push_back(counted(grid.blocks, "block", "blocks") + " in "
-                    + counted(grid.waves.waves, "wave", "waves") + " of "
-                    + countText(grid.waves.atATime) + " at a time; the last has "
-                    + countText(grid.waves.last));
-    return lines;
+    return Done{};
 }
 
-Status checkBlocks(const ir::Program& program, const chip::Chip& chip)
+} // namespace
+
+Status checkBlocks(const ir::Program& program, const chip::Chip& chip,
+                   std::optional<std::int64_t> registers)
 {
-    for (const BlockGrid& grid : blockGrids(program, chip)) {
+    if (registers) {
+        if (Status status = checkRegisters(chip, *registers); !status) {
+            return status;
+        }
+    }
+    for (const BlockGrid& grid : blockGrids(program, chip, registers)) {
         const chip::Multiprocessor& sm = *chip.multiprocessor;
         const std::string where = program.where(grid.coreMap->location);
         if (grid.block.threads > sm.threadsPerBlock) {
@@ -208,6 +203,14 @@ Status checkBlocks(const ir::Program& program, const chip::Chip& chip)
                               + countText(grid.block.shared.value()) + " bytes of shared memory; "
                               + chip.title + " has " + countText(sm.sharedPerBlock.value())
                               + " for a block. Fewer slots or smaller tiles need less.");
+        }
+        if (grid.occupancy.blocks == 0) {
+            return limitError(where + ": with " + countText(grid.block.registersPerThread)
+                              + " registers a thread, a block of " + program.name + " with "
+                              + countText(grid.block.threads) + " threads does not fit; "
+                              + chip.title + " has " + countText(sm.registers) + " in an SM, so "
+                              + countText(mostRegisters(grid.block.threads, sm))
+                              + " a thread are the most.");
         }
     }
     return Done{};

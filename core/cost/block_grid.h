@@ -41,16 +41,18 @@ struct BlockGrid
     Waves waves;
 };
 
+// How many threads a block of a core_map has.
+[[nodiscard]] std::int64_t threadsOf(const ir::CoreMapParams& mesh);
+
 // One for each core_map, in program order; none on chips without multiprocessors. How many
 // registers a thread has is not known before a kernel is compiled: without `registers`, it is the
 // most with which one block fits.
 [[nodiscard]] std::vector<BlockGrid> blockGrids(const ir::Program& program, const chip::Chip& chip,
                                                 std::optional<std::int64_t> registers = {});
 
-// Sentences about the grid for people, without the place of its core_map.
-[[nodiscard]] std::vector<std::string> linesOf(const BlockGrid& grid);
-
-// Fails with a limit error if not even one block of some core_map fits on a multiprocessor.
-[[nodiscard]] Status checkBlocks(const ir::Program& program, const chip::Chip& chip);
+// Fails with a user error if `registers` is no number of registers that a thread of the chip can
+// have, and with a limit error if not even one block of some core_map fits on a multiprocessor.
+[[nodiscard]] Status checkBlocks(const ir::Program& program, const chip::Chip& chip,
+                                 std::optional<std::int64_t> registers = {});
 
 } // namespace pallascope::cost

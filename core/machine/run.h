@@ -72,18 +72,24 @@ struct RunResult
 // Checks what must hold before anything runs; run() calls it first. Blocks must fit into their
 // memories, arrays into HBM (limit errors with the bytes), and the steps into kMostSteps, or
 // kMostRecordedSteps if rows are recorded.
-[[nodiscard]] Status checkFit(const ir::Program& program, const chip::Chip& chip);
+// Of the settings, those for GPUs count: a chip that is not a GPU takes only their defaults (a user
+// error), and a thread may have no more registers than the chip allows.
+[[nodiscard]] Status checkFit(const ir::Program& program, const chip::Chip& chip,
+                              const Settings& settings = {});
 
 // `rows` as in Options. The program and the chip must outlive the result. It is a user error if
 // program and chip do not fit each other (a dtype, a memory, a block), and a limit error if the
-// blocks exceed a memory or the arrays exceed HBM.
-[[nodiscard]] Result<std::shared_ptr<const Prepared>>
-prepare(const ir::Program& program, const chip::Chip& chip, ValueMode values, bool rows);
+// blocks exceed a memory or the arrays exceed HBM. Of the settings, those for GPUs count, as in
+// checkFit().
+[[nodiscard]] Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program,
+                                                              const chip::Chip& chip,
+                                                              ValueMode values, bool rows,
+                                                              const Settings& settings = {});
 
 // `inputs` has one array for each input argument, in order; if values are only `needed` they may be
-// shapes. `options` must have the values and rows of prepare(). A missing input is a user error.
-// Too many steps are a limit error; a cancelled run has an error of its own kind. Findings are in
-// the trace and are not errors.
+// shapes. `options` must have the values, rows and settings for GPUs of prepare(). A missing input
+// is a user error. Too many steps are a limit error; a cancelled run has an error of its own kind.
+// Findings are in the trace and are not errors.
 [[nodiscard]] Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs,
                                     const Options& options);
 

@@ -4,12 +4,15 @@
 
 #include "core/base/element.h"
 #include "core/base/result.h"
+#include "core/chip/clock.h"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pallascope::machine {
 
@@ -47,23 +50,31 @@ struct Settings
     OutOfBoundsReads outOfBoundsReads = OutOfBoundsReads::Raise;
     DmaMode dmaExecutionMode = DmaMode::Timed;
     DetectRaces detectRaces = DetectRaces::Yes;
+    // Of GPUs. The registers of a thread; absent: the most with which one block fits.
+    std::optional<std::int64_t> registers;
+    chip::Clock clock = chip::Clock::Sustained;
     bool operator==(const Settings&) const = default;
 };
 
-// One setting under the name that people use. Its value is an index into `values`.
+// One setting under the name that people use.
 struct SettingEntry
 {
     std::string_view name;
     std::span<const std::string_view> values;
-    std::string_view help; // one sentence
-    std::size_t (*get)(const Settings& settings);
-    void (*set)(Settings& settings, std::size_t value);
+    std::string_view help;     // one sentence
+    bool ofGpu = false;        // it says nothing about other chips
+    bool takesNumbers = false; // whole numbers above 0 are values, too
+    std::string (*get)(const Settings& settings);
+    bool (*set)(Settings& settings, std::string_view value); // false: no such value
 };
 
 [[nodiscard]] std::span<const SettingEntry> settingEntries();
 
-// The name of each setting's value.
-[[nodiscard]] std::map<std::string, std::string> namesOf(const Settings& settings);
+// What a setting can be, for people: "nan", "a whole number".
+[[nodiscard]] std::vector<std::string> choicesOf(const SettingEntry& entry);
+
+// The name of each setting's value; of those for GPUs only if the chip is one.
+[[nodiscard]] std::map<std::string, std::string> namesOf(const Settings& settings, bool isGpu);
 // The defaults except for the settings named here. The error lists the values that were expected.
 [[nodiscard]] Result<Settings> settingsOf(const std::map<std::string, std::string>& names);
 

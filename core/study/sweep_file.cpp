@@ -177,7 +177,11 @@ SweepSubject subjectOf(const std::string& kernel, const Parameters& fixed,
                        const std::string& version, const machine::Settings& settings,
                        const std::vector<chip::Chip>& chips, const std::string& fileFingerprint)
 {
-    SweepSubject subject{kernel, fixed, version, machine::namesOf(settings), {}, fileFingerprint};
+    const bool anyGpu = std::any_of(chips.begin(), chips.end(), [](const chip::Chip& chip) {
+        return chip.multiprocessor.has_value();
+    });
+    SweepSubject subject{kernel, fixed,          version, machine::namesOf(settings, anyGpu),
+                         {},     fileFingerprint};
     for (const chip::Chip& chip : chips) {
         Fingerprint fingerprint;
         fingerprint.add(chip.json);
@@ -281,7 +285,7 @@ Result<std::vector<SweepRow>> rowsFromJson(const std::string& text, const SweepS
             json.at("kernel").get<std::string>(),
             json.at("parameters").get<Parameters>(),
             json.at("program_version").get<std::string>(),
-            json.value("settings", machine::namesOf({})), // older files have none
+            json.value("settings", machine::namesOf({}, false)), // older files have none
             json.at("chips").get<std::map<std::string, std::string>>(),
             json.value("file", std::string()) /* older files had none */};
         if (found.kernel != subject.kernel || found.fixed != subject.fixed) {

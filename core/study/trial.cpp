@@ -1,6 +1,7 @@
 // Runs a program without rows and summarizes the run.
 #include "core/study/trial.h"
 
+#include "core/chip/clock.h"
 #include "core/cost/budget.h"
 #include "core/ir/mesh.h"
 #include "core/machine/run.h"
@@ -45,7 +46,11 @@ Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip,
     if (!run) {
         return run.error();
     }
-    Result<analysis::Report> report = analysis::report(run->info, run->sums, chip);
+    const Result<chip::Chip> clocked = chip::atClock(chip, settings.clock);
+    if (!clocked) {
+        return clocked.error();
+    }
+    Result<analysis::Report> report = analysis::report(run->info, run->sums, *clocked);
     if (!report) {
         return report.error();
     }

@@ -141,6 +141,23 @@ std::string kindOfAgent(const std::string& name)
     return kind;
 }
 
+std::optional<std::string> nameOfPlace(const std::string& agent)
+{
+    const std::size_t place = agent.find(" place ");
+    if (place == std::string::npos) {
+        return std::nullopt;
+    }
+    std::string name = agent.substr(0, place);
+    std::string rest = agent.substr(place + 1);
+    for (std::size_t space = rest.find(' '); space != std::string::npos; space = rest.find(' ')) {
+        rest = rest.substr(space + 1);
+        if (const std::string word = rest.substr(0, rest.find(' ')); isNumber(word)) {
+            name += "." + word;
+        }
+    }
+    return name;
+}
+
 Agents agentsOf(const Trace& trace)
 {
     const Info& info = trace.info();

@@ -4,6 +4,7 @@
 
 #include "core/trace/trace.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,10 @@ struct Agents
 
 // The name of an agent without its numbers.
 [[nodiscard]] std::string kindOfAgent(const std::string& name);
+
+// A short name of an agent whose slot has several places for blocks: "SM 3.1.0" of "SM 3 place 1
+// Warpgroup 0". None for other agents.
+[[nodiscard]] std::optional<std::string> nameOfPlace(const std::string& agent);
 
 // "SparseCore 0 vector subcore 0–3, 7 · SparseCore 1 vector subcore 2"
 [[nodiscard]] std::string agentNames(const Info& info, const std::vector<std::int32_t>& agents);

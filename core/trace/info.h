@@ -291,6 +291,43 @@ struct Check
     bool operator==(const Check&) const = default;
 };
 
+// How many blocks an SM could run at a time if nothing but this limited them.
+struct BlockLimit
+{
+    std::string name; // "registers", "shared memory"
+    std::int64_t blocks = 0;
+    bool operator==(const BlockLimit&) const = default;
+};
+
+// How the blocks of a core_map's grid run on a GPU: what one takes of an SM, how many run on it at
+// a time, and in how many waves all of them run if they take equally long.
+struct BlockGrid
+{
+    SourceLine source;            // of the core_map
+    std::int64_t threads = 128;   // of a block
+    std::int64_t agents = 1;      // that these are
+    Bytes shared;                 // of the memory SMEM, for one block
+    Bytes arrays;                 // the part of it that is not barriers
+    std::int64_t barriers = 0;    // in it
+    bool hasReductions = false;   // whether scratch for these is a part of `arrays`
+    std::int64_t registers = 0;   // of a thread
+    bool assumesRegisters = true; // these are the most with which one block fits
+    std::int64_t blocksPerSm = 0; // at a time
+    std::int64_t warpsPerSm = 0, warpsAtMost = 0;
+    std::vector<BlockLimit> allowed; // the least of these is blocksPerSm
+    std::int64_t blocks = 1;         // of the grid
+    std::int64_t atATime = 0, waves = 0;
+    std::int64_t last = 0; // blocks of the last wave
+    bool operator==(const BlockGrid&) const = default;
+
+    // How many of its blocks are on the fullest SM at a time.
+    [[nodiscard]] std::int64_t together() const
+    {
+        const std::int64_t sms = blocksPerSm > 0 ? atATime / blocksPerSm : 0;
+        return sms > 0 ? std::min(blocksPerSm, (blocks + sms - 1) / sms) : 1;
+    }
+};
+
 struct Info
 {
     std::string kernel;
@@ -316,6 +353,7 @@ struct Info
     SharedList<Operand> operands;
     SharedList<Buffer> buffers;
     std::vector<Semaphore> semaphores; // without those that pipelines use internally
+    std::vector<BlockGrid> blockGrids; // of its core_maps, in program order; none but on GPUs
     std::vector<Loop> loops;           // in program order, so that a loop comes after its parent
     std::vector<Shape> copiedShapes;   // of the ends of manual DMA, each once
     SharedList<SegmentTemplate> templates;

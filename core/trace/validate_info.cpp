@@ -114,6 +114,29 @@ Status checkHardware(const Info& info)
     return Done{};
 }
 
+// The bounds are far above what a chip has, and keep products of two numbers within 64 bits.
+Status checkBlockGrids(const Info& info)
+{
+    constexpr std::int64_t kMostTogether = 1 << 20, kMostBlocks = std::int64_t{1} << 31;
+    for (std::size_t i = 0; i < info.blockGrids.size(); ++i) {
+        const BlockGrid& grid = info.blockGrids[i];
+        const auto are = [](std::int64_t least, std::int64_t most, auto... numbers) {
+            return ((numbers >= least && numbers <= most) && ...);
+        };
+        if (!are(1, kMostTogether, grid.threads, grid.agents, grid.blocksPerSm, grid.atATime)
+            || !are(0, kMostTogether, grid.barriers, grid.registers, grid.warpsPerSm,
+                    grid.warpsAtMost)
+            || !are(0, kMostBlocks, grid.shared.value(), grid.arrays.value(), grid.blocks,
+                    grid.waves, grid.last)) {
+            return broken("block_grids[{}] has a number that is negative or too large", i);
+        }
+        if (Status status = checkSource(info, grid.source, "block_grids", i); !status) {
+            return status;
+        }
+    }
+    return Done{};
+}
+
 Status checkPipelines(const Info& info)
 {
     for (std::size_t i = 0; i < info.pipelines.size(); ++i) {
@@ -315,8 +338,8 @@ Status validateInfo(const Info& info, const Info* checked)
     if (Status status = known ? Status(Done{}) : checkProgram(info); !status) {
         return status;
     }
-    for (const auto check : {checkReported, checkHardware, checkPipelines, checkBuffers,
-                             checkSemaphores, checkLoops}) {
+    for (const auto check : {checkReported, checkHardware, checkBlockGrids, checkPipelines,
+                             checkBuffers, checkSemaphores, checkLoops}) {
         if (Status status = check(info); !status) {
             return status;
         }

@@ -223,6 +223,35 @@ void describe(A& a, T& check)
     a("method", check.method);
 }
 
+template<class A, MaybeConst<trace::BlockLimit> T>
+void describe(A& a, T& limit)
+{
+    a("name", limit.name);
+    a("blocks", limit.blocks);
+}
+
+template<class A, MaybeConst<trace::BlockGrid> T>
+void describe(A& a, T& grid)
+{
+    a("source", grid.source);
+    a("threads", grid.threads);
+    a("agents", grid.agents);
+    a("shared_bytes", grid.shared);
+    a("array_bytes", grid.arrays);
+    a("barriers", grid.barriers);
+    a("has_reductions", grid.hasReductions);
+    a("registers_per_thread", grid.registers);
+    a("registers_assumed", grid.assumesRegisters);
+    a("blocks_per_sm", grid.blocksPerSm);
+    a("warps_per_sm", grid.warpsPerSm);
+    a("most_warps_per_sm", grid.warpsAtMost);
+    a("allowed_blocks", grid.allowed);
+    a("blocks", grid.blocks);
+    a("blocks_at_a_time", grid.atATime);
+    a("waves", grid.waves);
+    a("last_wave_blocks", grid.last);
+}
+
 template<class A, MaybeConst<trace::Info> T>
 void describe(A& a, T& info)
 {
@@ -247,6 +276,7 @@ void describe(A& a, T& info)
     a("operands", info.operands);
     a("buffers", info.buffers);
     a.optional("semaphores", info.semaphores);
+    a.unlessEmpty("block_grids", info.blockGrids);
     a.unlessEmpty("loops", info.loops);
     a.unlessEmpty("copied_shapes", info.copiedShapes);
     a("templates", info.templates);

@@ -76,8 +76,12 @@ class Values(Case):
             self.refused(*command, "--set", "speed=1", says=('"speed"', "detect_races"))
             self.refused(*command, "--set", "detect_races=1", says=("detect_races", '"1"', "true"))
             self.refused(*command, "--set", "detect_races", says=("detect_races", "NAME=VALUE"))
+            self.refused(*command, "--set", "registers=0", says=("registers", '"0"', "a whole number"))
         twice = ("--set", "detect_races=true") * 2
         self.refused("run", "matmul", *twice, says=("detect_races", "twice"))
+        for command in (("run", "matmul"), ("compare", "matmul", "matmul")):
+            self.refused(*command, "--set", "registers=64", says=("registers", "a thread of a GPU"))
+            self.refused(*command, "--set", "clock=boost", says=("clock", "GPUs", "TPU v5e"))
 
     def test_choices(self):
         self.refused("run", "matmul", "-p", "order=iij", says=('"iij"', "ijk", "kji"))

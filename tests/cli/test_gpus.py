@@ -75,6 +75,28 @@ class Gpus(Case):
                          (216, 3, 80))
         self.assertNotIn("block_grids", json.loads(self.output("describe", EXAMPLE, "--json")))
 
+    def test_a_run_says_how_its_blocks_ran(self):
+        self.write("k.kernel.json", kernel(slots=2, warpgroups=1))
+        run = ("run", "k.kernel.json", "--values", "needed")
+        ran = strict_json(self.output(*run, "--json", "--trace", "t.trace.json"))
+        described = strict_json(self.output("describe", "k.kernel.json", "--json"))
+        self.assertEqual(ran["block_grids"], described["block_grids"])
+        grid, = ran["block_grids"]
+        self.assertEqual((grid["blocks_per_sm"], grid["waves"], grid["last_wave_blocks"]), (2, 2, 248))
+        self.assertEqual(ran["vmem_peak_bytes"], 2 * 2 * 128 * 64 * 2)
+        self.assertEqual(sum(ran["vmem_by_operand"].values()), ran["vmem_peak_bytes"])
+        self.assertEqual((ran["settings"]["registers"], ran["settings"]["clock"]), ("most", "sustained"))
+        self.assertEqual(strict_json(self.output("report", "t.trace.json", "--json"))["block_grids"], ran["block_grids"])
+        self.assertIn("for 2 blocks on an SM", self.output(*run))
+        self.assertIn("an SM runs 2 blocks at a time", self.output(*run))
+        more, = strict_json(self.output(*run, "--json", "--set", "registers=64"))["block_grids"]
+        self.assertEqual((more["blocks_per_sm"], more["registers_per_thread"], more["registers_assumed"]),
+                         (6, 64, False))
+        self.refused(*run, "--set", "registers=256", says=("registers is 256", "1 to 255"))
+        boost = strict_json(self.output(*run, "--json", "--set", "clock=boost"))
+        self.assertEqual(boost["settings"]["clock"], "boost")
+        self.assertNotIn("block_grids", self.report("matmul", SMALL))
+
     def test_what_does_not_fit_a_block_is_refused(self):
         self.write("large.kernel.json", kernel(slots=15))
         self.refused("run", "large.kernel.json", says=("needs 245\u2009880 bytes of shared memory",

@@ -249,23 +249,24 @@ TEST(BlockGrid, saysHowManyBlocksRunAtATimeAndInWhichWaves)
     EXPECT_TRUE(cost::blockGrids(program, v5e()).empty());
 }
 
-TEST(BlockGrid, isSaidInWords)
+TEST(BlockGrid, withTooManyRegistersIsRefused)
 {
-    const ir::Program program = blocksOf(
-        [] {
-            inScope({sharedArray(kBf16, {4, 128, 64}), barriers(1, 4)}, reduceOnce);
-        },
-        3, {{"m", 16}, {"n", 32}});
-    EXPECT_EQ(cost::linesOf(gridOf(program)),
-              (std::vector<std::string>{
-                  "a block has 3 warpgroups and takes 67\u2009616 bytes of shared memory: 66 KiB "
-                  "of arrays and of scratch for reductions, 4 barriers",
-                  "an SM runs 1 block at a time (12 of 64 warps), limited by registers; each alone "
-                  "allows: registers 1, shared memory 3, threads 5, blocks 32",
-                  "168 registers a thread are assumed, the most with which one block fits; the "
-                  "compiler decides how many there are",
-                  "512 blocks in 4 waves of 132 at a time; the last has 116"}));
-    EXPECT_EQ(cost::linesOf(gridOf(program, 64)).at(2), "64 registers a thread");
+    const ir::Program program = blocksOf([] {}, 3);
+    EXPECT_TRUE(cost::checkBlocks(program, theH100(), 168));
+    const auto sentence = [&](std::int64_t registers) {
+        const Status fits = cost::checkBlocks(program, theH100(), registers);
+        return fits ? "" : fits.error().message;
+    };
+    EXPECT_NE(sentence(169).find("with 169 registers a thread, a block of blocks with 384 threads "
+                                 "does not fit; NVIDIA H100 SXM has 65\u2009536 in an SM, so 168 a "
+                                 "thread are the most."),
+              std::string::npos)
+        << sentence(169);
+    EXPECT_EQ(sentence(256), "The setting registers is 256; expected most or 1 to 255.");
+    const Status ofTpu = cost::checkBlocks(program, v5e(), 64);
+    ASSERT_FALSE(ofTpu);
+    EXPECT_EQ(ofTpu.error().message, "The setting registers says how many a thread of a GPU has, "
+                                     "which TPU v5e is not.");
 }
 
 TEST(BlockGrid, countsTheThreadsOfItsAgents)
@@ -280,7 +281,6 @@ TEST(BlockGrid, countsTheThreadsOfItsAgents)
     const cost::BlockGrid grid = gridOf(*program, 64);
     EXPECT_EQ(grid.block.threads, 64);
     EXPECT_EQ(grid.occupancy.blocks, 16); // 32 warps of 64 registers a thread
-    EXPECT_EQ(cost::linesOf(grid).at(0).find("a block has 2 warps and takes 0 bytes"), 0U);
 }
 
 TEST(BlockGrid, ofTooManyWarpgroupsIsRefused)

@@ -80,6 +80,26 @@ TEST(Agents, instancesOfAUnitBelongToTheirCore)
     EXPECT_EQ(agentsOf(*finished(std::move(builder))).ownerOf, (Numbers{0, 1, 0, 0}));
 }
 
+TEST(Agents, haveAShortNameWhereAnSmHasSeveralPlaces)
+{
+    EXPECT_EQ(nameOfPlace("SM 3 place 1 Warpgroup 0"), "SM 3.1.0");
+    EXPECT_EQ(nameOfPlace("device 2 SM 131 place 15 Warpgroup 2"), "device 2 SM 131.15.2");
+    EXPECT_EQ(nameOfPlace("SM 3 Warpgroup 0"), std::nullopt);
+    EXPECT_EQ(nameOfPlace("TensorCore 1"), std::nullopt);
+}
+
+// The tensor core of an SM belongs to its first place.
+TEST(Agents, unitsOfAnSmBelongToAnAgentOfTheSm)
+{
+    TraceBuilder builder = test::mainJobBuilder();
+    builder.info.agents = {"SM 0 place 0 Warpgroup 0", "SM 0 place 1 Warpgroup 0",
+                           "SM 1 place 0 Warpgroup 0", "SM 0 MXU 0", "SM 1 MXU 0"};
+    for (std::size_t i = 0; i < builder.segments.size(); ++i) {
+        builder.segments.agent[i] = 4;
+    }
+    EXPECT_EQ(agentsOf(*finished(builder)).ownerOf, (Numbers{0, 1, 2, 0, 2}));
+}
+
 TEST(Agents, areNamedInRanges)
 {
     const std::shared_ptr<const Trace> trace = test::manyAgents(1, 32);

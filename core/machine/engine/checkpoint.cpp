@@ -35,6 +35,7 @@ void Engine::restore(const Checkpoint& checkpoint)
     }
     m_recorder.moveTo(checkpoint.position);
     m_turn.give(m_state.agents[checkpoint.turn]);
+    noteAllReady();
     m_end.reset();
     m_ending.forgetError();
 }

@@ -1,7 +1,6 @@
 #include "core/machine/engine/engine.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace pallascope::machine {
@@ -69,6 +68,7 @@ void Engine::begin()
         }
     }
     m_turn.give(m_state.agents.front());
+    noteAllReady();
 }
 
 Status Engine::execute(Until until)
@@ -103,6 +103,7 @@ Status Engine::execute(Until until)
         m_state.delivered.reset();
         m_turn.give(*agent);
         turn();
+        noteReady(*agent);
     }
     if (m_ending.error()) {
         return *m_ending.error();
@@ -135,26 +136,30 @@ void Engine::finish()
     m_copies.land(*m_end);
 }
 
+void Engine::noteReady(const Agent& agent)
+{
+    const bool goesOn = !agent.isDone() && !agent.waiting;
+    m_ready.set(agent.id,
+                goesOn ? std::optional<ReadyAgents::Key>({agent.time, agent.yields, agent.order})
+                       : std::nullopt);
+}
+
+void Engine::noteAllReady()
+{
+    m_ready.reset(m_state.agents.size());
+    for (const Agent& agent : m_state.agents) {
+        noteReady(agent);
+    }
+}
+
 // Finds the first agent that can go on. Sets its horizon to the time of the next agent or signal.
 Agent* Engine::next()
 {
-    Agent* first = nullptr;
-    Picoseconds horizon(std::numeric_limits<std::int64_t>::max());
-    for (Agent& agent : m_state.agents) {
-        if (agent.isDone() || agent.waiting) {
-            continue;
-        }
-        const bool earlier = first == nullptr || agent.time < first->time
-                             || (agent.time == first->time && first->yields && !agent.yields);
-        if (earlier) {
-            if (first != nullptr) {
-                horizon = std::min(horizon, first->time);
-            }
-            first = &agent;
-        } else {
-            horizon = std::min(horizon, agent.time);
-        }
+    for (const std::int32_t changed : m_agents.takeChanged()) {
+        noteReady(m_agents.at(changed));
     }
+    const std::optional<std::int32_t> first = m_ready.first();
+    Picoseconds horizon = m_ready.nextTime();
     if (!m_state.sync.signals.empty()) {
         horizon = std::min(horizon, m_state.sync.signals.front().at);
     }
@@ -162,7 +167,7 @@ Agent* Engine::next()
         horizon = m_turn.until().time + Picoseconds(1);
     }
     m_turn.endAt(horizon);
-    return first;
+    return first ? &m_agents.at(*first) : nullptr;
 }
 
 void Engine::turn()

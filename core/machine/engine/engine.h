@@ -21,6 +21,7 @@
 #include "core/machine/parts/semaphores.h"
 #include "core/machine/parts/slot_units.h"
 #include "core/machine/parts/store_groups.h"
+#include "core/machine/state/ready_agents.h"
 
 #include <algorithm>
 #include <optional>
@@ -104,6 +105,8 @@ public:
 
 private:
     void begin();
+    void noteReady(const Agent& agent);
+    void noteAllReady();
     [[nodiscard]] Agent* next();
     void turn();
     void advance();
@@ -145,6 +148,7 @@ private:
     Limits m_limits;
     Findings m_findings;
     Agents m_agents;
+    ReadyAgents m_ready; // follows from the agents of the state
     Arguments m_arguments;
     Copies m_copies;
     Semaphores m_semaphores;

@@ -53,13 +53,13 @@ Status reportBirths(const Prepared& prepared, const std::vector<Array>& inputs, 
 }
 
 // Records in the trace how the run was made.
-void describe(trace::Info& info, const Options& options)
+void describe(trace::Info& info, const Options& options, const chip::Chip& chip)
 {
     info.parameters = options.parameters;
     info.parameterOrder = options.parameterOrder;
     info.seed = options.seed;
     info.values = options.values == ValueMode::Full ? "full" : "needed";
-    info.settings = namesOf(options.settings);
+    info.settings = namesOf(options.settings, chip.multiprocessor.has_value());
 }
 
 } // namespace
@@ -68,7 +68,9 @@ Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs
                       const Options& options)
 {
     const Clock::time_point begin = Clock::now();
-    PALLASCOPE_CHECK(options.values == prepared.values && options.rows == prepared.rows);
+    PALLASCOPE_CHECK(options.values == prepared.values && options.rows == prepared.rows
+                     && options.settings.registers == prepared.registers
+                     && options.settings.clock == prepared.clock);
     if (Status status =
             checkSteps(prepared.program, options.rows ? kMostRecordedSteps : kMostSteps);
         !status) {
@@ -78,7 +80,7 @@ Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs
     Engine engine(prepared, options, options.rows ? Keeps::Rows : Keeps::Sums);
     Recorder& recorder = engine.recorder();
     trace::Info& info = recorder.builder.info;
-    describe(info, options);
+    describe(info, options, prepared.chip);
     for (const trace::Finding& finding : prepared.findings) {
         recorder.addFinding(finding);
     }
@@ -130,7 +132,7 @@ Result<RunResult> run(const ir::Program& program, const std::vector<Array>& inpu
 {
     const Clock::time_point begin = Clock::now();
     Result<std::shared_ptr<const Prepared>> prepared =
-        prepare(program, chip, options.values, options.rows);
+        prepare(program, chip, options.values, options.rows, options.settings);
     if (!prepared) {
         return prepared.error();
     }

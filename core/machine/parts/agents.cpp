@@ -30,8 +30,13 @@ void Agents::add()
                          [&](const auto& one) { return number < one.first + one.count(); });
         const bool isUnit = group == m_prepared.layout.groups.end();
         agent.kind = isUnit ? -1 : group->kind;
-        agent.slot = isUnit ? 0 : (number - group->first) / group->cores;
-        agent.core = isUnit ? 0 : (number - group->first) % group->cores;
+        agent.order = id;
+        if (!isUnit) {
+            agent.core = (number - group->first) % group->cores;
+            agent.place = group->placeAt((number - group->first) / group->cores);
+            agent.slot = group->slotOf(agent.place);
+            agent.order = id - number + group->first + agent.place * group->cores + agent.core;
+        }
         if (number == 0) {
             agent.values = m_prepared.constants.values();
             agent.refs.resize(m_prepared.slots.refs().size());
@@ -45,16 +50,17 @@ Agent& Agents::firstOf(std::int32_t device)
     return m_agents[static_cast<std::size_t>(device * m_prepared.layout.perDevice())];
 }
 
-Agent& Agents::agentAt(std::int32_t device, std::int32_t kind, std::int32_t slot, std::int32_t core)
+Agent& Agents::agentAt(std::int32_t device, std::int32_t kind, std::int32_t place,
+                       std::int32_t core)
 {
     const AgentGroup& group = m_prepared.layout.groupOf(kind);
     return m_agents[static_cast<std::size_t>(device * m_prepared.layout.perDevice() + group.first
-                                             + slot * group.cores + core)];
+                                             + group.before(place) * group.cores + core)];
 }
 
 Agent& Agents::unitAt(std::int32_t mxu)
 {
-    const std::int32_t before = m_prepared.layout.ownerOf(m_turn.agent().slot, m_turn.agent().core)
+    const std::int32_t before = m_prepared.layout.ownerOf(m_turn.agent().place, m_turn.agent().core)
                                 * m_prepared.layout.asked;
     return m_agents[static_cast<std::size_t>(m_turn.agent().device * m_prepared.layout.perDevice()
                                              + m_prepared.layout.firstUnit() + before + mxu)];
@@ -108,7 +114,7 @@ Agent* Agents::peerOf(const ir::Operation& operation, bool named, std::size_t op
     return asked == m_turn.agent().device
                ? &m_turn.agent()
                : &agentAt(static_cast<std::int32_t>(asked), m_turn.agent().kind,
-                          m_turn.agent().slot, m_turn.agent().core);
+                          m_turn.agent().place, m_turn.agent().core);
 }
 
 std::optional<std::int32_t> Agents::rootAt(const Agent& agent, ir::ValueId ref) const

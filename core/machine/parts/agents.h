@@ -6,6 +6,8 @@
 
 #include <deque>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace pallascope::machine {
 
@@ -23,8 +25,14 @@ public:
 
     [[nodiscard]] Agent& at(std::int32_t id) { return m_agents[static_cast<std::size_t>(id)]; }
 
+    // An agent other than the one whose turn it is goes on, or its time has changed.
+    void changed(const Agent& agent) { m_changed.push_back(agent.id); }
+
+    // Those that have changed since they were last taken.
+    [[nodiscard]] std::vector<std::int32_t> takeChanged() { return std::exchange(m_changed, {}); }
+
     [[nodiscard]] Agent& firstOf(std::int32_t device); // it runs what is outside of core_maps
-    [[nodiscard]] Agent& agentAt(std::int32_t device, std::int32_t kind, std::int32_t slot,
+    [[nodiscard]] Agent& agentAt(std::int32_t device, std::int32_t kind, std::int32_t place,
                                  std::int32_t core);
     // An instance of the matrix unit that the current agent uses directly.
     [[nodiscard]] Agent& unitAt(std::int32_t mxu);
@@ -51,6 +59,7 @@ private:
     Ending& m_ending;
     std::deque<Agent>& m_agents;
     Findings& m_findings;
+    std::vector<std::int32_t> m_changed;
 };
 
 } // namespace pallascope::machine

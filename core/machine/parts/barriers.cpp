@@ -75,14 +75,13 @@ void Barriers::complete(Semaphore& barrier)
 void Barriers::wake(std::int32_t number, Picoseconds at)
 {
     Semaphore& barrier = m_state.semaphores[number];
-    for (Agent& agent : m_agents.all()) {
-        if (!agent.waiting || agent.waiting->semaphore != number) {
-            continue;
-        }
+    for (const std::int32_t waiter : std::exchange(barrier.waiters, {})) {
+        Agent& agent = m_agents.at(waiter);
         const Waiting waiting = *std::exchange(agent.waiting, std::nullopt);
         agent.time = std::max(agent.time, at);
         barrier.barrier.observe(agent.id);
         pass(barrier, agent, waiting);
+        m_agents.changed(agent);
         m_turn.endBy(agent.time);
     }
 }
@@ -98,6 +97,7 @@ void Barriers::wait(const ir::Operation& operation)
         m_findings.stopAtBarrier(barrier, *wait.fault, operation.location);
     } else if (wait.blocks) {
         agent.waiting = waiting;
+        addWaiter(barrier, agent.id);
     } else {
         pass(barrier, agent, waiting);
     }

@@ -17,6 +17,11 @@ CoreMaps::CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched
     , m_semaphores(semaphores)
 {}
 
+Agent& CoreMaps::coreOf(const Agent& agent, std::int32_t core)
+{
+    return m_agents.agentAt(agent.device, agent.kind, agent.place, core);
+}
+
 void CoreMaps::enter(const PlanItem& item)
 {
     const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
@@ -35,8 +40,8 @@ void CoreMaps::enter(const PlanItem& item)
         m_races.fork(caller.id, first.id, group.running(mesh));
     }
     m_dispatched[static_cast<std::size_t>(caller.device)] = 0;
-    for (std::int32_t slot = 0; slot < group.slotsOf(mesh); ++slot) {
-        m_turn.give(m_agents.agentAt(caller.device, group.kind, slot, 0));
+    for (std::int32_t place = 0; place < group.placesOf(mesh); ++place) {
+        m_turn.give(m_agents.agentAt(caller.device, group.kind, place, 0));
         m_turn.agent().cores = mesh.cores;
         m_turn.agent().mesh = &mesh;
         if (m_turn.agent().id != caller.id) {
@@ -65,16 +70,16 @@ void forgetUnderway(Agent& agent)
 
 } // namespace
 
-// Begins the next block in the slot of this agent.
+// Begins the next block in the place of this agent.
 void CoreMaps::dispatch(const PlanItem& item)
 {
     const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
     forgetUnderway(m_turn.agent());
     m_turn.agent().block = m_dispatched[static_cast<std::size_t>(m_turn.agent().device)]++;
     m_turn.agent().frames.emplace_back(BlockFrame{item.regions[0]});
+    m_agents.changed(m_turn.agent());
     for (std::int32_t core = 1; core < mesh.cores; ++core) {
-        Agent& other =
-            m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, m_turn.agent().slot, core);
+        Agent& other = coreOf(m_turn.agent(), core);
         other.cores = mesh.cores;
         other.block = m_turn.agent().block;
         other.mesh = &mesh;
@@ -83,6 +88,7 @@ void CoreMaps::dispatch(const PlanItem& item)
         other.refs = m_turn.agent().refs;
         forgetUnderway(other);
         other.frames.emplace_back(BlockFrame{item.regions[0]});
+        m_agents.changed(other);
     }
     m_turn.endBy(m_turn.agent().time); // the other cores begin now too
 }
@@ -93,12 +99,12 @@ void CoreMaps::wakeJoining()
     if (m_turn.agent().kind < 0) {
         return;
     }
-    for (Agent* waiting :
-         {&m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, m_turn.agent().slot, 0),
-          &m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, 0, 0),
-          &m_agents.firstOf(m_turn.agent().device)}) {
+    for (Agent* waiting : {&coreOf(m_turn.agent(), 0),
+                           &m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, 0, 0),
+                           &m_agents.firstOf(m_turn.agent().device)}) {
         if (waiting->waiting && !waiting->waiting->semaphore) {
             waiting->waiting.reset();
+            m_agents.changed(*waiting);
         }
     }
 }
@@ -107,10 +113,10 @@ void CoreMaps::joinCores(const CoresFrame& frame)
 {
     const PlanItem& item = *frame.item;
     const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
-    Picoseconds end = m_turn.agent().time;
+    const Picoseconds before = m_turn.agent().time;
+    Picoseconds end = before;
     for (std::int32_t core = 1; core < mesh.cores; ++core) {
-        Agent& other =
-            m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, m_turn.agent().slot, core);
+        const Agent& other = coreOf(m_turn.agent(), core);
         if (!other.isDone()) {
             m_turn.agent().waiting = Waiting{.since = m_turn.agent().time};
             return;
@@ -118,21 +124,19 @@ void CoreMaps::joinCores(const CoresFrame& frame)
         end = std::max(end, other.time);
     }
     m_turn.agent().time = m_agents.awaitEnd(end);
-    if (m_turn.agent().time > m_turn.horizon()) {
-        return; // another slot may be free before this one
+    if (end > m_turn.horizon() || (end > before && end == m_turn.horizon())) {
+        return; // another place may be free before this one
     }
     if (m_dispatched[static_cast<std::size_t>(m_turn.agent().device)] < ir::sizeOf(mesh.grid)) {
         dispatch(item);
         return;
     }
     for (std::int32_t core = 1; core < mesh.cores; ++core) {
-        Agent& other =
-            m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, m_turn.agent().slot, core);
-        other.values = {};
-        other.refs = {};
+        coreOf(m_turn.agent(), core).values = {};
+        coreOf(m_turn.agent(), core).refs = {};
     }
-    if (m_turn.agent().slot == 0) {
-        joinSlots();
+    if (m_turn.agent().place == 0) {
+        joinPlaces();
         return;
     }
     m_turn.agent().values = {};
@@ -140,13 +144,13 @@ void CoreMaps::joinCores(const CoresFrame& frame)
     m_turn.agent().frames.pop_back();
 }
 
-// The first slot has no block left: the program goes on when the other slots have none left either.
-void CoreMaps::joinSlots()
+// The first place has no block left: the program goes on when the others have none left either.
+void CoreMaps::joinPlaces()
 {
     Picoseconds end = m_turn.agent().time;
     const AgentGroup& group = m_prepared.layout.groupOf(m_turn.agent().kind);
-    for (std::int32_t slot = 1; slot < group.slots; ++slot) {
-        const Agent& other = m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, slot, 0);
+    for (std::int32_t place = 1; place < group.places; ++place) {
+        const Agent& other = m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, place, 0);
         if (!other.isDone()) {
             m_turn.agent().waiting = Waiting{.since = m_turn.agent().time};
             return;

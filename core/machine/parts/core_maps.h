@@ -1,4 +1,6 @@
-// core_map: regions that several cores run at the same time, in one slot or in several.
+// core_map: regions that several cores run at the same time, in one place or in several. The blocks
+// of its grid begin in their order, each in the place that is free first; of places that are free
+// at the same time in the one with the lowest number.
 #pragma once
 
 #include "core/machine/parts/agents.h"
@@ -18,10 +20,10 @@ public:
     CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched, Agents& agents,
              Semaphores& semaphores);
 
-    // This core goes on as core 0 of the first slot, or waits if agents of another kind run the
+    // This core goes on as core 0 of the first place, or waits if agents of another kind run the
     // map. The other cores begin with its values and refs.
     void enter(const PlanItem& item);
-    // Called when the first core of a slot has reached the end of a block.
+    // Called when the first core of a place has reached the end of a block.
     void joinCores(const CoresFrame& frame);
     // The same for a map that agents of another kind run.
     void joinOthers(const AwayFrame& frame);
@@ -29,8 +31,9 @@ public:
     void wakeJoining();
 
 private:
+    [[nodiscard]] Agent& coreOf(const Agent& agent, std::int32_t core); // in the same place
     void dispatch(const PlanItem& item);
-    void joinSlots();
+    void joinPlaces();
 
     const Prepared& m_prepared;
     Turn& m_turn;

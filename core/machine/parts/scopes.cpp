@@ -51,7 +51,7 @@ bool Scopes::isOfBlock(const SharedScope& scope, const ir::Operation& operation)
 {
     const Agent& agent = m_turn.agent();
     return scope.operation == &operation && scope.device == agent.device && scope.kind == agent.kind
-           && scope.slot == agent.slot;
+           && scope.place == agent.place;
 }
 
 // The first agent of a block that comes to a collective scope allocates it, the others find it. An
@@ -66,7 +66,7 @@ void Scopes::join(const ir::Operation& operation)
     if (open == m_shared.end()) {
         SharedScope scope{.device = m_turn.agent().device,
                           .kind = m_turn.agent().kind,
-                          .slot = m_turn.agent().slot,
+                          .place = m_turn.agent().place,
                           .operation = &operation,
                           .entered = {id},
                           .inside = {id}};

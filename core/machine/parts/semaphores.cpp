@@ -107,6 +107,7 @@ void Semaphores::wait(const ir::Operation& operation, std::int32_t semaphore, st
     const Waiting waiting{semaphore, amount, decrement, m_turn.agent().time, &operation};
     if (!take(m_turn.agent(), waiting)) {
         m_turn.agent().waiting = waiting;
+        addWaiter(m_state.semaphores[semaphore], m_turn.agent().id);
     }
 }
 
@@ -241,7 +242,7 @@ void Semaphores::signalByProgram(const ir::Operation& operation)
                                     + ", numbered from 0."));
             return;
         }
-        peer = &m_agents.agentAt(peer->device, peer->kind, peer->slot,
+        peer = &m_agents.agentAt(peer->device, peer->kind, peer->place,
                                  static_cast<std::int32_t>(asked));
     }
     const std::optional<std::int32_t> semaphore = semaphoreAt(*peer, ref);
@@ -264,14 +265,15 @@ void Semaphores::add(std::int32_t semaphore, std::int64_t amount, Picoseconds at
     Semaphore& target = m_state.semaphores[semaphore];
     target.count += amount;
     m_recorder.addSignal(*target.row, trace::AgentRow{m_turn.agent().id}, at, amount);
-    for (Agent& agent : m_agents.all()) {
-        if (!agent.waiting || agent.waiting->semaphore != semaphore) {
-            continue;
-        }
+    const std::vector<std::int32_t> waiters = target.waiters;
+    for (const std::int32_t waiter : waiters) {
+        Agent& agent = m_agents.at(waiter);
         const Waiting waiting = *agent.waiting;
         agent.time = std::max(agent.time, at);
         if (take(agent, waiting)) {
             agent.waiting.reset();
+            std::erase(m_state.semaphores[semaphore].waiters, waiter);
+            m_agents.changed(agent);
             m_turn.endBy(agent.time);
         }
     }

@@ -7,14 +7,30 @@
 
 namespace pallascope::machine {
 
-std::int32_t AgentGroup::slotsOf(const ir::CoreMapParams& mesh) const
+// The first `places % slots` slots have one place more than the others.
+std::int32_t AgentGroup::before(std::int32_t place) const
 {
-    return std::min(slots, ir::sizeOf(mesh.grid));
+    return slotOf(place) * (places / slots) + std::min(slotOf(place), places % slots)
+           + inSlot(place);
+}
+
+std::int32_t AgentGroup::placeAt(std::int32_t before) const
+{
+    const std::int32_t each = places / slots, fuller = places % slots;
+    const std::int32_t inFuller = fuller * (each + 1);
+    const bool isFuller = before < inFuller;
+    const std::int32_t number = isFuller ? before : before - inFuller;
+    const std::int32_t size = isFuller ? each + 1 : each;
+    return number % size * slots + (isFuller ? 0 : fuller) + number / size;
 }
 
 std::int32_t AgentGroup::running(const ir::CoreMapParams& mesh) const
 {
-    return (slotsOf(mesh) - 1) * cores + mesh.cores;
+    std::int32_t last = 0;
+    for (std::int32_t place = 0; place < placesOf(mesh); ++place) {
+        last = std::max(last, before(place));
+    }
+    return last * cores + mesh.cores;
 }
 
 const AgentGroup& AgentLayout::groupOf(std::int32_t kind) const
@@ -25,7 +41,30 @@ const AgentGroup& AgentLayout::groupOf(std::int32_t kind) const
     return *group;
 }
 
-AgentLayout agentLayout(const ir::Program& program, const chip::Chip& chip)
+namespace {
+
+// Adds the places that a core_map needs.
+void addPlaces(AgentGroup& group, const chip::Chip& chip, const ir::Operation& coreMap,
+               const std::vector<cost::BlockGrid>& grids)
+{
+    const auto grid = std::find_if(grids.begin(), grids.end(), [&](const cost::BlockGrid& one) {
+        return one.coreMap == &coreMap;
+    });
+    const auto& mesh = std::get<ir::CoreMapParams>(coreMap.params);
+    const std::int64_t slots = chip.agents[static_cast<std::size_t>(group.kind)].slots;
+    const std::int64_t each = grid == grids.end() ? 1 : grid->occupancy.blocks;
+    const std::int64_t blocks = ir::sizeOf(mesh.grid);
+    const auto places = static_cast<std::int32_t>(std::min(slots * each, blocks));
+    group.slots = std::max(group.slots, static_cast<std::int32_t>(std::min(slots, blocks)));
+    group.places = std::max(group.places, places);
+    group.cores = std::max(group.cores, mesh.cores);
+    group.placesOfMaps[&mesh] = places;
+}
+
+} // namespace
+
+AgentLayout agentLayout(const ir::Program& program, const chip::Chip& chip,
+                        const std::vector<cost::BlockGrid>& grids)
 {
     AgentLayout layout;
     layout.devices = ir::deviceCount(program);
@@ -45,10 +84,7 @@ AgentLayout agentLayout(const ir::Program& program, const chip::Chip& chip)
         if (group == layout.groups.end()) {
             group = layout.groups.insert(group, AgentGroup{.kind = *kind});
         }
-        const std::int64_t slots = chip.agents[static_cast<std::size_t>(*kind)].slots;
-        const std::int64_t used = std::min<std::int64_t>(slots, ir::sizeOf(mesh.grid));
-        group->slots = std::max(group->slots, static_cast<std::int32_t>(used));
-        group->cores = std::max(group->cores, mesh.cores);
+        addPlaces(*group, chip, operation, grids);
     });
     for (std::size_t i = 1; i < layout.groups.size(); ++i) {
         layout.groups[i].first = layout.groups[i - 1].first + layout.groups[i - 1].count();

@@ -2,26 +2,47 @@
 #pragma once
 
 #include "core/chip/chip.h"
+#include "core/cost/block_grid.h"
 #include "core/ir/program.h"
 
+#include <map>
 #include <vector>
 
 namespace pallascope::machine {
 
-// The agents of one kind on one device.
+// The agents of one kind on one device. A place runs one block at a time; a slot of the chip has
+// one place, but an SM of a GPU as many as blocks fit. Places are numbered so that each slot has
+// one before any has a second one, which is the order in which they get their first blocks.
 struct AgentGroup
 {
-    std::int32_t kind = 0;  // index into Chip::agents
-    std::int32_t first = 0; // the number of its first agent on the device
-    std::int32_t slots = 1; // how many slots the core_maps use
-    std::int32_t cores = 1; // in each slot
+    std::int32_t kind = 0;   // index into Chip::agents
+    std::int32_t first = 0;  // the number of its first agent on the device
+    std::int32_t slots = 1;  // how many slots the core_maps use
+    std::int32_t places = 1; // in all these slots together
+    std::int32_t cores = 1;  // in each place
+    std::map<const ir::CoreMapParams*, std::int32_t> placesOfMaps; // that each core_map uses
 
-    [[nodiscard]] std::int32_t count() const { return slots * cores; }
+    [[nodiscard]] std::int32_t count() const { return places * cores; }
 
-    // How many slots have a block of the mesh to run.
-    [[nodiscard]] std::int32_t slotsOf(const ir::CoreMapParams& mesh) const;
+    [[nodiscard]] bool sharesSlots() const { return places > slots; }
 
-    // How many agents there are from the first core of the first slot to the last core that runs
+    [[nodiscard]] std::int32_t slotOf(std::int32_t place) const { return place % slots; }
+
+    // The number of a place among those of its slot.
+    [[nodiscard]] std::int32_t inSlot(std::int32_t place) const { return place / slots; }
+
+    // Agents are numbered slot by slot: how many places come before this one there; and the place
+    // before which there are `before` others.
+    [[nodiscard]] std::int32_t before(std::int32_t place) const;
+    [[nodiscard]] std::int32_t placeAt(std::int32_t before) const;
+
+    // How many places have a block of the mesh to run.
+    [[nodiscard]] std::int32_t placesOf(const ir::CoreMapParams& mesh) const
+    {
+        return placesOfMaps.at(&mesh);
+    }
+
+    // How many agents there are from the first core of the first place to the last core that runs
     // blocks of the mesh.
     [[nodiscard]] std::int32_t running(const ir::CoreMapParams& mesh) const;
 };
@@ -34,10 +55,10 @@ enum class UnitOwner : std::uint8_t
     Core
 };
 
-// Agents are numbered by device, and on a device by group; in a group the cores of each slot follow
-// each other. The first group also runs what is outside of core_maps. After the groups come the
-// instances of the matrix unit that the program uses directly, ordered by what owns them: the cores
-// or slots of the first group.
+// Agents are numbered by device, and on a device by group; in a group the cores of each place
+// follow each other, and the places of each slot. The first group also runs what is outside of
+// core_maps. After the groups come the instances of the matrix unit that the program uses directly,
+// ordered by what owns them: the cores or slots of the first group.
 struct AgentLayout
 {
     std::int32_t devices = 1;
@@ -60,10 +81,11 @@ struct AgentLayout
     }
 
     // Which of the owners a core of the first group belongs to.
-    [[nodiscard]] std::int32_t ownerOf(std::int32_t slot, std::int32_t core) const
+    [[nodiscard]] std::int32_t ownerOf(std::int32_t place, std::int32_t core) const
     {
-        return owner == UnitOwner::Core   ? slot * groups.front().cores + core
-               : owner == UnitOwner::Slot ? slot
+        const AgentGroup& group = groups.front();
+        return owner == UnitOwner::Core   ? group.before(place) * group.cores + core
+               : owner == UnitOwner::Slot ? group.slotOf(place)
                                           : 0;
     }
 
@@ -74,6 +96,8 @@ struct AgentLayout
     [[nodiscard]] const AgentGroup& groupOf(std::int32_t kind) const;
 };
 
-[[nodiscard]] AgentLayout agentLayout(const ir::Program& program, const chip::Chip& chip);
+// `grids`: those of the program's core_maps on this chip, by cost::blockGrids().
+[[nodiscard]] AgentLayout agentLayout(const ir::Program& program, const chip::Chip& chip,
+                                      const std::vector<cost::BlockGrid>& grids);
 
 } // namespace pallascope::machine

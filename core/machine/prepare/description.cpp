@@ -5,6 +5,7 @@
 #include "core/cost/budget.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/ir/print.h"
+#include "core/machine/block_grid.h"
 
 #include <algorithm>
 
@@ -252,7 +253,8 @@ void Description::describePipeline(const ir::Program& program, const ir::Operati
 
 Result<Description> Description::of(const ir::Program& program, const chip::Chip& chip,
                                     const AgentLayout& layout, const Plan& plan,
-                                    const std::vector<cost::Budget>& budgets, bool listing)
+                                    const std::vector<cost::Budget>& budgets,
+                                    const std::vector<cost::BlockGrid>& grids, bool listing)
 {
     Description description;
     if (listing) {
@@ -268,6 +270,10 @@ Result<Description> Description::of(const ir::Program& program, const chip::Chip
     }
     if (Status status = description.describeCopies(program, chip); !status) {
         return status.error();
+    }
+    for (const cost::BlockGrid& grid : grids) {
+        description.info.blockGrids.push_back(
+            recorded(grid, description.sourceLine(program, grid.coreMap->location)));
     }
     description.describeLoops(program);
     description.describeDevices(program, chip, layout);

@@ -24,10 +24,12 @@ class Description
 public:
     // Describes the program, chip, units, memories, links, agents, pipelines, operands, buffers and
     // templates. With `listing`, also the printed program and its sources. `budgets` are those of
-    // cost::budgets: of each pipeline, or of the scopes of a program without pipelines.
+    // cost::budgets: of each pipeline, or of the scopes of a program without pipelines. `grids` are
+    // those of cost::blockGrids.
     [[nodiscard]] static Result<Description> of(const ir::Program& program, const chip::Chip& chip,
                                                 const AgentLayout& layout, const Plan& plan,
                                                 const std::vector<cost::Budget>& budgets,
+                                                const std::vector<cost::BlockGrid>& grids,
                                                 bool listing);
 
     trace::Info info;

@@ -21,10 +21,30 @@ bool copiesToDevices(const ir::Program& program)
 
 } // namespace
 
+namespace {
+
+// What comes before the names of a slot's agents and units: "SM 3 ". Nothing if there is only one
+// place for blocks.
+std::string slotNameOf(const AgentGroup& group, const chip::AgentKind& kind, std::int32_t place)
+{
+    const bool isNamed =
+        (kind.slots > 1 || group.sharesSlots()) && (group.places > 1 || group.kind > 0);
+    return isNamed ? kind.slotName + " " + std::to_string(group.slotOf(place)) + " " : "";
+}
+
+// The same with the number of the place, where slots have several: "SM 3 place 1 ".
+std::string placeNameOf(const AgentGroup& group, const chip::AgentKind& kind, std::int32_t place)
+{
+    return slotNameOf(group, kind, place)
+           + (group.sharesSlots() ? "place " + std::to_string(group.inSlot(place)) + " " : "");
+}
+
+} // namespace
+
 // In the order of State::agents.
 void Description::describeAgents(const chip::Chip& chip, const AgentLayout& layout)
 {
-    const bool plain = layout.groups.size() == 1 && layout.groups.front().slots == 1;
+    const bool plain = layout.groups.size() == 1 && layout.groups.front().places == 1;
     if (layout.devices == 1 && plain && layout.asked == 0) {
         return; // Info has the chip's agents already
     }
@@ -43,17 +63,14 @@ void Description::describeAgents(const chip::Chip& chip, const AgentLayout& layo
         for (const AgentGroup& group : layout.groups) {
             const chip::AgentKind& kind = chip.agents[static_cast<std::size_t>(group.kind)];
             for (std::int32_t core = 0; core < group.count(); ++core) {
-                const std::string slot =
-                    kind.slots > 1 && (group.slots > 1 || group.kind > 0)
-                        ? kind.slotName + " " + std::to_string(core / group.cores) + " "
-                        : "";
-                agents.push_back(where + slot + kind.name + " "
+                const std::int32_t place = group.placeAt(core / group.cores);
+                agents.push_back(where + placeNameOf(group, kind, place) + kind.name + " "
                                  + std::to_string(core % group.cores));
                 if (layout.owner == UnitOwner::Core && group.first == 0) {
                     addUnits(agents.back() + " ");
                 } else if (layout.owner == UnitOwner::Slot && group.first == 0
-                           && core % group.cores == 0) {
-                    addUnits(where + slot);
+                           && core % group.cores == 0 && group.inSlot(place) == 0) {
+                    addUnits(where + slotNameOf(group, kind, place));
                 }
             }
         }

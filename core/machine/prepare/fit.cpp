@@ -1,5 +1,6 @@
 // Checks what must hold before anything runs.
 #include "core/base/format.h"
+#include "core/chip/clock.h"
 #include "core/cost/block_grid.h"
 #include "core/cost/budget.h"
 #include "core/cost/target.h"
@@ -51,12 +52,13 @@ Status checkArrays(const ir::Program& program, const chip::Chip& chip)
 
 } // namespace
 
-Result<std::vector<cost::Budget>> fittingBudgets(const ir::Program& program, const chip::Chip& chip)
+Result<std::vector<cost::Budget>> fittingBudgets(const ir::Program& program, const chip::Chip& chip,
+                                                 std::optional<std::int64_t> registers)
 {
     if (Status status = cost::checkTarget(program, chip); !status) {
         return status.error();
     }
-    if (Status status = cost::checkBlocks(program, chip); !status) {
+    if (Status status = cost::checkBlocks(program, chip, registers); !status) {
         return status.error();
     }
     if (Status status = checkArrays(program, chip); !status) {
@@ -77,9 +79,14 @@ Result<std::vector<cost::Budget>> fittingBudgets(const ir::Program& program, con
     return budgets;
 }
 
-Status checkFit(const ir::Program& program, const chip::Chip& chip)
+Status checkFit(const ir::Program& program, const chip::Chip& chip, const Settings& settings)
 {
-    const Result<std::vector<cost::Budget>> budgets = fittingBudgets(program, chip);
+    const Result<chip::Chip> clocked = chip::atClock(chip, settings.clock);
+    if (!clocked) {
+        return clocked.error();
+    }
+    const Result<std::vector<cost::Budget>> budgets =
+        fittingBudgets(program, chip, settings.registers);
     return budgets ? Status(Done{}) : Status(budgets.error());
 }
 

@@ -1,6 +1,7 @@
 #include "core/machine/prepare/prepared.h"
 
 #include "core/base/check.h"
+#include "core/cost/block_grid.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/prepare/may_race.h"
 #include "core/machine/prepare/static_findings.h"
@@ -94,10 +95,21 @@ std::string Prepared::refName(ir::ValueId ref) const
     return name.empty() ? "a ref" : name;
 }
 
-Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, const chip::Chip& chip,
-                                                ValueMode values, bool rows)
+Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program,
+                                                const chip::Chip& unclocked, ValueMode values,
+                                                bool rows, const Settings& settings)
 {
-    const Result<std::vector<cost::Budget>> budgets = fittingBudgets(program, chip);
+    std::shared_ptr<const chip::Chip> clocked;
+    if (settings.clock != chip::Clock::Sustained) {
+        Result<chip::Chip> changed = chip::atClock(unclocked, settings.clock);
+        if (!changed) {
+            return changed.error();
+        }
+        clocked = std::make_shared<const chip::Chip>(std::move(*changed));
+    }
+    const chip::Chip& chip = clocked ? *clocked : unclocked;
+    const Result<std::vector<cost::Budget>> budgets =
+        fittingBudgets(program, chip, settings.registers);
     if (!budgets) {
         return budgets.error();
     }
@@ -109,8 +121,10 @@ Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, cons
     if (!plan) {
         return plan.error();
     }
-    AgentLayout layout = agentLayout(program, chip);
-    Result<Description> description = Description::of(program, chip, layout, *plan, *budgets, rows);
+    const std::vector<cost::BlockGrid> grids = cost::blockGrids(program, chip, settings.registers);
+    AgentLayout layout = agentLayout(program, chip, grids);
+    Result<Description> description =
+        Description::of(program, chip, layout, *plan, *budgets, grids, rows);
     if (!description) {
         return description.error();
     }
@@ -124,9 +138,10 @@ Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program, cons
     RefUses uses(program, needed);
     OperandPlans operands = operandPlans(program, chip, layout, needed, uses);
     return std::make_shared<const Prepared>(
-        Prepared{program, chip, values, rows, std::move(needed), std::move(slots),
-                 std::move(constants), std::move(uses), std::move(layout), std::move(*plan),
-                 std::move(operands), std::move(*description), std::move(findings)});
+        Prepared{program, std::move(clocked), chip, values, rows, settings.registers,
+                 settings.clock, std::move(needed), std::move(slots), std::move(constants),
+                 std::move(uses), std::move(layout), std::move(*plan), std::move(operands),
+                 std::move(*description), std::move(findings)});
 }
 
 } // namespace pallascope::machine

@@ -12,6 +12,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,15 +43,19 @@ using OperandPlans = std::map<std::pair<const ir::Operation*, std::size_t>,
 [[nodiscard]] Status checkSteps(const ir::Program& program, std::int64_t most);
 
 // What the program occupies on the chip. Errors are those of checkFit().
-[[nodiscard]] Result<std::vector<cost::Budget>> fittingBudgets(const ir::Program& program,
-                                                               const chip::Chip& chip);
+[[nodiscard]] Result<std::vector<cost::Budget>>
+fittingBudgets(const ir::Program& program, const chip::Chip& chip,
+               std::optional<std::int64_t> registers);
 
 struct Prepared
 {
     const ir::Program& program;
+    std::shared_ptr<const chip::Chip> clocked; // the chip at the clock of the settings
     const chip::Chip& chip;
     ValueMode values;
     bool rows;
+    std::optional<std::int64_t> registers; // these two as in the settings
+    chip::Clock clock;
     NeededSet needed;
     Slots slots;
     Constants constants;

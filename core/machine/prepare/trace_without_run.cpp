@@ -26,8 +26,9 @@ traceWithoutRun(const ir::Program& program, const chip::Chip& chip,
         return plan.error();
     }
     const bool listing = true;
-    Result<Description> description =
-        Description::of(program, chip, agentLayout(program, chip), *plan, *budgets, listing);
+    const std::vector<cost::BlockGrid> grids = cost::blockGrids(program, chip);
+    Result<Description> description = Description::of(
+        program, chip, agentLayout(program, chip, grids), *plan, *budgets, grids, listing);
     if (!description) {
         return description.error();
     }

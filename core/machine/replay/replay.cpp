@@ -75,7 +75,7 @@ Result<std::unique_ptr<Replay>> Replay::start(ir::Program program, const std::ve
     auto shared = std::make_shared<const ir::Program>(std::move(program));
     auto model = std::make_shared<const chip::Chip>(std::move(chip));
     Result<std::shared_ptr<const Prepared>> prepared =
-        prepare(*shared, *model, options.values, false);
+        prepare(*shared, *model, options.values, false, options.settings);
     if (!prepared) {
         return prepared.error();
     }

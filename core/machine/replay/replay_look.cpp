@@ -167,7 +167,7 @@ std::vector<Replay::AgentPlace> Replay::places() const
             const auto row = engine.state().sync.semaphores[*agent.waiting->semaphore].row.value();
             place.waits = engine.recorder().builder.info.semaphores[row.index()].name;
         }
-        if (agent.kind == 0 && agent.core == 0 && agent.slot == 0) {
+        if (agent.kind == 0 && agent.core == 0 && agent.place == 0) {
             addRefs(prepared, agent, prepared.program.body, place.refs);
         }
         for (const Frame& frame : agent.frames) {

@@ -148,15 +148,17 @@ inline auto hashedParts(const UnderwayProduct& product)
 
 inline auto hashedParts(const SharedScope& scope)
 {
-    const auto& [device, kind, slot, operation, entered, inside, owned] = scope;
-    return parts(device, kind, slot, operation, entered, inside, owned);
+    const auto& [device, kind, place, operation, entered, inside, owned] = scope;
+    return parts(device, kind, place, operation, entered, inside, owned);
 }
 
 inline auto hashedParts(const Agent& agent)
 {
-    const auto& [id, kind, device, slot, core, cores, block, mesh, yields, time, frames, step,
-                 values, refs, gridFrame, waiting, groups, openGroup, products] = agent;
-    return parts(id, kind, device, slot, core, cores, block, // `mesh` follows from its frames
+    const auto& [id, kind, device, place, slot, core, order, cores, block, mesh, yields, time,
+                 frames, step, values, refs, gridFrame, waiting, groups, openGroup, products] =
+        agent;
+    return parts(id, kind, device, place, slot, core, order, cores,
+                 block, // `mesh` follows from its frames
                  yields, time, frames, step, values, refs, gridFrame, waiting, groups, openGroup,
                  products);
 }

@@ -48,9 +48,10 @@ inline auto hashedParts(const EarlySignal& signal)
 inline auto hashedParts(const Semaphore& semaphore)
 {
     const auto& [space, count, row, lastCopy, landed, held, isShared, settled, executed, clock,
-                 location, barrier, completed, arrivedCopies] = semaphore;
-    return parts(space, count, row, lastCopy, landed, held, isShared, settled, executed, clock,
-                 location, barrier, completed, arrivedCopies);
+                 location, waiters, barrier, completed, arrivedCopies] = semaphore;
+    return parts( // `waiters` follow from the agents
+        space, count, row, lastCopy, landed, held, isShared, settled, executed, clock, location,
+        barrier, completed, arrivedCopies);
 }
 
 inline auto hashedParts(const Flight& flight)

@@ -12,6 +12,7 @@
 #include "core/machine/state/races.h"
 #include "core/machine/state/slab.h"
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
@@ -53,7 +54,9 @@ struct Agent
     // Index into chip::Chip::agents; -1: an instance of the matrix unit that the program uses
     // directly.
     std::int32_t kind = 0;
-    std::int32_t device = 0, slot = 0, core = 0;
+    // `place`: of a block, as AgentGroup numbers them; in a slot of the chip.
+    std::int32_t device = 0, place = 0, slot = 0, core = 0;
+    std::int32_t order = 0; // of agents with the same time, the one with the lowest goes first
     std::int32_t cores = 1; // in the enclosing core_map
     std::int32_t block = 0; // the number of its block in that core_map's grid
     const ir::CoreMapParams* mesh = nullptr;
@@ -128,7 +131,8 @@ struct Semaphore
     // copies that may not be done.
     std::int64_t executed = 0;
     VectorClock clock;
-    ir::LocationId location; // of what signalled it last
+    ir::LocationId location;           // of what signalled it last
+    std::vector<std::int32_t> waiters; // agents that wait for it, in ascending order
     // Only of a barrier, whose `count` is that of the arrivals in its open phase and whose `landed`
     // are the copies among them: what those know who have observed the last complete phase, and
     // the copies that arrived in it.
@@ -136,6 +140,12 @@ struct Semaphore
     VectorClock completed;
     std::vector<AwaitedCopy> arrivedCopies;
 };
+
+inline void addWaiter(Semaphore& semaphore, std::int32_t agent)
+{
+    std::vector<std::int32_t>& waiters = semaphore.waiters;
+    waiters.insert(std::lower_bound(waiters.begin(), waiters.end(), agent), agent);
+}
 
 // A copy that moves data. It reads when it starts and lands when it ends.
 struct Flight
@@ -209,14 +219,14 @@ struct SyncState
 // What a collective run_scoped has allocated, which all agents of a block share.
 struct SharedScope
 {
-    std::int32_t device = 0, kind = 0, slot = 0;
+    std::int32_t device = 0, kind = 0, place = 0;
     const ir::Operation* operation = nullptr;
     std::vector<std::int32_t> entered, inside; // agents: that have come, that have not left
     Owned owned;
 };
 
-// Where the agents of a slot share its units: for each device and slot, when each unit of the chip
-// is free.
+// Where the agents of a slot share its units, whichever place their blocks have: for each device
+// and slot, when each unit of the chip is free.
 using SlotUnitTimes = std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Picoseconds>>;
 
 struct State

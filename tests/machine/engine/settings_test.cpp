@@ -128,18 +128,19 @@ const Names kGoOn{{"out_of_bounds_reads", "uninitialized"}};
 
 TEST(Settings, goByNameBothWays)
 {
-    const Names defaults{{"uninitialized_memory", "nan"},
-                         {"out_of_bounds_reads", "raise"},
-                         {"dma_execution_mode", "timed"},
-                         {"detect_races", "true"}};
-    EXPECT_EQ(machine::namesOf({}), defaults);
+    const Names defaults{{"uninitialized_memory", "nan"}, {"out_of_bounds_reads", "raise"},
+                         {"dma_execution_mode", "timed"}, {"detect_races", "true"},
+                         {"registers", "most"},           {"clock", "sustained"}};
+    EXPECT_EQ(machine::namesOf({}, true), defaults);
+    EXPECT_EQ(machine::namesOf({.registers = 64}, true).at("registers"), "64");
+    EXPECT_EQ(machine::namesOf({.registers = 64}, false).size(), 4U) << "a TPU has no registers";
     EXPECT_EQ(mustSet({}), machine::Settings());
     std::set<std::string> seen;
     for (const machine::SettingEntry& entry : machine::settingEntries()) {
         for (const std::string_view value : entry.values) {
             Names names = defaults;
             names[std::string(entry.name)] = value;
-            EXPECT_EQ(machine::namesOf(mustSet(names)), names);
+            EXPECT_EQ(machine::namesOf(mustSet(names), true), names);
         }
         EXPECT_TRUE(entry.help.ends_with('.')) << entry.name;
     }
@@ -153,7 +154,12 @@ TEST(Settings, thatAreNotKnownAreAnsweredWithThoseThatAre)
 {
     EXPECT_EQ(machine::settingsOf({{"memory", "nan"}}).error().message,
               "There is no setting \"memory\"; expected uninitialized_memory, out_of_bounds_reads, "
-              "dma_execution_mode or detect_races.");
+              "dma_execution_mode, detect_races, registers or clock.");
+    for (const char* number : {"0", "-1", "64.5", "many", ""}) {
+        EXPECT_EQ(machine::settingsOf({{"registers", number}}).error().message,
+                  "The setting registers cannot be \"" + std::string(number)
+                      + "\"; expected most or a whole number.");
+    }
     EXPECT_EQ(
         machine::settingsOf({{"uninitialized_memory", "one"}}).error().message,
         "The setting uninitialized_memory cannot be \"one\"; expected nan, zero, min or max.");

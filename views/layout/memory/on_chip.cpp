@@ -50,10 +50,11 @@ Role memoryRole(const trace::Memory& memory)
     return memory.name == "SMEM" ? Role::Smem : Role::Vmem;
 }
 
-void paintMemoryHead(Canvas& canvas, const trace::Info& info, std::int32_t memory,
+void paintMemoryHead(Canvas& canvas, const RunView& run, std::int32_t memory,
                      const std::vector<std::int32_t>& buffers, const std::string& slots,
                      bool scaled, double y)
 {
+    const trace::Info& info = run.trace->info();
     const trace::Memory& mem = info.memories[static_cast<std::size_t>(memory)];
     const double x = parts::kPadding;
     const double w = canvas.width() - 2 * x;
@@ -64,6 +65,10 @@ void paintMemoryHead(Canvas& canvas, const trace::Info& info, std::int32_t memor
     canvas.state(
         {FactKind::BytesTaken, memory, static_cast<double>(used.value()), bytesText(used)});
     std::vector<std::string> notes = {fmt::format("{} {}", bytesText(used), slots)};
+    if (const std::int64_t blocks = run.report.blocksTogether; blocks > 1) {
+        notes.push_back(
+            fmt::format("of each block, {} blocks on an SM: {}", blocks, bytesText(used * blocks)));
+    }
     if (mem.scopedLimit) {
         notes.push_back(fmt::format("scoped limit {}", bytesText(*mem.scopedLimit)));
     }
@@ -100,7 +105,7 @@ double paintMemory(Canvas& canvas, const RunView& run, Picoseconds now, std::int
         stack.bottom = y + kMemoryHeading;
     }
     const auto slots = static_cast<std::int64_t>(places.size());
-    paintMemoryHead(canvas, info, memory, buffers,
+    paintMemoryHead(canvas, run, memory, buffers,
                     fmt::format("in {} {}", countText(slots), slots == 1 ? "slot" : "slots"),
                     stack.scaled, y);
     const bool addresses = w > 180;

@@ -135,7 +135,7 @@ double paintScalars(Canvas& canvas, const RunView& run, std::int32_t memory,
 
 // Paints the name of a memory, and then as many notes as fit, the most important first. `slots`
 // says in how much its bytes lie: "in 6 slots".
-void paintMemoryHead(Canvas& canvas, const trace::Info& info, std::int32_t memory,
+void paintMemoryHead(Canvas& canvas, const RunView& run, std::int32_t memory,
                      const std::vector<std::int32_t>& buffers, const std::string& slots,
                      bool scaled, double y);
 [[nodiscard]] Role memoryRole(const trace::Memory& memory);

@@ -78,7 +78,7 @@ double paintScalars(Canvas& canvas, const RunView& run, std::int32_t memory,
     if (shown < boxes.size() && shown > 0) {
         note += fmt::format(", {} shown", shown);
     }
-    paintMemoryHead(canvas, info, memory, buffers, note, true, y);
+    paintMemoryHead(canvas, run, memory, buffers, note, true, y);
     const double left = parts::kPadding + 8;
     const double bottom = y + kMemoryHeading
                           + kBoxPitch * static_cast<double>(std::min(lines, boxes.back().line + 1));

@@ -1,5 +1,6 @@
 #include "views/layout/timeline/fit.h"
 
+#include "core/trace/agents.h"
 #include "core/trace/device_times.h"
 
 #include <algorithm>
@@ -190,6 +191,10 @@ Lane waitLane(const RunView& run, std::vector<std::int32_t> agents)
     if (last - first + 1 == static_cast<std::int32_t>(agents.size())) {
         lane.name =
             "wait " + std::to_string(first) + (last > first ? "–" + std::to_string(last) : "");
+    }
+    if (first == last) {
+        const std::string& name = run.trace->info().agents[static_cast<std::size_t>(first)];
+        lane.name = trace::nameOfPlace(name).value_or(lane.name);
     }
     lane.agents = std::move(agents);
     lane.used = busy(run, lane, run.trace->end()).value() > 0;

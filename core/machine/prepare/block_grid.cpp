@@ -1,0 +1,32 @@
+#include "core/machine/block_grid.h"
+
+namespace pallascope::machine {
+
+trace::BlockGrid recorded(const cost::BlockGrid& grid, trace::SourceLine source)
+{
+    const auto& mesh = std::get<ir::CoreMapParams>(grid.coreMap->params);
+    trace::BlockGrid recorded{.source = source,
+                              .threads = grid.block.threads,
+                              .agents = mesh.cores,
+                              .shared = grid.shared.total(),
+                              .arrays = grid.shared.arrays,
+                              .barriers = grid.shared.barriers,
+                              .hasReductions = grid.shared.hasReductions,
+                              .registers = grid.block.registersPerThread,
+                              .assumesRegisters = grid.assumesRegisters,
+                              .blocksPerSm = grid.occupancy.blocks,
+                              .warpsPerSm = grid.occupancy.warps,
+                              .warpsAtMost = grid.warpsAtMost,
+                              .allowed = {},
+                              .blocks = grid.blocks,
+                              .atATime = grid.waves.atATime,
+                              .waves = grid.waves.waves,
+                              .last = grid.waves.last};
+    for (std::size_t i = 0; i < cost::kOccupancyLimitNames.size(); ++i) {
+        recorded.allowed.push_back(
+            {std::string(cost::kOccupancyLimitNames[i]), grid.occupancy.allowed[i]});
+    }
+    return recorded;
+}
+
+} // namespace pallascope::machine
