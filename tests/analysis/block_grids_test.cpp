@@ -73,7 +73,7 @@ TEST(BlockGrids, areSaidInWords)
     EXPECT_EQ(analysis::linesOf(grid).at(2), "168 registers a thread");
     grid.threads = 64;
     EXPECT_TRUE(analysis::linesOf(grid).at(0).starts_with("a block has 2 warps and takes"));
-    EXPECT_TRUE(analysis::gridText(grid).starts_with("blocks  a block has 3 warpgroups"));
+    EXPECT_TRUE(analysis::gridText(grid).starts_with("blocks  a block has 2 warps and takes"));
 }
 
 TEST(BlockGrids, areObjectsInJson)

@@ -79,8 +79,13 @@ std::map<std::string, std::string> documented(Of part)
 }
 
 // The names in the objects of these keys come from the run.
-const std::set<std::string> kOpen = {"parameters",      "flops_by_unit", "busy_s",
-                                     "vmem_by_operand", "bytes",         "waits_s"};
+const std::set<std::string> kOpen = {"parameters",
+                                     "flops_by_unit",
+                                     "busy_s",
+                                     "vmem_by_operand",
+                                     "bytes",
+                                     "waits_s",
+                                     "block_grids.allowed_blocks"};
 
 void collect(const Json& json, const std::string& prefix, std::map<std::string, Json>& keys)
 {
@@ -134,7 +139,14 @@ void expectDocumented(std::map<std::string, Json> keys, Of part)
 TEST(Json, everyKeyIsDocumentedAndEveryDocumentedKeyExists)
 {
     std::map<std::string, Json> keys;
-    collect(jsonOf(*full().finish().value()), "", keys);
+    trace::TraceBuilder builder = full();
+    builder.info.blockGrids.push_back({.blocksPerSm = 1,
+                                       .allowed = {{"registers", 1}, {"threads", 16}},
+                                       .blocks = 300,
+                                       .atATime = 132,
+                                       .waves = 3,
+                                       .last = 36});
+    collect(jsonOf(*std::move(builder).finish().value()), "", keys);
     // `result` and its parts are documented in one row each.
     keys.erase("result");
     expectDocumented(std::move(keys), Of::Run);
