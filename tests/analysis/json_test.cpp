@@ -15,12 +15,17 @@ namespace {
 
 using Json = nlohmann::json;
 
+Json jsonOf(const analysis::Report& report, const trace::Info& info,
+            const std::vector<Seconds>& walls = {Seconds(0.5), Seconds(0.25)})
+{
+    const std::string verdict = analysis::verdict(report, info, {});
+    return Json::parse(analysis::toJson(report, info, verdict, walls));
+}
+
 Json jsonOf(const trace::Trace& trace,
             const std::vector<Seconds>& walls = {Seconds(0.5), Seconds(0.25)})
 {
-    const analysis::Report report = analysis::report(trace).value();
-    const std::string verdict = analysis::verdict(report, trace.info(), {});
-    return Json::parse(analysis::toJson(report, trace.info(), verdict, walls));
+    return jsonOf(analysis::report(trace).value(), trace.info(), walls);
 }
 
 // The main job with everything that a report can have.
@@ -146,7 +151,10 @@ TEST(Json, everyKeyIsDocumentedAndEveryDocumentedKeyExists)
                                        .atATime = 132,
                                        .waves = 3,
                                        .last = 36});
-    collect(jsonOf(*std::move(builder).finish().value()), "", keys);
+    const auto trace = std::move(builder).finish().value();
+    analysis::Report report = analysis::report(*trace).value();
+    report.l2 = analysis::CacheReads{Bytes(3), Bytes(1)};
+    collect(jsonOf(report, trace->info()), "", keys);
     // `result` and its parts are documented in one row each.
     keys.erase("result");
     expectDocumented(std::move(keys), Of::Run);
