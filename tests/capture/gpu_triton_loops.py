@@ -55,6 +55,43 @@ for _stages in (1, 2, 4):
     case(*_HALVES, wanted=_times, has="dot_general")(_with_stages)
 
 
+@case(ramp(50, 72, dtype=np.float16), ramp(72, 40, dtype=np.float16), wanted=_times,
+      is_interpreted=False, has="scan copy_gmem_to_smem masked_swap")
+def a_matmul_whose_blocks_leave_all_arrays(x, y):
+    def kernel(x_ref, y_ref, o_ref):
+        i, j, lane = pl.program_id(0) * 32, pl.program_id(1) * 32, jnp.arange(32)
+        rows, columns = (i + lane < 50)[:, None], (j + lane < 40)[None, :]
+
+        def step(k, total):
+            inner = k * 32 + lane < 72
+            a = pltriton.load(x_ref.at[pl.ds(i, 32), pl.ds(k * 32, 32)],
+                              mask=rows & inner[None, :], other=0.0)
+            b = pltriton.load(y_ref.at[(k * 32 + lane)[:, None], (j + lane)[None, :]],
+                              mask=inner[:, None] & columns, other=0.0)
+            return total + pltriton.dot(a, b)
+
+        total = lax.fori_loop(0, 3, step, jnp.zeros((32, 32), jnp.float32))
+        pltriton.store(o_ref.at[pl.ds(i, 32), pl.ds(j, 32)], total, mask=rows & columns)
+
+    return call(kernel, out_shape=like(50, 40), grid=(2, 2))(x, y)
+
+
+@case(_HALVES[0], _HALVES[1][:, :64].copy(), np.array([96, 128], np.int32),
+      has="while copy_gmem_to_smem",
+      wanted=lambda x, y, n: np.concatenate([_times(x[:32, :96], y[:96]), _times(x[32:], y)]))
+def a_matmul_whose_length_is_loaded(x, y, n):
+    def kernel(x_ref, y_ref, n_ref, o_ref):
+        def step(k, total):
+            here = pl.ds(k * 32, 32)
+            return total + pltriton.dot(x_ref[:, here], y_ref[here, :])
+
+        o_ref[...] = lax.fori_loop(0, n_ref[...] // 32, step, jnp.zeros((32, 64), jnp.float32))
+
+    return call(kernel, out_shape=like(64, 64), grid=(2,), out_specs=rows(32, 64), stages=3,
+                in_specs=[rows(32, 128), pl.BlockSpec((128, 64), lambda i: (0, 0)),
+                          pl.BlockSpec((None,), lambda i: (i,))])(x, y, n)
+
+
 @case(ramp(64), np.array([3, 0, 5, 2], np.int32), has="while",
       wanted=lambda x, n: np.array([x[16 * i:16 * i + c].sum() for i, c in enumerate(n)],
                                    np.float32))

@@ -14,6 +14,7 @@ from typing import Any
 import jax
 
 from pallascope.jax_compat import jaxprs, parameters
+from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Region, Type
 from pallascope.rules import control_flow, memory, scans, triton_memory
 from pallascope.rules.ref_transforms import Axis, Window, element, view
@@ -91,12 +92,22 @@ def _loads(walk: Walk, loop: Loop) -> list[Any]:
     return [eqn for eqn in loop.body.eqns
             if eqn.primitive.name in _LOADS and eqn.outvars[0] in wanted
             and eqn.outvars[0].aval.shape and array_of(eqn.invars[0]) not in stored | {-1}
-            and all(isinstance(v, jaxprs.Literal) or (v in known and not _is_array(v))
-                    for v in _places(eqn))]
+            and all(isinstance(v, jaxprs.Literal) or v in known for v in _places(eqn))
+            and _is_window(walk, loop, eqn)]
 
 
-def _is_array(v: Any) -> bool:
-    return not hasattr(v.aval, "inner_aval") and v.aval.shape != ()
+def _is_window(walk: Walk, loop: Loop, eqn: Any) -> bool:
+    """Returns whether a load reaches a window, not listed elements. It is worked out in a region that
+    is thrown away."""
+    count = len(walk.problems)
+    with walk.builder.region():
+        try:
+            is_window = _reach(walk, loop, eqn, loop.first).lists is None
+        except NotCaptured:
+            is_window = False
+    found = is_window and len(walk.problems) == count
+    del walk.problems[count:]
+    return found
 
 
 def _reach(walk: Walk, loop: Loop, eqn: Any, counter: int) -> triton_memory.Reach:
