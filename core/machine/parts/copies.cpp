@@ -45,7 +45,7 @@ void Copies::addLinks()
 
 std::optional<Copies::Served> Copies::serveThroughL2(std::int32_t link, Picoseconds issue,
                                                      Bytes bytes, const L2Cache::Part& part,
-                                                     bool out)
+                                                     bool out, std::int32_t blocks)
 {
     L2Cache& cache = m_state.caches[static_cast<std::size_t>(m_turn.agent().device)];
     const std::optional<Picoseconds> ready = out ? std::nullopt : cache.use(part);
@@ -55,7 +55,8 @@ std::optional<Copies::Served> Copies::serveThroughL2(std::int32_t link, Picoseco
             m_prepared.chip.links[static_cast<std::size_t>(*m_l2Link)].latency;
         issue = std::max(issue, *ready - std::min(*ready, latency));
     }
-    const std::optional<FifoLink::Service> service = serve(served.link, issue, bytes);
+    const std::optional<FifoLink::Service> service =
+        serve(served.link, issue, ready ? Bytes(ceilDiv(bytes.value(), blocks)) : bytes);
     if (!service) {
         return std::nullopt;
     }

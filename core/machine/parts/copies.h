@@ -52,10 +52,11 @@ public:
 
     // As serve(), on a link of the chip that has L2. What L2 holds, it serves on its own link; what
     // it does not, comes over `link` and stays. What is written goes over `link` at once, as it
-    // must leave L2 at some time, and stays too.
+    // must leave L2 at some time, and stays too. `blocks` of a cluster each take a share of what L2
+    // holds; what it does not hold, the first of them that asks brings for all.
     [[nodiscard]] std::optional<Served> serveThroughL2(std::int32_t link, Picoseconds issue,
                                                        Bytes bytes, const L2Cache::Part& part,
-                                                       bool out);
+                                                       bool out, std::int32_t blocks);
 
     [[nodiscard]] const FifoLink& linkAt(std::int32_t link) const
     {

@@ -255,9 +255,6 @@ bool ManualCopies::serve(ManualCopy& copy)
     const Description::CopySite& site = description.copySite(copy.operation);
     copy.useful = bytesOf(m_prepared.program.type(copy.from()), copy.shape);
     Bytes bytes = copy.useful * site.passes;
-    if (const auto* load = std::get_if<ir::LoadCopyParams>(&copy.operation.params)) {
-        bytes = Bytes(ceilDiv(bytes.value(), load->blocks)); // other blocks fetch the rest
-    }
     Description::Route route{site.link, Picoseconds(0)};
     if (copy.peer->device != m_turn.agent().device) {
         bytes = copy.useful;
@@ -282,6 +279,8 @@ std::optional<Copies::Served> ManualCopies::serveOn(const ManualCopy& copy,
                                                     bool out)
 {
     const Picoseconds issue = m_turn.agent().time + route.detour;
+    const auto* load = std::get_if<ir::LoadCopyParams>(&copy.operation.params);
+    const std::int32_t blocks = load != nullptr ? load->blocks : 1;
     const bool isLocal = copy.peer->device == m_turn.agent().device;
     if (isLocal && bytes > Bytes(0) && !copy.isListed() && m_copies.hasL2(route.link)) {
         const ir::ValueId ref = out ? copy.to() : copy.from();
@@ -290,8 +289,10 @@ std::optional<Copies::Served> ManualCopies::serveOn(const ManualCopy& copy,
         const Reach reach = reachOf(where, array);
         const std::int64_t bits = dtypeBits(m_prepared.program.type(ref).dtype);
         return m_copies.serveThroughL2(route.link, issue, bytes,
-                                       {where.buffer, array, reach.start, reach.stop, bits}, out);
+                                       {where.buffer, array, reach.start, reach.stop, bits}, out,
+                                       blocks);
     }
+    bytes = Bytes(ceilDiv(bytes.value(), blocks)); // other blocks fetch the rest
     const std::int32_t link = m_copies.linkHere(route.link);
     const std::optional<FifoLink::Service> service = m_copies.serve(link, issue, bytes);
     return service ? std::optional(Copies::Served{link, *service}) : std::nullopt;
