@@ -15,6 +15,7 @@ Barriers::Barriers(const Context& context, SyncState& state, Agents& agents, Cop
     , m_agents(agents)
     , m_copies(copies)
     , m_findings(findings)
+    , m_times(syncTimes(context.prepared.chip))
 {}
 
 void Barriers::prepare(SlabRange barriers, std::int32_t arrivals, bool areNamed)
@@ -34,7 +35,8 @@ void Barriers::arriveByProgram(const ir::Operation& operation)
     Semaphore& barrier = m_state.semaphores[number];
     barrier.location = operation.location;
     m_races.signal(m_turn.agent().id, barrier.clock);
-    arrive(barrier, number, m_turn.agent().time);
+    arrive(barrier, number, m_turn.agent().time, false);
+    m_turn.agent().time += m_times.arrival;
 }
 
 void Barriers::deliver(const Signal& signal)
@@ -43,10 +45,10 @@ void Barriers::deliver(const Signal& signal)
     barrier.location = signal.location;
     barrier.lastCopy = signal.copy.copy;
     barrier.landed.push_back(signal.copy);
-    arrive(barrier, signal.semaphore, signal.at);
+    arrive(barrier, signal.semaphore, signal.at, true);
 }
 
-void Barriers::arrive(Semaphore& barrier, std::int32_t number, Picoseconds at)
+void Barriers::arrive(Semaphore& barrier, std::int32_t number, Picoseconds at, bool byCopy)
 {
     const trace::AgentRow agent{m_turn.agent().id};
     ++barrier.count;
@@ -62,7 +64,7 @@ void Barriers::arrive(Semaphore& barrier, std::int32_t number, Picoseconds at)
         return;
     }
     complete(barrier);
-    wake(number, at);
+    wake(number, at, byCopy);
 }
 
 // What those who wait for this phase will know.
@@ -72,7 +74,7 @@ void Barriers::complete(Semaphore& barrier)
     barrier.arrivedCopies = std::exchange(barrier.landed, {});
 }
 
-void Barriers::wake(std::int32_t number, Picoseconds at)
+void Barriers::wake(std::int32_t number, Picoseconds at, bool byCopy)
 {
     Semaphore& barrier = m_state.semaphores[number];
     for (const std::int32_t waiter : std::exchange(barrier.waiters, {})) {
@@ -81,6 +83,8 @@ void Barriers::wake(std::int32_t number, Picoseconds at)
         agent.time = std::max(agent.time, at);
         barrier.barrier.observe(agent.id);
         pass(barrier, agent, waiting);
+        // The latency of a copy reaches until a wait for it returns.
+        agent.time += byCopy ? Picoseconds(0) : m_times.wait;
         m_agents.changed(agent);
         m_turn.endBy(agent.time);
     }
@@ -100,6 +104,7 @@ void Barriers::wait(const ir::Operation& operation)
         addWaiter(barrier, agent.id);
     } else {
         pass(barrier, agent, waiting);
+        agent.time += m_times.wait;
     }
 }
 

@@ -7,6 +7,7 @@
 #include "core/machine/parts/context.h"
 #include "core/machine/parts/copies.h"
 #include "core/machine/parts/findings.h"
+#include "core/machine/parts/sync_times.h"
 
 namespace pallascope::machine {
 
@@ -31,9 +32,9 @@ public:
     }
 
 private:
-    void arrive(Semaphore& barrier, std::int32_t number, Picoseconds at);
+    void arrive(Semaphore& barrier, std::int32_t number, Picoseconds at, bool byCopy);
     void complete(Semaphore& barrier);
-    void wake(std::int32_t number, Picoseconds at);
+    void wake(std::int32_t number, Picoseconds at, bool byCopy);
     void pass(Semaphore& barrier, Agent& agent, const Waiting& waiting);
 
     Recorder& m_recorder;
@@ -43,6 +44,7 @@ private:
     Agents& m_agents;
     Copies& m_copies;
     Findings& m_findings;
+    SyncTimes m_times;
 };
 
 } // namespace pallascope::machine

@@ -9,6 +9,7 @@ Products::Products(const Context& context, Agents& agents, Copies& copies, Acces
     : UnitRequests(context, agents, findings)
     , m_copies(copies)
     , m_accesses(accesses)
+    , m_times(syncTimes(context.prepared.chip))
 {}
 
 void Products::multiply(const PlanItem& item)
@@ -55,7 +56,8 @@ void Products::wait(const ir::Operation& operation)
         return;
     }
     // One unit serves them in order, so the last of them ends last.
-    const Picoseconds end = std::max(agent.time, agent.products[done - 1].end);
+    const Picoseconds end =
+        std::max(agent.time, agent.products[done - 1].end + m_times.productWait);
     m_recorder.addWait({.operation = trace::OperationRow{operation.id}}, trace::AgentRow{agent.id},
                        agent.step, agent.time, end);
     agent.time = end;

@@ -6,6 +6,7 @@
 
 #include "core/machine/parts/accesses.h"
 #include "core/machine/parts/copies.h"
+#include "core/machine/parts/sync_times.h"
 #include "core/machine/parts/unit_requests.h"
 
 namespace pallascope::machine {
@@ -28,6 +29,7 @@ private:
 
     Copies& m_copies;
     Accesses& m_accesses;
+    SyncTimes m_times;
 };
 
 } // namespace pallascope::machine

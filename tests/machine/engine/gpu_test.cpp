@@ -250,6 +250,34 @@ TEST(Gpu, aPhaseThatNobodyWaitsForAndOneThatStaysOpenAreFound)
     EXPECT_EQ(findingsText(runOnGpu(arriving(1, 1), {})), "");
 }
 
+// A warpgroup that arrives at a barrier of its own and waits for it finds the phase complete: each
+// round takes an arrival and a wait, as the chip file says (arrive_cycles, wait_cycles).
+TEST(Gpu, arrivalsAndWaitsTakeTheirCycles)
+{
+    const auto timeOf = [](std::int64_t rounds) {
+        const ir::Program program =
+            mustTrace(pl::kernel("rounds", {pl::out("y", kF32, {kTile})}, [&](pl::Ref y) {
+                gpu::launch({}, [&] {
+                    gpu::runScoped({gpu::barrier("own")}, true, [&](const Refs& refs) {
+                        (void)pl::foriLoop(rounds, {}, [&](pl::Value, std::vector<pl::Value>) {
+                            gpu::barrierArrive(refs[0]);
+                            gpu::barrierWait(refs[0]);
+                            return std::vector<pl::Value>{};
+                        });
+                    });
+                    y[pl::all] = pl::full({kTile}, 0, kF32);
+                });
+            }));
+        return runOnGpu(program, {}).trace->end();
+    };
+    const chip::Chip chip = h100();
+    const double cycles = chip.multiprocessor->arriveCycles + chip.multiprocessor->waitCycles;
+    const double expected = 100 * cycles / static_cast<double>(chip.agents[0].clock.value()) * 1e12;
+    const double took = static_cast<double>((timeOf(150) - timeOf(50)).value());
+    EXPECT_GE(took, expected);
+    EXPECT_LT(took, 1.5 * expected); // the loop itself takes a few cycles
+}
+
 TEST(Gpu, neededRunsHaveTheSameTimes)
 {
     const ir::Program program = productProgram(128, 256, 256, 2, true);

@@ -1,0 +1,35 @@
+// What an agent of a GPU spends on synchronization itself, beside the time that it waits for
+// others.
+#pragma once
+
+#include "core/base/units.h"
+#include "core/chip/chip.h"
+
+#include <cmath>
+#include <cstdint>
+
+namespace pallascope::machine {
+
+struct SyncTimes
+{
+    Picoseconds arrival;     // an arrival at a barrier
+    Picoseconds wait;        // a wait at a barrier, after its phase is complete
+    Picoseconds productWait; // a wait for products, after they have ended
+};
+
+// All zero on a chip that is not a GPU.
+[[nodiscard]] inline SyncTimes syncTimes(const chip::Chip& chip)
+{
+    if (!chip.multiprocessor) {
+        return {};
+    }
+    const chip::Multiprocessor& sm = *chip.multiprocessor;
+    const auto timeOf = [&](double cycles) {
+        return toPicoseconds(Cycles(static_cast<std::int64_t>(std::llround(cycles))),
+                             chip.agents.front().clock);
+    };
+    return {timeOf(sm.arriveCycles), timeOf(sm.waitCycles),
+            timeOf(sm.productWaitCycles.value_or(0))};
+}
+
+} // namespace pallascope::machine
