@@ -116,12 +116,12 @@ std::string cacheLine(const CacheReads& l2)
 
 std::string memoryLine(const Report& report)
 {
-    std::string text = fmt::format("{:<7} {} of {}, scoped limit {}", report.onChipName,
+    const std::string blocks = report.blocksTogether > 1
+                                   ? fmt::format(" for {} blocks on an SM", report.blocksTogether)
+                                   : "";
+    std::string text = fmt::format("{:<7} {} of {}{}, scoped limit {}", report.onChipName,
                                    bytesText(report.vmemPeak), bytesText(report.vmemCapacity),
-                                   bytesText(report.vmemScopedLimit));
-    if (report.blocksTogether > 1) {
-        text += fmt::format(" for {} blocks on an SM", report.blocksTogether);
-    }
+                                   blocks, bytesText(report.vmemScopedLimit));
     for (std::size_t i = 0; i < report.vmemByOperand.size(); ++i) {
         const UsedMemory& used = report.vmemByOperand[i];
         text += fmt::format("{}{} {}", i > 0 ? ", " : ": ",

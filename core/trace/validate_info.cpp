@@ -123,9 +123,9 @@ Status checkBlockGrids(const Info& info)
         const auto are = [](std::int64_t least, std::int64_t most, auto... numbers) {
             return ((numbers >= least && numbers <= most) && ...);
         };
-        if (!are(1, kMostTogether, grid.threads, grid.agents, grid.blocksPerSm, grid.atATime)
-            || !are(0, kMostTogether, grid.barriers, grid.registers, grid.warpsPerSm,
-                    grid.warpsAtMost)
+        if (!are(1, kMostTogether, grid.threads, grid.agents)
+            || !are(0, kMostTogether, grid.blocksPerSm, grid.atATime, grid.barriers, grid.registers,
+                    grid.warpsPerSm, grid.warpsAtMost)
             || !are(0, kMostBlocks, grid.shared.value(), grid.arrays.value(), grid.blocks,
                     grid.waves, grid.last)) {
             return broken("block_grids[{}] has a number that is negative or too large", i);

@@ -2,6 +2,7 @@
 // blocks of one SM share.
 #include "core/chip/clock.h"
 #include "core/ir/builder_gpu.h"
+#include "core/machine/trace_without_run.h"
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -180,6 +181,15 @@ TEST(Occupancy, tooManyRegistersAreRefused)
     EXPECT_THROW(runOnSms(withSms(1), program, {.registers = 169}), std::runtime_error);
     EXPECT_THROW(runOnSms(withSms(1), program, {.registers = 256}), std::runtime_error);
     EXPECT_FALSE(machine::checkFit(program, withSms(1), {.registers = 169}));
+}
+
+TEST(Occupancy, ofABlockThatDoesNotFitIsNone)
+{
+    const ir::Program program = waitingProgram(4, hundred, 1, 60'000); // 234 KiB
+    EXPECT_FALSE(machine::checkFit(program, withSms(1)));
+    const auto trace = machine::traceWithoutRun(program, withSms(1), {}, {});
+    ASSERT_TRUE(trace) << trace.error().message;
+    EXPECT_EQ((*trace)->info().blockGrids.front().blocksPerSm, 0);
 }
 
 TEST(Occupancy, blocksOfOneSmShareItsUnits)

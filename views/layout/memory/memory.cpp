@@ -158,9 +158,10 @@ std::string captionOf(Canvas& canvas, const RunView& run, Picoseconds now,
     }
     const Taken taken = takenAt(run, positionAt(run, now));
     if (!used.empty() && !info.links.empty() && used.front().memory == taken.memory) {
+        const Bytes together = taken.used * run.report.blocksTogether; // of all blocks on an SM
         caption += (caption.empty() ? "" : " · ")
                    + info.memories[static_cast<std::size_t>(taken.memory)].name + " "
-                   + parts::ofText(taken.used, taken.limit);
+                   + parts::ofText(together, taken.limit);
         canvas.state(
             {FactKind::BytesTaken, taken.memory, static_cast<double>(taken.used.value()), {}});
         canvas.state({FactKind::BytesAllowed, taken.memory,
