@@ -80,8 +80,8 @@ class Gpus(Case):
         run = ("run", "k.kernel.json", "--values", "needed")
         ran = strict_json(self.output(*run, "--json", "--trace", "t.trace.json"))
         described = strict_json(self.output("describe", "k.kernel.json", "--json"))
-        self.assertEqual(ran["block_grids"], described["block_grids"])
         grid, = ran["block_grids"]
+        self.assertEqual({**grid, "source": None}, {**described["block_grids"][0], "source": None})
         self.assertEqual((grid["blocks_per_sm"], grid["waves"], grid["last_wave_blocks"]), (2, 2, 248))
         self.assertEqual(ran["vmem_peak_bytes"], 2 * 2 * 128 * 64 * 2)
         self.assertEqual(sum(ran["vmem_by_operand"].values()), ran["vmem_peak_bytes"])
