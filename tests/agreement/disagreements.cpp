@@ -49,6 +49,8 @@ std::string nameOf(FactKind kind)
         return "bytes read";
     case FactKind::BytesWritten:
         return "bytes written";
+    case FactKind::BytesOnChip:
+        return "bytes moved on chip";
     case FactKind::BytesTaken:
         return "bytes taken";
     case FactKind::BytesAllowed:
@@ -243,8 +245,8 @@ private:
         double all = 0;
         for (const auto& [key, fact] : m_facts) {
             const bool isMoved = key.first == FactKind::BytesMoved;
-            if (isMoved || key.first == FactKind::BytesRead
-                || key.first == FactKind::BytesWritten) {
+            if (isMoved || key.first == FactKind::BytesRead || key.first == FactKind::BytesWritten
+                || key.first == FactKind::BytesOnChip) {
                 const std::int32_t array =
                     m_run.index->arrays().ofOperand[static_cast<std::size_t>(key.second)];
                 (isMoved ? moved : reported)[array] += fact.second.value;

@@ -119,8 +119,9 @@ Bytes bytesMoved(const RunView& run, const std::vector<std::int32_t>& operands, 
 }
 
 // Paints the name of the memory and how much of it the arrays take.
-void paintStripsHead(Canvas& canvas, const trace::Info& info, const Strips& strips, double y)
+void paintStripsHead(Canvas& canvas, const RunView& run, const Strips& strips, double y)
 {
+    const trace::Info& info = run.trace->info();
     const double x = parts::kPadding;
     const double w = canvas.width() - 2 * x;
     Bytes arrays;
@@ -140,7 +141,8 @@ void paintStripsHead(Canvas& canvas, const trace::Info& info, const Strips& stri
     }
     const double heading = textWidth(name, 11, Weight::SemiBold) + 8;
     canvas.text(x, y, heading, 16, name, {11, Role::Hbm, Weight::SemiBold, Align::Left});
-    const std::string right = "read or written so far";
+    const std::string right =
+        run.report.l2 ? "read or written so far, in L2 too" : "read or written so far";
     const bool bothFit = heading + textWidth(held, 10) + textWidth(right, 10) + 10 < w;
     canvas.text(x + heading, y, w - heading, 16, held,
                 {10, Role::Text3, Weight::Regular, Align::Left});
@@ -254,7 +256,7 @@ double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Pic
 {
     const double x = parts::kPadding;
     const double w = canvas.width() - 2 * x;
-    paintStripsHead(canvas, run.trace->info(), strips, y);
+    paintStripsHead(canvas, run, strips, y);
     const double top = y + kStripHead;
     const double body = height - kStripHead;
     const std::size_t columns = columnsOf(strips, canvas.width());

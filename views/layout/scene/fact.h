@@ -19,6 +19,7 @@ enum class FactKind : std::uint8_t
     BytesMoved,    // of an operand's array so far, read and written, by all that share it
     BytesRead,     // of an operand's array in the whole run
     BytesWritten,
+    BytesOnChip,  // likewise: from L2, or between on-chip memories
     BytesTaken,   // of an on-chip memory, by the pipeline under the playhead and those around it
     BytesAllowed, // of that memory: the limit that applies
     FlopRate,     // so far, per second

@@ -248,20 +248,21 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
     const std::string memory =
         info.links.empty() ? "HBM"
                            : info.memories[static_cast<std::size_t>(info.links.front().from)].name;
-    canvas.text(x, y + 5, w - factor - bytesWidth - 50, kRow, "Bytes over " + memory,
+    const bool hasL2 = run.report.l2.has_value();
+    canvas.text(x, y + 5, w - factor - bytesWidth - 50, kRow,
+                "Bytes over " + memory + (hasL2 ? " and L2" : ""),
                 style(11, Role::Text, Weight::SemiBold));
     right(w - factor - bytesWidth, y + 5, "copies", style(10, Role::Text3));
     right(w - factor, y + 5, "bytes", style(10, Role::Text3));
     right(w, y + 5, "re-fetch", style(10, Role::Text3));
     y += 5 + kRow + 2;
-    constexpr std::array kWays{"read", "written", "on chip"};
+    const std::array kWays{"read", "written", hasL2 ? "from L2" : "on chip"};
+    constexpr std::array kFacts{FactKind::BytesRead, FactKind::BytesWritten, FactKind::BytesOnChip};
     for (const analysis::Traffic& traffic : rows) {
         if (traffic.row >= 0) {
             parts::swatch(canvas, run, x, y + 5, trace::OperandRow{traffic.row});
-            canvas.state({traffic.way == trace::Summary::Written ? FactKind::BytesWritten
-                                                                 : FactKind::BytesRead,
-                          traffic.row, static_cast<double>(traffic.bytes.value()),
-                          bytesText(traffic.bytes)});
+            canvas.state({kFacts[traffic.way], traffic.row,
+                          static_cast<double>(traffic.bytes.value()), bytesText(traffic.bytes)});
         }
         const std::string copies = countText(traffic.copies);
         canvas.text(x + 14, y, nameWidth + 2, kRow, traffic.operand,
