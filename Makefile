@@ -79,7 +79,7 @@ test-gpu: setup ## only the tests of captured kernels for a GPU, with a JAX of t
 	@cmake --preset dev
 	@cmake --build --preset dev --target pallascope --parallel $(JOBS)
 	@.ci/setup-jax gpu
-	@python3 tests/capture/run.py build/dev/bin/pallascope build/venv12 test_gpu.py $(if $(ONLY),-k "$(ONLY)")
+	@python3 tests/capture/run.py build/dev/bin/pallascope build/venv12 $(notdir $(wildcard tests/capture/test_gpu*.py)) $(if $(ONLY),-k "$(ONLY)")
 
 test-jax-all: setup ## the same with every JAX from 0.9 to 0.12 that a Python here runs (a quarter of an hour)
 	@cmake --preset dev
