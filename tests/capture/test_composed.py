@@ -230,6 +230,7 @@ def test_an_algorithm_of_a_product_says_how_operands_are_rounded():
     preset = lax.DotAlgorithmPreset
     x, y = normal(16, 128), normal(128, 128, seed=1)
     for algorithm, seen in ((preset.BF16_BF16_F32, lambda a: a.astype(jnp.bfloat16)),
+                            (preset.F16_F16_F32, lambda a: a.astype(np.float16)),
                             (preset.F32_F32_F32, lambda a: a)):
         exact = np.asarray(seen(x), np.float64) @ np.asarray(seen(y), np.float64)
         in_kernel(lambda x, y, algorithm=algorithm: lax.dot(

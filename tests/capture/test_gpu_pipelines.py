@@ -60,6 +60,8 @@ def events_of_run(trace, pipeline):
     shapes = {array_of(one, i): f"in{i}" for i, one in enumerate(pipeline["ins"])}
     shapes |= {array_of(one, 20 + i): f"out{i}" for i, one in enumerate(pipeline["outs"])}
     events = {name: [] for name in names}
+    if "copy_ends" not in trace:  # all stays in GMEM
+        return events
     ends = {name: column(trace["copy_ends"], name, 2) for name in ("agent", "first", "semaphore")}
     copied = column(trace["copy_ends"], "copy")
     for end in range(0, len(copied), 2):

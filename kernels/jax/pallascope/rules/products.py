@@ -87,7 +87,8 @@ def dot_general(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     if np.dtype(bool) in dtypes[:2]:
         return walk.trace(_dot_of_truths(eqn.params["dimension_numbers"], dtypes[2]), operands)
     name = getattr(eqn.params["precision"], "name", "")
-    precision = {"BF16_BF16_F32": lax.Precision.DEFAULT, "BF16_BF16_F32_X3": lax.Precision.HIGH,
+    precision = {"BF16_BF16_F32": lax.Precision.DEFAULT, "F16_F16_F32": lax.Precision.DEFAULT,
+                 "BF16_BF16_F32_X3": lax.Precision.HIGH,
                  "BF16_BF16_F32_X6": lax.Precision.HIGHEST,
                  "F32_F32_F32": lax.Precision.HIGHEST}.get(name)
     if precision is None or isinstance(eqn.params["precision"], lax.Precision):
@@ -95,8 +96,9 @@ def dot_general(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     wanted = eqn.outvars[0].aval.dtype
 
     def function(x: Any, y: Any) -> Any:
-        if name == "BF16_BF16_F32":
-            x, y = x.astype(jnp.bfloat16), y.astype(jnp.bfloat16)
+        rounded = {"BF16_BF16_F32": jnp.bfloat16, "F16_F16_F32": jnp.float16}.get(name)
+        if rounded is not None:
+            x, y = x.astype(rounded), y.astype(rounded)
         return lax.dot_general(x, y, eqn.params["dimension_numbers"], precision,
                                jnp.float32).astype(wanted)
 
