@@ -5,6 +5,8 @@ import inspect
 
 import gpu_kernels
 import gpu_loops
+import gpu_numbers
+import gpu_places
 import gpu_products
 import gpu_shared
 import jax
@@ -16,7 +18,7 @@ from jax.experimental.mosaic import gpu as mgpu
 from jax.extend import backend
 from support import operations, pallascope, pl, pltpu
 
-CASES = cases_of(gpu_kernels, gpu_loops, gpu_products, gpu_shared)
+CASES = cases_of(gpu_kernels, gpu_loops, gpu_numbers, gpu_places, gpu_products, gpu_shared)
 CHIP = "h100_sxm"
 
 
@@ -41,8 +43,9 @@ def test_a_kernel_is_captured_and_jax_accepts_it(name):
     assert kernel.document["chip"] == CHIP
     missing = CASES[name].has - {one["op"] for one in operations(kernel.document["body"])}
     assert not missing
-    (cores,) = found(kernel, "core_map")
-    assert cores["params"]["direct_access"]
+    cores = found(kernel, "core_map")
+    assert cores
+    assert all(one["params"]["direct_access"] for one in cores)
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.is_interpreted])

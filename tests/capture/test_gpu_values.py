@@ -7,6 +7,8 @@ import tempfile
 
 import gpu_kernels
 import gpu_loops
+import gpu_numbers
+import gpu_places
 import gpu_products
 import gpu_shared
 import gpu_shipped
@@ -18,8 +20,8 @@ import pytest
 from gpu_case import cases_of
 from support import PALLASCOPE, pallascope
 
-CASES = cases_of(gpu_kernels, gpu_loops, gpu_products, gpu_shared, gpu_shipped, gpu_triton,
-                 gpu_triton_loops, gpu_shipped_triton)
+CASES = cases_of(gpu_kernels, gpu_loops, gpu_numbers, gpu_places, gpu_products, gpu_shared,
+                 gpu_shipped, gpu_triton, gpu_triton_loops, gpu_shipped_triton)
 
 
 def run(kernel, *options):

@@ -1,0 +1,179 @@
+"""Kernels for a GPU with one mistake each, in what the TMA and the tensor core do on their own."""
+
+import jax.numpy as jnp
+import numpy as np
+from gpu_case import like, ramp, tiled
+from gpu_mistakes import mistake
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
+
+_ROW = 128
+
+
+# ---- pipelines and products --------------------------------------------------------------------
+
+
+@mistake("overwritten_in_flight", ramp(6, _ROW))
+def a_pipeline_that_visits_its_last_block_twice(x):
+    @plgpu.kernel(out_type=like(3, _ROW))
+    def halve(x_gmem, o_gmem):
+        def body(_, x_smem, o_smem):
+            o_smem[...] = x_smem[...]
+
+        plgpu.emit_pipeline(  # mistake
+            body, grid=(6,), max_concurrent_steps=2,
+            in_specs=[plgpu.BlockSpec((1, _ROW), lambda i: (i, 0))],
+            out_specs=[plgpu.BlockSpec((1, _ROW), lambda i: (i // 2, 0))])(x_gmem, o_gmem)
+
+    return halve(x)
+
+
+_AB = [(ramp(64, 64) % 4).astype(np.float16)] * 2
+_TILE = plgpu.SMEM((64, 64), jnp.float16, transforms=tiled(jnp.float16))
+
+
+def _loaded(a_gmem, b_gmem, a_smem, b_smem, barrier):
+    plgpu.copy_gmem_to_smem(a_gmem, a_smem, barrier)
+    plgpu.copy_gmem_to_smem(b_gmem, b_smem, barrier)
+    plgpu.barrier_wait(barrier)
+
+
+@mistake("read_before_wait", *_AB)
+def an_accumulator_that_is_read_too_early(a, b):
+    @plgpu.kernel(out_type=like(64, 64), scratch_types=[
+        _TILE, _TILE, plgpu.Barrier(num_arrivals=2)])
+    def matmul(a_gmem, b_gmem, o_gmem, a_smem, b_smem, barrier):
+        _loaded(a_gmem, b_gmem, a_smem, b_smem, barrier)
+
+        def scope(acc):
+            plgpu.wgmma(acc, a_smem, b_smem)
+            o_gmem[...] = plgpu.wgmma_accumulator_load(acc, wait_n=None)  # mistake
+            plgpu.wgmma_wait(0)
+
+        pl.run_scoped(scope, plgpu.ACC((64, 64), jnp.float32))
+
+    return matmul(a, b)
+
+
+@mistake("read_before_wait", *_AB)
+def a_wait_that_leaves_the_last_product(a, b):
+    @plgpu.kernel(out_type=like(64, 64), scratch_types=[
+        _TILE, _TILE, plgpu.Barrier(num_arrivals=2)])
+    def matmul(a_gmem, b_gmem, o_gmem, a_smem, b_smem, barrier):
+        _loaded(a_gmem, b_gmem, a_smem, b_smem, barrier)
+
+        def scope(acc):
+            plgpu.wgmma(acc, a_smem, b_smem)
+            plgpu.wgmma(acc, a_smem, b_smem)
+            plgpu.wgmma_wait(1)
+            o_gmem[...] = plgpu.wgmma_accumulator_load(acc, wait_n=None)  # mistake
+            plgpu.wgmma_wait(0)
+
+        pl.run_scoped(scope, plgpu.ACC((64, 64), jnp.float32))
+
+    return matmul(a, b)
+
+
+@mistake("read_before_wait", *_AB)
+def an_operand_that_has_not_landed(a, b):
+    @plgpu.kernel(out_type=like(64, 64), scratch_types=[
+        _TILE, _TILE, plgpu.Barrier(num_barriers=2)])
+    def matmul(a_gmem, b_gmem, o_gmem, a_smem, b_smem, barriers):
+        plgpu.copy_gmem_to_smem(a_gmem, a_smem, barriers.at[0])
+        plgpu.copy_gmem_to_smem(b_gmem, b_smem, barriers.at[1])
+        plgpu.barrier_wait(barriers.at[0])
+
+        def scope(acc):
+            plgpu.wgmma(acc, a_smem, b_smem)  # mistake
+            plgpu.barrier_wait(barriers.at[1])
+            o_gmem[...] = acc[...]
+
+        pl.run_scoped(scope, plgpu.ACC((64, 64), jnp.float32))
+
+    return matmul(a, b)
+
+
+# ---- what no run finds yet ---------------------------------------------------------------------
+
+# commit_smem orders loads and stores with copies and products, and an operand of a product must
+# stay as it is until wgmma_wait covers it. The model follows neither rule (docs/machine.md).
+
+
+@mistake("not_committed", is_missed=True)
+def a_store_that_is_not_committed(x):
+    @plgpu.kernel(out_type=like(4, _ROW), scratch_types=[plgpu.SMEM((4, _ROW), jnp.float32)])
+    def double(x_gmem, o_gmem, smem):
+        smem[...] = x_gmem[...] * 2
+        plgpu.copy_smem_to_gmem(smem, o_gmem)  # mistake
+        plgpu.wait_smem_to_gmem(0)
+
+    return double(x)
+
+
+@mistake("not_committed", is_missed=True)
+def a_refill_after_loads_that_are_not_committed(x):
+    @plgpu.kernel(out_type=like(4, _ROW), scratch_types=[
+        plgpu.SMEM((_ROW,), jnp.float32), plgpu.Barrier()])
+    def double(x_gmem, o_gmem, smem, barrier):
+        @pl.loop(0, 4)
+        def _(row):
+            plgpu.copy_gmem_to_smem(x_gmem.at[row], smem, barrier)  # mistake
+            plgpu.barrier_wait(barrier)
+            o_gmem[row] = smem[...] * 2
+
+    return double(x)
+
+
+@mistake("not_committed", *_AB, is_missed=True)
+def an_operand_that_is_not_committed(a, b):
+    @plgpu.kernel(out_type=like(64, 64), scratch_types=[
+        _TILE, _TILE, plgpu.Barrier(num_arrivals=2)])
+    def matmul(a_gmem, b_gmem, o_gmem, a_smem, b_smem, barrier):
+        _loaded(a_gmem, b_gmem, a_smem, b_smem, barrier)
+        a_smem[...] = plgpu.load(a_smem, layout=plgpu.Layout.WGMMA) * 2
+
+        def scope(acc):
+            plgpu.wgmma(acc, a_smem, b_smem)  # mistake
+            o_gmem[...] = acc[...]
+
+        pl.run_scoped(scope, plgpu.ACC((64, 64), jnp.float32))
+
+    return matmul(a, b)
+
+
+@mistake("overwritten_in_flight", *_AB, is_missed=True)
+def an_operand_that_is_refilled_during_its_product(a, b):
+    @plgpu.kernel(out_type=like(64, 64), scratch_types=[
+        _TILE, _TILE, plgpu.Barrier(num_arrivals=2)])
+    def matmul(a_gmem, b_gmem, o_gmem, a_smem, b_smem, barrier):
+        _loaded(a_gmem, b_gmem, a_smem, b_smem, barrier)
+
+        def scope(acc):
+            plgpu.wgmma(acc, a_smem, b_smem)
+            plgpu.copy_gmem_to_smem(b_gmem, a_smem, barrier)  # mistake
+            plgpu.barrier_arrive(barrier)
+            plgpu.barrier_wait(barrier)
+            o_gmem[...] = acc[...]
+
+        pl.run_scoped(scope, plgpu.ACC((64, 64), jnp.float32))
+
+    return matmul(a, b)
+
+
+@mistake("overwritten_in_flight", *_AB, is_missed=True)
+def an_operand_that_is_stored_to_during_its_product(a, b):
+    @plgpu.kernel(out_type=like(64, 64), scratch_types=[
+        _TILE, _TILE, plgpu.Barrier(num_arrivals=2)])
+    def matmul(a_gmem, b_gmem, o_gmem, a_smem, b_smem, barrier):
+        _loaded(a_gmem, b_gmem, a_smem, b_smem, barrier)
+        x = plgpu.load(a_smem, layout=plgpu.Layout.WGMMA) + 1
+        plgpu.commit_smem()
+
+        def scope(acc):
+            plgpu.wgmma(acc, a_smem, b_smem)
+            a_smem[...] = x  # mistake
+            o_gmem[...] = acc[...]
+
+        pl.run_scoped(scope, plgpu.ACC((64, 64), jnp.float32))
+
+    return matmul(a, b)

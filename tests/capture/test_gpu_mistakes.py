@@ -1,0 +1,42 @@
+"""Kernels for a GPU with the mistakes that authors make: JAX accepts each, and a run finds the
+mistake once, at the line to change."""
+
+import json
+import pathlib
+import subprocess
+import tempfile
+
+import gpu_mistakes
+import gpu_mistakes_async
+import pytest
+from gpu_mistakes import MISTAKES
+from support import PALLASCOPE, pallascope
+
+FILES = [pathlib.Path(module.__file__).name for module in (gpu_mistakes, gpu_mistakes_async)]
+
+
+def findings(name):
+    mistake = MISTAKES[name]
+    kernel = pallascope.capture(mistake.fn, *mistake.args, chip="h100_sxm")
+    assert kernel.document["lowering"] == {"accepted": "yes"}
+    with tempfile.TemporaryDirectory() as folder:
+        kernel.save(f"{folder}/k.pallascope")
+        done = subprocess.run([PALLASCOPE, "run", f"{folder}/k.pallascope", "--json"],
+                              capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    return [one for one in json.loads(done.stdout)["findings"] if one["kind"] != "unknown_figure"]
+
+
+@pytest.mark.parametrize("name", [name for name in MISTAKES if not MISTAKES[name].is_missed])
+def test_a_mistake_is_found_once(name):
+    found = findings(name)
+    assert [one["kind"] for one in found] == [MISTAKES[name].kind], found
+    path, _, line = found[0]["source"].rpartition(":")
+    assert pathlib.Path(path).name in FILES
+    assert int(line) == MISTAKES[name].line(), found
+
+
+# docs/machine.md names the two rules that are not modelled.
+@pytest.mark.parametrize("name", [name for name in MISTAKES if MISTAKES[name].is_missed])
+def test_a_mistake_that_no_run_finds_yet(name):
+    assert findings(name) == []
