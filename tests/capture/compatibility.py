@@ -121,12 +121,12 @@ class Table:
         rows = [self.columns, ["---"] * len(self.columns), *self.rows.values()]
         lines = [self.heading, "", f"Captured from JAX {versions.VERSION}.", "",
                  *(f"| {' | '.join(row)} |" for row in rows), ""]
-        parts = ["\n".join(lines) if part.startswith(self.heading) else part
+        parts = ["\n".join(lines) if part.splitlines()[:1] == [self.heading] else part
                  for part in self._sections()]
         _DOCUMENT.write_text("\n".join(parts))
 
     def _read(self) -> tuple[str, dict[str, list[str]]]:
-        (part,) = (part for part in self._sections() if part.startswith(self.heading))
+        (part,) = (part for part in self._sections() if part.splitlines()[:1] == [self.heading])
         lines = [line for line in part.splitlines() if line.startswith("| ")]
         rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
         version = part.partition("from JAX ")[2].partition(".\n")[0]
