@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pallascope.jax_compat import gpu_chips
+from pallascope.jax_compat.answers import replaced
 
 
 def attributes(chip: str) -> dict[str, Any]:
@@ -40,11 +41,5 @@ def asked_as(chip: str, device: Any) -> Iterator[None]:
     answers += [(module, "cuda_versions", _Cuda) for name, module in list(sys.modules.items())
                 if module is lib or name.startswith("jax.experimental.pallas.ops.gpu.")
                 if hasattr(module, "cuda_versions")]
-    before = [getattr(module, name) for module, name, _ in answers]
-    for module, name, answer in answers:
-        setattr(module, name, answer)
-    try:
+    with replaced(answers):
         yield
-    finally:
-        for (module, name, _), value in zip(answers, before, strict=True):
-            setattr(module, name, value)

@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from pallascope.jax_compat.answers import replaced
+
 
 class NamedBarrier(NamedTuple):
     """A `bar.sync` or a `bar.arrive`. The barrier is a number, or an argument of the function."""
@@ -86,11 +88,5 @@ def _recorded(found: list[Instruction]) -> Iterator[None]:
 
     answers = [(utils, "inline_ptx", ptx), (nvvm, "fence_proxy", fence),
                (utils, "warpgroup_barrier", meeting), (gpu, "warpgroup_barrier", meeting)]
-    before = [getattr(module, name) for module, name, _ in answers]
-    for module, name, answer in answers:
-        setattr(module, name, answer)
-    try:
+    with replaced(answers):
         yield
-    finally:
-        for (module, name, _), value in zip(answers, before, strict=True):
-            setattr(module, name, value)
