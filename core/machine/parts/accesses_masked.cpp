@@ -113,6 +113,16 @@ bool cutToInside(const RefBinding& ref, const Shape& memory, Taken& taken)
     return some;
 }
 
+// The lanes that exist, in an array of all lanes that are laid out row by row.
+StridedView existingLanes(const RefBinding& ref, const Shape& memory, const Shape& lanes)
+{
+    StridedView inside{0, shapeOf(ref, memory), rowMajorStrides(lanes)};
+    for (std::size_t axis = 0; axis < lanes.rank(); ++axis) {
+        inside.offset += ref.asked->first[axis] * inside.strides[axis];
+    }
+    return inside;
+}
+
 const ir::ValueId* maskOf(const ir::Operation& operation)
 {
     const std::size_t at = operation.code == OpCode::MaskedLoad ? 1 : 2;
@@ -194,11 +204,7 @@ RuntimeValue Accesses::loadLanes(const RefBinding& ref, const Shape& shape)
     }
     Buffer seen(memory.dtype(), shape, memory.fill());
     if (!ref.asked->isEmpty) {
-        StridedView part{0, shapeOf(ref, memory.shape()), rowMajorStrides(shape)};
-        for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
-            part.offset += ref.asked->first[axis] * part.strides[axis];
-        }
-        seen.store(part, loadThrough(ref, memory));
+        seen.store(existingLanes(ref, memory.shape(), shape), loadThrough(ref, memory));
     }
     return seen.loadAll();
 }
@@ -209,11 +215,7 @@ void Accesses::storeLanes(const RefBinding& ref, RuntimeValue value)
     if (!ref.asked) {
         storeThrough(ref, memory, std::move(value));
     } else if (!ref.asked->isEmpty) {
-        const Shape shape = value.shape;
-        StridedView part{0, shapeOf(ref, memory.shape()), rowMajorStrides(shape)};
-        for (std::size_t axis = 0; axis < shape.rank(); ++axis) {
-            part.offset += ref.asked->first[axis] * part.strides[axis];
-        }
+        const StridedView part = existingLanes(ref, memory.shape(), value.shape);
         storeThrough(ref, memory, Buffer(std::move(value), memory.fill()).load(part, part.shape));
     }
 }

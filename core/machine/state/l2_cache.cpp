@@ -181,9 +181,7 @@ std::optional<Picoseconds> L2Cache::use(const Part& part)
         return std::nullopt;
     }
     forEachTile(cut, range, [&](std::int64_t tile) {
-        const std::int32_t entry = m_found.at(keyOf(part.buffer, tile));
-        unlink(entry);
-        link(entry);
+        touch(m_found.at(keyOf(part.buffer, tile)));
         return true;
     });
     return ready;
@@ -194,8 +192,7 @@ void L2Cache::hold(const Part& part, Picoseconds ready)
     const Cut& cut = cutFor(part);
     forEachTile(cut, rangeOf(cut, part), [&](std::int64_t tile) {
         if (const auto found = m_found.find(keyOf(part.buffer, tile)); found != m_found.end()) {
-            unlink(found->second);
-            link(found->second);
+            touch(found->second);
             return true;
         }
         insert(part.buffer, tile, bytesOf(cut, tile), ready);
@@ -246,6 +243,12 @@ void L2Cache::remove(std::int32_t entry)
     m_held -= one.bytes;
     m_found.erase(keyOf(one.buffer, one.tile));
     m_free.push_back(entry);
+}
+
+void L2Cache::touch(std::int32_t entry)
+{
+    unlink(entry);
+    link(entry);
 }
 
 void L2Cache::link(std::int32_t entry)

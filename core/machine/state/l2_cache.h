@@ -83,7 +83,8 @@ private:
     static bool forEachTile(const Cut& cut, const Range& range, F visit);
     void insert(std::int32_t buffer, std::int64_t tile, Bytes bytes, Picoseconds ready);
     void remove(std::int32_t entry);
-    void link(std::int32_t entry); // as the one used last
+    void touch(std::int32_t entry); // it is the one used last
+    void link(std::int32_t entry);  // as the one used last
     void unlink(std::int32_t entry);
 
     Bytes m_capacity, m_held;
