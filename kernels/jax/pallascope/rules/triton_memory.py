@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pallascope.jax_compat import ref_types
@@ -51,6 +51,17 @@ def _is_list(walk: Walk, index: Any) -> bool:
     return isinstance(index, Leaf) and walk.builder.types[index.value].shape != ()
 
 
+def _by_dim(block: Block, indices: list[Any]) -> Iterator[tuple[Dim, Any]]:
+    """Returns the index of each axis of the block; 0 for one that the ref does not have."""
+    given = iter(indices)
+    return ((dim, next(given) if dim.kept else 0) for dim in block.dims)
+
+
+def _sliced(walk: Walk, dim: Dim, index: Any) -> Axis:
+    start = walk.builder.add_index(dim.start, _start(walk, index.start))
+    return Axis(start, int(index.size), int(index.stride))
+
+
 def reach(walk: Walk, ref: int, transforms: Sequence[Any]) -> Reach:
     """Applies one indexer to the place of the block, as Triton's lowering does
     (_compute_offsets_from_indices in jax/_src/pallas/triton/lowering.py)."""
@@ -64,14 +75,9 @@ def reach(walk: Walk, ref: int, transforms: Sequence[Any]) -> Reach:
                           else list(transforms[0].indices))
     if any(_is_list(walk, index) for index in indices):
         return _listed(walk, block, indices, tuple(transforms[0].int_indexer_shape))
-    axes = []
-    given = iter(indices)
-    for dim in block.dims:
-        index = next(given) if dim.kept else 0
-        taken = isinstance(index, ref_types.Slice)
-        start = walk.builder.add_index(dim.start, _start(walk, index.start if taken else index))
-        axes.append(Axis(start, int(index.size), int(index.stride)) if taken
-                    else Axis(start, 1, kept=False))
+    axes = [_sliced(walk, dim, index) if isinstance(index, ref_types.Slice) else Axis(
+        walk.builder.add_index(dim.start, _start(walk, index)), 1, kept=False)
+        for dim, index in _by_dim(block, indices)]
     window = Window(block.array, axes)
     return Reach(window, None, window.shape(), _inside_window(walk, block, window))
 
@@ -141,12 +147,10 @@ def _listed(walk: Walk, block: Block, indices: list[Any], lists: tuple[int, ...]
                           if isinstance(index, ref_types.Slice))
     number, inside = len(lists), None
     found = []
-    given = iter(indices)
-    for dim, extent in zip(block.dims, builder.types[block.array].shape, strict=True):
-        index = next(given) if dim.kept else 0
+    for (dim, index), extent in zip(_by_dim(block, indices), builder.types[block.array].shape,
+                                    strict=True):
         if isinstance(index, ref_types.Slice):
-            start = builder.add_index(dim.start, _start(walk, index.start))
-            places = _places(walk, Axis(start, int(index.size), int(index.stride)), shape, number)
+            places = _places(walk, _sliced(walk, dim, index), shape, number)
             number += 1
         elif _is_list(walk, index):
             places = _spread(walk, builder.convert(index.value, INDEX.dtype), shape, lists)
@@ -167,12 +171,10 @@ def _counted(walk: Walk, block: Block, indices: list[Any],
     """Returns the window that the indices reach if each array of them counts along an axis of its
     own, so that they come to a slice."""
     axes: list[Axis] = []
-    given, count = iter(indices), 0
-    for dim in block.dims:
-        index = next(given) if dim.kept else 0
+    count = 0
+    for dim, index in _by_dim(block, indices):
         if isinstance(index, ref_types.Slice):
-            start = walk.builder.add_index(dim.start, _start(walk, index.start))
-            axes.append(Axis(start, int(index.size), int(index.stride)))
+            axes.append(_sliced(walk, dim, index))
             if count < len(lists):
                 return None
             continue
