@@ -39,19 +39,22 @@ class Case:
                                    atol=self.tolerance * np.abs(theirs).max())
 
 
-_CASES: dict[str, Case] = {}
+_CASES: list[Case] = []
 
 
 def cases_of(*modules: Any) -> dict[str, Case]:
-    """Returns the cases of these files, by the names of their functions."""
-    names = [module.__name__ for module in modules]
-    return {name: made for name, made in _CASES.items() if made.fn.__module__ in names}
+    """Returns the cases of these files, file by file, by the names of their functions."""
+    found = [made for module in modules for made in _CASES
+             if made.fn.__module__ == module.__name__]
+    cases = {made.fn.__name__: made for made in found}
+    assert len(cases) == len(found), "two cases have one name"
+    return cases
 
 
 def case(*args: Any, wanted: Callable[..., Any], has: str = "", **options: Any) -> Any:
     """Makes a case of a function."""
     def made(fn: Callable[..., Any]) -> Callable[..., Any]:
-        _CASES[fn.__name__] = Case(fn, args, wanted, frozenset(has.split()), **options)
+        _CASES.append(Case(fn, args, wanted, frozenset(has.split()), **options))
         return fn
 
     return made

@@ -82,7 +82,7 @@ def _softmax(x):
 
 
 @case(ramp(8, _ROW) / 8, wanted=_softmax, tolerance=1e-6, has="exp div broadcast_in_dim")
-def softmax_of_rows(x):
+def softmax_row_by_row(x):
     @plgpu.kernel(out_type=like(8, _ROW), grid=(8,), grid_names=("row",))
     def softmax(x_gmem, o_gmem):
         row = lax.axis_index("row")
