@@ -1,5 +1,7 @@
 """Kernels for a GPU with one mistake each, in what the TMA and the tensor core do on their own."""
 
+from typing import Any, NamedTuple
+
 import jax.numpy as jnp
 import numpy as np
 from gpu_case import like, ramp, tiled
@@ -32,46 +34,48 @@ _AB = [(ramp(64, 64) % 4).astype(np.float16)] * 2
 _TILE = plgpu.SMEM((64, 64), jnp.float16, transforms=tiled(jnp.float16))
 
 
-def _loaded(a_gmem, b_gmem, a_smem, b_smem, barrier):
-    plgpu.copy_gmem_to_smem(a_gmem, a_smem, barrier)
-    plgpu.copy_gmem_to_smem(b_gmem, b_smem, barrier)
-    plgpu.barrier_wait(barrier)
+class _Refs(NamedTuple):
+    b_gmem: Any
+    o_gmem: Any
+    a_smem: Any
+    b_smem: Any
+    barrier: Any
+
+
+def _with_operands(a, b, scope):
+    """Loads a and b, waits for both, and calls scope(accumulator, refs)."""
+    @plgpu.kernel(out_type=like(64, 64), scratch_types=[
+        _TILE, _TILE, plgpu.Barrier(num_arrivals=2)])
+    def matmul(a_gmem, b_gmem, o_gmem, a_smem, b_smem, barrier):
+        plgpu.copy_gmem_to_smem(a_gmem, a_smem, barrier)
+        plgpu.copy_gmem_to_smem(b_gmem, b_smem, barrier)
+        plgpu.barrier_wait(barrier)
+        refs = _Refs(b_gmem, o_gmem, a_smem, b_smem, barrier)
+        pl.run_scoped(lambda acc: scope(acc, refs), plgpu.ACC((64, 64), jnp.float32))
+
+    return matmul(a, b)
 
 
 @mistake("read_before_wait", *_AB)
 def an_accumulator_that_is_read_too_early(a, b):
-    @plgpu.kernel(out_type=like(64, 64), scratch_types=[
-        _TILE, _TILE, plgpu.Barrier(num_arrivals=2)])
-    def matmul(a_gmem, b_gmem, o_gmem, a_smem, b_smem, barrier):
-        _loaded(a_gmem, b_gmem, a_smem, b_smem, barrier)
+    def scope(acc, refs):
+        plgpu.wgmma(acc, refs.a_smem, refs.b_smem)
+        refs.o_gmem[...] = plgpu.wgmma_accumulator_load(acc, wait_n=None)  # mistake
+        plgpu.wgmma_wait(0)
 
-        def scope(acc):
-            plgpu.wgmma(acc, a_smem, b_smem)
-            o_gmem[...] = plgpu.wgmma_accumulator_load(acc, wait_n=None)  # mistake
-            plgpu.wgmma_wait(0)
-
-        pl.run_scoped(scope, plgpu.ACC((64, 64), jnp.float32))
-
-    return matmul(a, b)
+    return _with_operands(a, b, scope)
 
 
 @mistake("read_before_wait", *_AB)
 def a_wait_that_leaves_the_last_product(a, b):
-    @plgpu.kernel(out_type=like(64, 64), scratch_types=[
-        _TILE, _TILE, plgpu.Barrier(num_arrivals=2)])
-    def matmul(a_gmem, b_gmem, o_gmem, a_smem, b_smem, barrier):
-        _loaded(a_gmem, b_gmem, a_smem, b_smem, barrier)
+    def scope(acc, refs):
+        plgpu.wgmma(acc, refs.a_smem, refs.b_smem)
+        plgpu.wgmma(acc, refs.a_smem, refs.b_smem)
+        plgpu.wgmma_wait(1)
+        refs.o_gmem[...] = plgpu.wgmma_accumulator_load(acc, wait_n=None)  # mistake
+        plgpu.wgmma_wait(0)
 
-        def scope(acc):
-            plgpu.wgmma(acc, a_smem, b_smem)
-            plgpu.wgmma(acc, a_smem, b_smem)
-            plgpu.wgmma_wait(1)
-            o_gmem[...] = plgpu.wgmma_accumulator_load(acc, wait_n=None)  # mistake
-            plgpu.wgmma_wait(0)
-
-        pl.run_scoped(scope, plgpu.ACC((64, 64), jnp.float32))
-
-    return matmul(a, b)
+    return _with_operands(a, b, scope)
 
 
 @mistake("read_before_wait", *_AB)
@@ -126,54 +130,33 @@ def a_refill_after_loads_that_are_not_committed(x):
 
 @mistake("not_committed", *_AB, is_missed=True)
 def an_operand_that_is_not_committed(a, b):
-    @plgpu.kernel(out_type=like(64, 64), scratch_types=[
-        _TILE, _TILE, plgpu.Barrier(num_arrivals=2)])
-    def matmul(a_gmem, b_gmem, o_gmem, a_smem, b_smem, barrier):
-        _loaded(a_gmem, b_gmem, a_smem, b_smem, barrier)
-        a_smem[...] = plgpu.load(a_smem, layout=plgpu.Layout.WGMMA) * 2
+    def scope(acc, refs):
+        refs.a_smem[...] = plgpu.load(refs.a_smem, layout=plgpu.Layout.WGMMA) * 2
+        plgpu.wgmma(acc, refs.a_smem, refs.b_smem)  # mistake
+        refs.o_gmem[...] = acc[...]
 
-        def scope(acc):
-            plgpu.wgmma(acc, a_smem, b_smem)  # mistake
-            o_gmem[...] = acc[...]
-
-        pl.run_scoped(scope, plgpu.ACC((64, 64), jnp.float32))
-
-    return matmul(a, b)
+    return _with_operands(a, b, scope)
 
 
 @mistake("overwritten_in_flight", *_AB, is_missed=True)
 def an_operand_that_is_refilled_during_its_product(a, b):
-    @plgpu.kernel(out_type=like(64, 64), scratch_types=[
-        _TILE, _TILE, plgpu.Barrier(num_arrivals=2)])
-    def matmul(a_gmem, b_gmem, o_gmem, a_smem, b_smem, barrier):
-        _loaded(a_gmem, b_gmem, a_smem, b_smem, barrier)
+    def scope(acc, refs):
+        plgpu.wgmma(acc, refs.a_smem, refs.b_smem)
+        plgpu.copy_gmem_to_smem(refs.b_gmem, refs.a_smem, refs.barrier)  # mistake
+        plgpu.barrier_arrive(refs.barrier)
+        plgpu.barrier_wait(refs.barrier)
+        refs.o_gmem[...] = acc[...]
 
-        def scope(acc):
-            plgpu.wgmma(acc, a_smem, b_smem)
-            plgpu.copy_gmem_to_smem(b_gmem, a_smem, barrier)  # mistake
-            plgpu.barrier_arrive(barrier)
-            plgpu.barrier_wait(barrier)
-            o_gmem[...] = acc[...]
-
-        pl.run_scoped(scope, plgpu.ACC((64, 64), jnp.float32))
-
-    return matmul(a, b)
+    return _with_operands(a, b, scope)
 
 
 @mistake("overwritten_in_flight", *_AB, is_missed=True)
 def an_operand_that_is_stored_to_during_its_product(a, b):
-    @plgpu.kernel(out_type=like(64, 64), scratch_types=[
-        _TILE, _TILE, plgpu.Barrier(num_arrivals=2)])
-    def matmul(a_gmem, b_gmem, o_gmem, a_smem, b_smem, barrier):
-        _loaded(a_gmem, b_gmem, a_smem, b_smem, barrier)
-        x = plgpu.load(a_smem, layout=plgpu.Layout.WGMMA) + 1
+    def scope(acc, refs):
+        x = plgpu.load(refs.a_smem, layout=plgpu.Layout.WGMMA) + 1
         plgpu.commit_smem()
+        plgpu.wgmma(acc, refs.a_smem, refs.b_smem)
+        refs.a_smem[...] = x  # mistake
+        refs.o_gmem[...] = acc[...]
 
-        def scope(acc):
-            plgpu.wgmma(acc, a_smem, b_smem)
-            a_smem[...] = x  # mistake
-            o_gmem[...] = acc[...]
-
-        pl.run_scoped(scope, plgpu.ACC((64, 64), jnp.float32))
-
-    return matmul(a, b)
+    return _with_operands(a, b, scope)

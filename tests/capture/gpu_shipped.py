@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
+from attention_in_numpy import attended, gradients
 from gpu_case import case, ramp
 
 pytest.importorskip("absl", reason="kernels that ship inside JAX import absl")
@@ -88,53 +89,28 @@ def transposed_ragged_dot(a, b, sizes):
         grid_block_n=1)
 
 
-def _scores(q, k, causal):
-    scores = np.einsum("bqhc,bkhc->bhqk", q, k)
-    if causal:
-        scores = np.where(np.tril(np.ones(scores.shape[-2:], bool)), scores, -np.inf)
-    e = np.exp(scores - scores.max(-1, keepdims=True))
-    return e / e.sum(-1, keepdims=True)
-
-
-def _attended(q, k, v, causal=False):
-    q, k, v = (x.astype(np.float32) for x in (q, k, v))
-    return np.einsum("bhqk,bkhc->bqhc", _scores(q, k, causal), v).astype(_F16)
-
-
 _QKV = [(np.random.default_rng(seed).standard_normal((1, 256, 2, 64)) / 4).astype(_F16)
         for seed in range(3)]
 _ATTENTION = attention.TuningConfig(block_q=64, block_kv=64, max_concurrent_steps=2)
 _attention = functools.partial(case, *_QKV, is_interpreted=False, tolerance=3e-3, has="wgmma exp2")
 
 
-@_attention(wanted=_attended)
+@_attention(wanted=attended)
 def attend(q, k, v):
     return attention.attention(q, k, v, _ATTENTION)
 
 
-@_attention(wanted=functools.partial(_attended, causal=True))
+@_attention(wanted=functools.partial(attended, causal=True))
 def attend_causally(q, k, v):
     return attention.attention(q, k, v, dataclasses.replace(_ATTENTION, causal=True))
 
 
-@_attention(wanted=_attended)
+@_attention(wanted=attended)
 def attend_by_a_pipeline(q, k, v):
     return attention.attention_with_pipeline_emitter(q, k, v, _ATTENTION)
 
 
-def _gradients(q, k, v):
-    """The gradients of the sum of all elements."""
-    q, k, v = (x.astype(np.float32) for x in (q, k, v))
-    scores = _scores(q, k, causal=False)
-    of_out = np.ones_like(q)
-    of_scores = np.einsum("bqhc,bkhc->bhqk", of_out, v)
-    of_scores = scores * (of_scores - (scores * of_scores).sum(-1, keepdims=True))
-    return tuple(found.astype(_F16) for found in (
-        np.einsum("bhqk,bkhc->bqhc", of_scores, k), np.einsum("bhqk,bqhc->bkhc", of_scores, q),
-        np.einsum("bhqk,bqhc->bkhc", scores, of_out)))
-
-
-@_attention(wanted=_gradients)
+@_attention(wanted=gradients)
 def attend_and_differentiate(q, k, v):
     blocks = dataclasses.replace(_ATTENTION, block_q_dkv=64, block_kv_dkv=64, block_q_dq=64,
                                  block_kv_dq=64)

@@ -6,6 +6,7 @@ import warnings
 import jax
 import jax.numpy as jnp
 import numpy as np
+from attention_in_numpy import attended, gradients, weights
 from gpu_case import case
 
 with warnings.catch_warnings():
@@ -20,29 +21,10 @@ def _normal(*shape, dtype=np.float32, seed=0):
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
-def _weights(scores):
-    e = np.exp(scores - scores.max(-1, keepdims=True))
-    return e / e.sum(-1, keepdims=True)
-
-
 # ---- attention -----------------------------------------------------------------------------
 
 _BLOCKS = attention.BlockSizes(block_q=32, block_k=32, block_q_dkv=32, block_kv_dkv=32,
                                block_q_dq=32, block_kv_dq=32)
-
-
-def _scores(q, k, causal, segments):
-    scores = np.einsum("bqhc,bkhc->bhqk", q, k)
-    if causal:
-        scores = np.where(np.tril(np.ones(scores.shape[-2:], bool)), scores, -1e30)
-    if segments is not None:
-        scores = np.where((segments[:, :, None] == segments[:, None])[:, None], scores, -1e30)
-    return _weights(scores)
-
-
-def _attended(q, k, v, segments=None, causal=False):
-    q, k, v = (x.astype(np.float32) for x in (q, k, v))
-    return np.einsum("bhqk,bkhc->bqhc", _scores(q, k, causal, segments), v).astype(_F16)
 
 
 def _qkv(head=64):
@@ -54,39 +36,27 @@ _attention = functools.partial(case, is_interpreted=False, tolerance=3e-3,
                                has="dot_general exp2 masked_load")
 
 
-@_attention(*_qkv(), wanted=_attended)
+@_attention(*_qkv(), wanted=attended)
 def mha(q, k, v):
     return attention.mha(q, k, v, None, block_sizes=_BLOCKS)
 
 
-@_attention(*_qkv(), wanted=functools.partial(_attended, causal=True))
+@_attention(*_qkv(), wanted=functools.partial(attended, causal=True))
 def causal_mha(q, k, v):
     return attention.mha(q, k, v, None, causal=True, block_sizes=_BLOCKS)
 
 
-@_attention(*_qkv(), _SEGMENTS, wanted=_attended)
+@_attention(*_qkv(), _SEGMENTS, wanted=attended)
 def mha_of_segments(q, k, v, segments):
     return attention.mha(q, k, v, segments, block_sizes=_BLOCKS)
 
 
-@_attention(*_qkv(80), wanted=_attended)
+@_attention(*_qkv(80), wanted=attended)
 def mha_of_heads_that_are_no_power_of_two(q, k, v):
     return attention.mha(q, k, v, None, block_sizes=_BLOCKS)
 
 
-def _gradients(q, k, v):
-    """The gradients of the sum of all elements."""
-    q, k, v = (x.astype(np.float32) for x in (q, k, v))
-    scores = _scores(q, k, False, None)
-    of_out = np.ones_like(q)
-    of_scores = np.einsum("bqhc,bkhc->bhqk", of_out, v)
-    of_scores = scores * (of_scores - (scores * of_scores).sum(-1, keepdims=True))
-    return tuple(found.astype(_F16) for found in (
-        np.einsum("bhqk,bkhc->bqhc", of_scores, k), np.einsum("bhqk,bqhc->bkhc", of_scores, q),
-        np.einsum("bhqk,bqhc->bkhc", scores, of_out)))
-
-
-@_attention(*_qkv(), wanted=_gradients)
+@_attention(*_qkv(), wanted=gradients)
 def gradients_of_mha(q, k, v):
     return jax.grad(lambda *qkv: jnp.sum(attention.mha(*qkv, None, block_sizes=_BLOCKS)
                                          .astype(jnp.float32)), argnums=(0, 1, 2))(q, k, v)
@@ -101,8 +71,8 @@ def _decoded(q, k, v):
     q, k, v = (x.astype(np.float32) for x in (q, k, v))
     b, heads, c = q.shape
     q = q.reshape(b, k.shape[2], -1, c)
-    weights = _weights(np.einsum("bhgc,bkhc->bhgk", q, k))
-    return np.einsum("bhgk,bkhc->bhgc", weights, v).reshape(b, heads, c).astype(_F16)
+    shares = weights(np.einsum("bhgc,bkhc->bhgk", q, k))
+    return np.einsum("bhgk,bkhc->bhgc", shares, v).reshape(b, heads, c).astype(_F16)
 
 
 @_decode(_Q, *[_normal(2, 128, 64, dtype=_F16, seed=seed) / 4 for seed in (1, 2)],
@@ -186,6 +156,6 @@ def gradients_of_rms_norm(x, w, b):
     return _grad(rms_norm.rms_norm)(x, w, b)
 
 
-@case(_normal(2, 3, 200), wanted=_weights, is_interpreted=False, tolerance=1e-6, has="exp")
+@case(_normal(2, 3, 200), wanted=weights, is_interpreted=False, tolerance=1e-6, has="exp")
 def softmax_of_rows(x):
     return softmax.softmax(x)
