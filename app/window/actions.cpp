@@ -147,6 +147,8 @@ void Maker::viewMenu()
             !session.viewpoint().playback().reducedMotion());
     });
     calm->setCheckable(true);
+    QObject::connect(&session.viewpoint().playback(), &Playback::reducedMotionChanged, calm,
+                     &QAction::setChecked);
     add(tr("Command palette…"), {QKeySequence(Qt::CTRL | Qt::Key_K)},
         [&window] { window.openPalette(); });
 }

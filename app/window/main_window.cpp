@@ -82,6 +82,17 @@ MainWindow::MainWindow(QWidget* parent)
 
 MainWindow::~MainWindow() = default;
 
+MainWindow::State MainWindow::state() const
+{
+    return {m_session.state(), m_docks->values()->state()};
+}
+
+void MainWindow::goOn(const State& state)
+{
+    m_session.goOn(state.session);
+    m_docks->values()->goOn(state.values);
+}
+
 // The menu, the transport and the verdict form one block on top; the docks fill the rest.
 void MainWindow::buildBars()
 {

@@ -4,6 +4,7 @@
 
 #include "app/window/actions.h"
 #include "app/window/session.h"
+#include "app/window/values_panel.h"
 
 #include <QMainWindow>
 
@@ -50,6 +51,16 @@ public:
     [[nodiscard]] const QString& folder() const { return m_folder; }
 
     void setFolder(const QString& folder) { m_folder = folder; }
+
+    // What another window needs to go on from here.
+    struct State
+    {
+        Session::State session;
+        ValuesPanel::State values;
+    };
+
+    [[nodiscard]] State state() const;
+    void goOn(const State& state);
 
     [[nodiscard]] QMenu* recentMenu() const { return m_actions.recent; }
 

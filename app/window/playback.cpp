@@ -133,6 +133,14 @@ double Playback::rateOf(const Speed& speed) const
     return fastest;
 }
 
+void Playback::setReducedMotion(bool on)
+{
+    if (on != m_reducedMotion) {
+        m_reducedMotion = on;
+        Q_EMIT reducedMotionChanged(on);
+    }
+}
+
 void Playback::tick()
 {
     const double seconds =

@@ -53,7 +53,7 @@ public:
     void setRun(Picoseconds steadyStep, Picoseconds length);
 
     // Makes the playhead jump once per step instead of moving.
-    void setReducedMotion(bool on) { m_reducedMotion = on; }
+    void setReducedMotion(bool on);
 
     [[nodiscard]] bool reducedMotion() const { return m_reducedMotion; }
 
@@ -63,6 +63,7 @@ Q_SIGNALS:
     // The modelled time since the last tick, which is never zero.
     void advanced(pallascope::Picoseconds time);
     void speedChanged(); // or the order of the speeds
+    void reducedMotionChanged(bool on);
 
 private:
     void tick();

@@ -47,12 +47,14 @@ void Session::letGo()
 
 Session::State Session::state() const
 {
-    return {m_runs.state(), m_viewpoint.state(), m_viewpoint.unit(),
-            m_viewpoint.playback().speed()};
+    const Playback& playback = m_viewpoint.playback();
+    return {m_runs.state(), m_viewpoint.state(), m_viewpoint.unit(), playback.speed(),
+            playback.reducedMotion()};
 }
 
 void Session::goOn(const State& state)
 {
+    m_viewpoint.playback().setReducedMotion(state.reducedMotion);
     m_runs.goOn(state.runs);
     if (!m_viewpoint.run()) {
         return;

@@ -56,6 +56,7 @@ public:
         layout::ViewState view; // with the kept run
         StepUnit unit = StepUnit::Step;
         int speed = 0;
+        bool reducedMotion = false;
     };
 
     [[nodiscard]] State state() const;

@@ -47,6 +47,11 @@ void ValuesAxes::setAgents(const std::vector<std::string>& agents)
     m_agent->setVisible(agents.size() > 1);
 }
 
+void ValuesAxes::setAgent(const std::string& agent)
+{
+    m_agent->setCurrentIndex(std::max(0, m_agent->findData(text(agent))));
+}
+
 void ValuesAxes::setShape(const Shape& shape)
 {
     for (QWidget* each : m_widgets) {

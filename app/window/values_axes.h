@@ -23,6 +23,7 @@ public:
 
     void setTheme(layout::Theme theme);
     void setAgents(const std::vector<std::string>& agents);
+    void setAgent(const std::string& agent); // as agent() says it
     // Makes a field for every axis but the last two that has more than one element.
     void setShape(const Shape& shape);
     void setIndex(const std::vector<std::int64_t>& index);

@@ -47,6 +47,14 @@ void ValuesColours::choose(ValuesScale scale)
     Q_EMIT changed();
 }
 
+void ValuesColours::goOn(const State& state)
+{
+    m_isLocked = state.isLocked;
+    m_lock->setChecked(m_isLocked);
+    m_held = state.held;
+    choose(state.scale);
+}
+
 const std::optional<layout::ValuesRange>& ValuesColours::rangeOf(const layout::ValuesSight& sight)
 {
     m_held = m_isLocked ? layout::rangeOf(sight, m_held) : std::nullopt;

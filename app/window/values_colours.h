@@ -30,6 +30,18 @@ public:
 
     void forgetRange() { m_held.reset(); }
 
+    // What another window's colours need to be the same.
+    struct State
+    {
+        layout::ValuesScale scale = layout::ValuesScale::Range;
+        bool isLocked = true;
+        std::optional<layout::ValuesRange> held;
+    };
+
+    [[nodiscard]] State state() const { return {m_scale, m_isLocked, m_held}; }
+
+    void goOn(const State& state);
+
 Q_SIGNALS:
     void changed();
 

@@ -40,23 +40,6 @@ ValuesPanel::ValuesPanel(Session& session, QWidget* parent)
     , m_history(new ValuesHistory(this))
     , m_teller(m_jobs, session.viewpoint(), *m_history)
 {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 4, 0, 0);
-    column->setSpacing(4);
-    column->addLayout(firstRow());
-    column->addWidget(m_axes);
-    column->addWidget(m_note);
-    column->addWidget(m_picture, 3);
-    column->addWidget(m_history, 2);
-    m_awaitedDelay.setSingleShot(true);
-    m_awaitedDelay.setInterval(kAwaitedAfterMs);
-    connectFields();
-    connectJobs();
-    connectSession();
-}
-
-QLayout* ValuesPanel::firstRow()
-{
     m_ref->setAccessibleName(tr("Ref"));
     m_side->setAccessibleName(tr("Elements of a cell"));
     m_side->addItem(tr("fit"), 0);
@@ -67,7 +50,19 @@ QLayout* ValuesPanel::firstRow()
     first->addWidget(m_ref, 3);
     first->addWidget(m_side, 2);
     first->addWidget(m_colours);
-    return first;
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 4, 0, 0);
+    column->setSpacing(4);
+    column->addLayout(first);
+    column->addWidget(m_axes);
+    column->addWidget(m_note);
+    column->addWidget(m_picture, 3);
+    column->addWidget(m_history, 2);
+    m_awaitedDelay.setSingleShot(true);
+    m_awaitedDelay.setInterval(kAwaitedAfterMs);
+    connectFields();
+    connectJobs();
+    connectSession();
 }
 
 void ValuesPanel::connectFields()

@@ -43,6 +43,20 @@ public:
 
     [[nodiscard]] const layout::ValuesChoice& choice() const { return m_choice; }
 
+    // What another window's panel needs to show the same of the same run.
+    struct State
+    {
+        std::optional<std::size_t> ref, minus; // rows of the field; no ref: nothing was looked at
+        std::string wanted, wantedMemory;      // what the user chose; empty: nothing
+        std::string agent;
+        layout::ValuesChoice choice;
+        ValuesColours::State colours;
+    };
+
+    [[nodiscard]] State state() const;
+    // For the run that is shown, once its refs are there.
+    void goOn(const State& state);
+
     [[nodiscard]] ChoiceField* refField() const { return m_ref; }
 
     [[nodiscard]] ValuesNote* note() const { return m_note; }
@@ -61,7 +75,6 @@ protected:
     void contextMenuEvent(QContextMenuEvent* event) override;
 
 private:
-    [[nodiscard]] QLayout* firstRow();
     void connectFields();
     void connectJobs();
     void connectSession();
@@ -71,7 +84,6 @@ private:
     void takeRefs(std::vector<ValuesRef> refs, const std::string& note);
     void followSelection();
     void chooseRef(int index);
-    void chooseFirst();
     void chooseAxis(std::size_t axis, std::int64_t number);
     void ask();
     void take(const ValuesAsk& ask, const std::shared_ptr<const layout::ValuesSight>& sight);
@@ -104,6 +116,7 @@ private:
     layout::ValuesChoice m_choice;
     std::optional<std::size_t> m_minus;   // of m_refs
     std::string m_wanted, m_wantedMemory; // the ref that was chosen, in later runs too
+    std::optional<State> m_goesOn;        // until the refs are there
     QTimer m_awaitedDelay;
 };
 

@@ -6,6 +6,7 @@
 #include <QAbstractItemView>
 
 #include <algorithm>
+#include <utility>
 
 namespace pallascope::app {
 
@@ -48,11 +49,25 @@ void fill(ChoiceField& field, const std::vector<ValuesRef>& refs)
     field.view()->setMinimumWidth(field.sizeHint().width());
 }
 
+// The row of what the run writes, which is looked at most; else the first.
+int rowOfResult(const std::vector<ValuesRef>& refs, const trace::Info& info)
+{
+    const auto first = std::find_if(refs.begin(), refs.end(), [&](const ValuesRef& ref) {
+        if (ref.operand < 0 || ref.isBlock) {
+            return false;
+        }
+        const trace::Operand& operand = info.operands[static_cast<std::size_t>(ref.operand)];
+        return operand.direction == trace::Direction::Out && !operand.isAround;
+    });
+    return first == refs.end() ? 0 : static_cast<int>(first - refs.begin());
+}
+
 } // namespace
 
 void ValuesPanel::followRun()
 {
     m_opened.reset();
+    m_goesOn.reset();
     m_refs.clear();
     m_failure.clear();
     m_known.clear();
@@ -99,10 +114,57 @@ void ValuesPanel::takeRefs(std::vector<ValuesRef> refs, const std::string& note)
         fail("This program has no refs that hold values.");
         return;
     }
+    if (const auto before = std::exchange(m_goesOn, std::nullopt)) {
+        goOn(*before);
+        return;
+    }
     if (!choose(m_wanted, m_wantedMemory)) {
-        chooseFirst();
+        chooseRef(rowOfResult(m_refs, m_opened->trace->info()));
+        m_wanted.clear(); // nobody has asked for it
     }
     followSelection();
+}
+
+ValuesPanel::State ValuesPanel::state() const
+{
+    if (m_goesOn) {
+        return *m_goesOn; // nobody has looked since
+    }
+    State state{.minus = m_minus,
+                .wanted = m_wanted,
+                .wantedMemory = m_wantedMemory,
+                .agent = m_axes->agent(),
+                .choice = m_choice,
+                .colours = m_colours->state()};
+    if (ref() != nullptr) {
+        state.ref = static_cast<std::size_t>(m_ref->currentIndex());
+    }
+    return state;
+}
+
+void ValuesPanel::goOn(const State& state)
+{
+    m_wanted = state.wanted;
+    m_wantedMemory = state.wantedMemory;
+    m_colours->goOn(state.colours);
+    if (!state.ref) {
+        return;
+    }
+    if (m_refs.empty()) {
+        m_goesOn = state;
+        return;
+    }
+    chooseRef(static_cast<int>(*state.ref));
+    m_wanted = state.wanted;
+    m_wantedMemory = state.wantedMemory;
+    m_minus = state.minus;
+    m_choice = state.choice;
+    m_colours->goOn(state.colours);
+    m_axes->setAgent(state.agent);
+    if (m_choice.element) {
+        m_axes->setIndex(*m_choice.element);
+    }
+    setSide(m_choice.side, m_choice.corner);
 }
 
 // A block that is selected in any view is looked at in its array, a slot as the ref that bodies
@@ -140,21 +202,6 @@ void ValuesPanel::followSelection()
         first[axis] *= cut->block[axis];
     }
     chooseElement(first);
-}
-
-// What the run writes is looked at most.
-void ValuesPanel::chooseFirst()
-{
-    const auto& operands = m_opened->trace->info().operands;
-    const auto first = std::find_if(m_refs.begin(), m_refs.end(), [&](const ValuesRef& ref) {
-        if (ref.operand < 0 || ref.isBlock) {
-            return false;
-        }
-        const trace::Operand& operand = operands[static_cast<std::size_t>(ref.operand)];
-        return operand.direction == trace::Direction::Out && !operand.isAround;
-    });
-    chooseRef(first == m_refs.end() ? 0 : static_cast<int>(first - m_refs.begin()));
-    m_wanted.clear(); // nobody has asked for it
 }
 
 bool ValuesPanel::choose(const std::string& name, const std::string& memory)

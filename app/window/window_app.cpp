@@ -77,7 +77,7 @@ namespace {
 // ends.
 std::optional<int> runOneWindow(int& argc, char** argv, const std::optional<RunRequest>& request,
                                 const std::optional<std::string>& traceFile,
-                                std::optional<Session::State>& shown)
+                                std::optional<MainWindow::State>& shown)
 {
     QApplication application(argc, argv);
     views::dressApplication();
@@ -88,13 +88,13 @@ std::optional<int> runOneWindow(int& argc, char** argv, const std::optional<RunR
     QObject::connect(&window, &MainWindow::textSizeAsked, &window, [&](int size) {
         next = size;
         remembered->keepTextSize(size);
-        shown = session.state();
+        shown = window.state();
         window.close();
         QCoreApplication::quit();
     });
     window.show();
     if (shown) {
-        session.goOn(*shown);
+        window.goOn(*shown);
     } else if (traceFile) {
         session.runs().openTrace(views::text(*traceFile));
     } else {
@@ -117,7 +117,7 @@ int runWindow(int argc, char** argv, std::optional<RunRequest> request,
         return kWrongInput;
     }
     takeQtMessages(QtMessages::Shown);
-    std::optional<Session::State> shown;
+    std::optional<MainWindow::State> shown;
     for (std::optional<int> size = Remembered::textSize(); size;) {
         scaleApplication(*size);
         size = runOneWindow(argc, argv, request, traceFile, shown);

@@ -94,16 +94,29 @@ private Q_SLOTS:
         session().viewpoint().step(app::StepUnit::Copy, 1);
         session().viewpoint().step(app::StepUnit::Copy, 1);
         session().viewpoint().playback().setSpeed(2);
+        const auto calm = [](app::MainWindow& of) {
+            for (QAction* action : of.findChildren<QAction*>()) {
+                if (action->text() == QStringLiteral("Reduce motion")) {
+                    return action;
+                }
+            }
+            return static_cast<QAction*>(nullptr);
+        };
+        calm(*window)->trigger();
         QVERIFY(state().now.value() > 0);
         app::MainWindow next;
         app::Session& other = next.session();
-        other.goOn(session().state());
+        next.goOn(window->state());
         QVERIFY(other.viewpoint().run() == session().viewpoint().run());
         QVERIFY(other.viewpoint().state().kept->run == first);
         QCOMPARE(other.viewpoint().state().now.value(), state().now.value());
         QVERIFY(other.viewpoint().state().visible == state().visible);
         QCOMPARE(other.viewpoint().unit(), app::StepUnit::Copy);
         QCOMPARE(other.viewpoint().playback().speed(), 2);
+        QVERIFY(other.viewpoint().playback().reducedMotion());
+        QVERIFY(calm(next)->isChecked());
+        calm(next)->trigger();
+        QVERIFY(!other.viewpoint().playback().reducedMotion());
         other.runs().undo();
         QTRY_VERIFY(other.runs().shown()->request == session().runs().state().history.undo());
         other.runs().redo();

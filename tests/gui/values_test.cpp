@@ -249,6 +249,50 @@ private Q_SLOTS:
         QVERIFY(region.row <= 102 && 102 <= region.row + region.rows);
     }
 
+    // Another text size makes another window.
+    void anotherWindowShowsTheSame()
+    {
+        open();
+        run(request(true));
+        showValues();
+        QVERIFY(panel().choose("x", "HBM"));
+        QTRY_VERIFY_WITH_TIMEOUT(shows("x", "HBM"), 30000);
+        panel().chooseElement({200, 100});
+        const auto& map = picture().sight()->frame.map;
+        const QPointF at(map.x + map.w * 0.7, map.y + map.h * 0.4);
+        QWheelEvent notch(at, picture().mapToGlobal(at), {}, QPoint(0, 120), Qt::NoButton,
+                          Qt::NoModifier, Qt::NoScrollPhase, false);
+        QApplication::sendEvent(&picture(), &notch);
+        QTRY_VERIFY(picture().sight()->element == 200 * 256 + 100 && panel().choice().corner);
+        for (auto* button : panel().findChildren<app::HeadButton*>()) {
+            if (button->text() == QStringLiteral("log")
+                || button->text() == QStringLiteral("lock")) {
+                QTest::mouseClick(button, Qt::LeftButton);
+            }
+        }
+        panel().subtract(panel().state().ref.value() + 1);
+        QTRY_VERIFY(panel().choice().scale == layout::ValuesScale::Log);
+        const app::MainWindow::State before = m_window->state();
+        QVERIFY(before.values.choice.side > 0);
+
+        open(); // another window in its place
+        m_window->goOn(before);
+        QCOMPARE(m_window->state().values.ref, before.values.ref); // before anybody looks
+        showValues();
+        QTRY_VERIFY_WITH_TIMEOUT(picture().sight() && picture().sight()->name.starts_with("x"),
+                                 30000);
+        const app::ValuesPanel::State after = panel().state();
+        QCOMPARE(after.ref, before.values.ref);
+        QCOMPARE(after.minus, before.values.minus);
+        QVERIFY(after.choice == before.values.choice);
+        QVERIFY(!after.colours.isLocked);
+        QCOMPARE(picture().sight()->element, std::int64_t{200 * 256 + 100});
+        QCOMPARE(panel().refField()->currentText(), QStringLiteral("x · HBM"));
+        run(request(false)); // a later run keeps the ref alone, as ever
+        QTRY_VERIFY_WITH_TIMEOUT(shows("x", "HBM"), 30000);
+        QVERIFY(!panel().state().minus && !panel().choice().element);
+    }
+
     void nanIsShownAndFound()
     {
         const QTemporaryDir folder;
