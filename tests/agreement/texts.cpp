@@ -69,6 +69,20 @@ std::vector<Ink> inksOf(const layout::Scene& scene)
     return inks;
 }
 
+// Whether some slot of the memory view says what it is or holds.
+bool hasNamedSlot(const layout::Scene& scene)
+{
+    return std::any_of(scene.hits.begin(), scene.hits.end(), [&](const layout::Hit& hit) {
+        return layout::is<layout::target::Buffer>(hit.target)
+               && std::any_of(scene.items.begin(), scene.items.end(), [&](const auto& item) {
+                      const auto* text = std::get_if<layout::TextItem>(&item);
+                      return text != nullptr && hit.rect.w > 0
+                             && common(hit.rect, lettersOf(*text)).w > 0
+                             && common(hit.rect, lettersOf(*text)).h > 0;
+                  });
+    });
+}
+
 } // namespace
 
 std::vector<std::string> misplacedTexts(const layout::Scene& scene)
@@ -109,12 +123,8 @@ std::vector<std::string> misplacedTexts(const layout::RunView& run,
             share % 2 == 0
                 ? layout::TimeRange{Picoseconds(0), Picoseconds(std::max<std::int64_t>(1, end))}
                 : layout::frameAround(*run.trace, state.now);
-        const auto look = [&](std::string_view view, const layout::Scene& scene,
-                              bool isLarge = false) {
+        const auto look = [&](std::string_view view, const layout::Scene& scene) {
             for (const std::string& sentence : misplacedTexts(scene)) {
-                if (isLarge && sentence.ends_with("leaves the view")) {
-                    continue; // a dock that is too low for all of it can be made higher
-                }
                 found.insert(
                     fmt::format("{} of {} x {}: {}", view, scene.width, scene.height, sentence));
             }
@@ -136,7 +146,12 @@ std::vector<std::string> misplacedTexts(const layout::RunView& run,
                                                  scrolls ? kLeastKernel : 0.0),
                                         scrolls ? small.height : small.height / scale};
                 if (size.height > 0) {
-                    look(view.name, view.layout(run, state, size), true);
+                    look(view.name, view.layout(run, state, size));
+                }
+                if (view.name == "memory" && hasNamedSlot(view.layout(run, state, small))
+                    && !hasNamedSlot(view.layout(run, state, size))) {
+                    found.insert(fmt::format("memory of {} x {}: no slot has a text", size.width,
+                                             size.height));
                 }
             }
         }

@@ -17,6 +17,7 @@ namespace pallascope::layout {
 namespace {
 
 constexpr std::size_t kFirstSlots = 12; // slots of the first memory that the strips leave room for
+constexpr std::size_t kTextSlots = 6;   // that the units leave room for
 
 // A memory with the buffers in it that are there while the pipeline under the playhead runs, and
 // with their places in the memory of the agent that is shown.
@@ -113,6 +114,42 @@ std::vector<std::int32_t> shownLinks(const trace::Info& info, std::int32_t agent
     return links;
 }
 
+// What stands around the memories, from top to bottom.
+struct Around
+{
+    std::vector<std::int32_t> links;
+    std::vector<std::int32_t> semaphores;
+    double units = 0;  // the height of the units
+    double strips = 0; // the height of the strips
+    double bottom = 0; // of the memories
+};
+
+// Where the first memory would not have `slots` px, units go, whose lanes the time line has too;
+// then links behind the first, which the caption names where they are busy; then the semaphores.
+// The strips leave it `least` px where they can.
+void fitAround(Around& around, const Strips& strips, Size view, double slots, double least)
+{
+    constexpr double kBelowStrips = 8;
+    const auto isEnough = [&] {
+        around.bottom = view.height - around.units - (around.units > 0 ? 8 : 4)
+                        - semaphoresHeight(around.semaphores);
+        const double below = linksHeight(around.links, view.width) + kBelowStrips;
+        around.strips =
+            strips.empty() ? 0 : stripsHeight(strips, view, around.bottom - below - least);
+        return around.bottom - below - around.strips >= slots;
+    };
+    if (!isEnough()) {
+        around.units = 0;
+    }
+    while (!isEnough() && around.links.size() > 1) {
+        around.links.pop_back();
+    }
+    if (!isEnough()) {
+        around.semaphores.clear();
+        (void)isEnough();
+    }
+}
+
 // Whose memory it is: "device 5", "SparseCore 0 vector subcore 5"; empty if there is no other.
 std::string ownerText(const RunView& run, std::int32_t agent)
 {
@@ -186,25 +223,24 @@ Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
     }
     Canvas canvas(size.width, size.height);
     double y = 0;
-    const double units = unitsHeight(run, size.width);
-    const std::vector<std::int32_t> semaphores = listedSemaphores(run, agent);
-    const double foot = size.height - units - (units > 0 ? 8 : 4);
-    const double bottom = foot - semaphoresHeight(semaphores);
-    const std::vector<std::int32_t> links = shownLinks(info, agent);
-    const double least = used.empty() ? 0 : memoryHeight(info, used.front().places, kFirstSlots);
-    if (!info.operands.empty()) {
-        const Strips strips = stripsOf(run, state.now);
-        const double room = bottom - linksHeight(links, size.width) - least - 8;
-        const double height = stripsHeight(strips, size, room);
-        y = paintStrips(canvas, run, strips, state.now, y, height) + 8;
+    const Strips strips = info.operands.empty() ? Strips() : stripsOf(run, state.now);
+    Around around{shownLinks(info, agent), listedSemaphores(run, agent),
+                  unitsHeight(run, size.width)};
+    const auto heightFor = [&](std::size_t slots) {
+        return used.empty() ? 0 : memoryHeight(info, used.front().places, slots);
+    };
+    const double least = heightFor(kFirstSlots);
+    fitAround(around, strips, size, heightFor(kTextSlots), least);
+    if (!strips.empty()) {
+        y = paintStrips(canvas, run, strips, state.now, y, around.strips) + 8;
     }
-    y = paintLinks(canvas, run, state.now, links, y);
-    paintMemories(canvas, run, state.now, used, least, y, bottom);
-    if (y < bottom) {
-        paintSemaphores(canvas, run, state.now, semaphores, bottom);
+    y = paintLinks(canvas, run, state.now, around.links, y);
+    paintMemories(canvas, run, state.now, used, least, y, around.bottom);
+    if (y < around.bottom) {
+        paintSemaphores(canvas, run, state.now, around.semaphores, around.bottom);
     }
-    if (units > 0) {
-        paintUnits(canvas, run, state.now, size.height - units);
+    if (around.units > 0) {
+        paintUnits(canvas, run, state.now, size.height - around.units);
     }
     std::string caption =
         withKept(canvas, state, "hbm_read_bytes", captionOf(canvas, run, state.now, used, agent));

@@ -13,6 +13,7 @@ namespace pallascope::layout {
 namespace {
 
 constexpr double kLeastWithGuards = 170; // px that slots keep beside their semaphores
+constexpr double kAlwaysNamed = 60;      // px of a slot; narrower ones must hold their name
 
 void paintPlace(Canvas& canvas, const RunView& run, const Place& place, Rect rect, Picoseconds now,
                 bool texts)
@@ -37,9 +38,13 @@ void paintRow(Canvas& canvas, const RunView& run, const SlotStack& stack, const 
         const double share = static_cast<double>(i - row.first) / count;
         const double x = std::round(rect.x + rect.w * share);
         const double next = std::round(rect.x + rect.w * (share + 1 / count));
+        const trace::Buffer& buffer =
+            run.trace->info().buffers[static_cast<std::size_t>(stack.places[i].buffer)];
+        const bool isNamed =
+            next - x > kAlwaysNamed || textWidth(buffer.name, 10, Weight::Mono) + 14 <= next - x;
         paintPlace(canvas, run, stack.places[i],
                    {x, rect.y, next - x - (i < row.last ? 2.0 : 0.0), rect.h}, now,
-                   rect.h >= kLeastSlot - 4 && next - x > 60);
+                   rect.h >= kLeastSlot - 4 && isNamed);
     }
 }
 

@@ -213,16 +213,18 @@ void Painter::gaps()
 
 Scene besideKept(const RunView& run, const ViewState& state, Size size)
 {
-    if (size.height < kLeastForBoth) {
+    const double high = std::ceil(size.height / 2);
+    const Size above{size.width, high}, below{size.width, size.height - high};
+    Painter present(run, state, above, timelineAxis(state, above));
+    const ViewState its = keptState(state);
+    Painter before(*state.kept->run, its, below, keptAxis(state, below));
+    if (size.height < kLeastForBoth || !present.fits() || !before.fits()) {
         Scene scene = Painter(run, state, size, timelineAxis(state, size)).paint();
         scene.caption += " · no room for the kept run";
         return scene;
     }
-    const double high = std::ceil(size.height / 2);
-    const Size above{size.width, high}, below{size.width, size.height - high};
-    Scene scene = Painter(run, state, above, timelineAxis(state, above)).paint();
-    const ViewState its = keptState(state);
-    const Scene kept = Painter(*state.kept->run, its, below, keptAxis(state, below)).paint();
+    Scene scene = std::move(present).paint();
+    const Scene kept = std::move(before).paint();
     scene.height = size.height;
     scene.caption += alignmentText(state);
     scene.items.emplace_back(FillItem{{0, high, below.width, below.height}, Role::Panel});

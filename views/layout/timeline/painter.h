@@ -106,6 +106,9 @@ class Painter : private FramePainter
 public:
     Painter(const RunView& run, const ViewState& state, Size size, const TimeAxis& axis);
 
+    // Whether there is room for all lanes.
+    [[nodiscard]] bool fits() const { return m_bottom <= m_size.height; }
+
     [[nodiscard]] Scene paint() &&;
 
 private:
