@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace pallascope::chip {
 
@@ -332,15 +333,22 @@ void readChip(const Node& root, Chip& chip)
     }
 }
 
-// Makes the file's text safe to print in a terminal.
+// Makes the file's texts and names safe to print in a terminal.
 void makeVisible(Json& json)
 {
     if (json.is_string()) {
         json = visible(json.get<std::string>());
-    } else if (json.is_structured()) {
+    } else if (json.is_array()) {
         for (Json& item : json) {
             makeVisible(item);
         }
+    } else if (json.is_object()) {
+        Json shown = Json::object();
+        for (auto& [name, item] : json.items()) {
+            makeVisible(item);
+            shown[visible(name)] = std::move(item);
+        }
+        json = std::move(shown);
     }
 }
 

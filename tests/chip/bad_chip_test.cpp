@@ -1,5 +1,6 @@
 // Chip files that people edit and break. For each there must be one sentence with the place, the
 // value and what is expected.
+#include "core/base/visible.h"
 #include "core/chip/chip.h"
 #include "tests/chip/chip_file.h"
 
@@ -213,6 +214,19 @@ TEST(BadChipFiles, withAnyValueOfAnotherKindNeverCrash)
             }
         }
     }
+}
+
+// Names are printed as texts are: no control character of theirs reaches a terminal.
+TEST(BadChipFiles, haveTheirNamesMadeVisible)
+{
+    json file = json::parse(v5eText());
+    file["vect\x7fr"] = {{"of\xc2\x9b", "\xe2\x80\xae turned"}};
+    const Result<Chip> chip = parse(file.dump(), "my.json");
+    ASSERT_TRUE(chip) << chip.error().message;
+    const std::string printed = pretty(*chip);
+    EXPECT_EQ(visible(printed, Lines::Several), printed);
+    EXPECT_NE(printed.find(R"("vect\\x7fr")"), std::string::npos) << printed;
+    EXPECT_NE(printed.find(R"("of\\x9b")"), std::string::npos) << printed;
 }
 
 } // namespace pallascope::chip
