@@ -23,27 +23,32 @@ void forRunning(const Trace& trace, std::int64_t t, F f)
     }
 }
 
-// How often HBM is read or written for a byte that a link moves of an operand, as Summary counts.
-int hbmTimes(const Info& info, std::size_t link, std::size_t operand)
+// What one link has moved by t, of a quantity of its sums: value(row) is what each copy adds to it.
+template<class Value>
+double movedBy(const Trace& trace, const Lane& lane, std::size_t quantity, std::int64_t t,
+               Value value)
 {
-    const int passes = info.hbmPasses(link);
-    return info.staysInHbm(operand) ? passes : std::min(passes, 1);
+    const std::size_t landed = lane.by(trace.copies().end, t);
+    auto sum = static_cast<double>(
+        lane.sums.upTo(quantity, landed, [&](std::size_t i) { return value(lane.row(i)); }));
+    if (landed < lane.size) {
+        const std::size_t row = lane.row(landed);
+        if (const std::int64_t bytes = value(row); bytes != 0) {
+            sum +=
+                static_cast<double>(bytes) * copyFraction(trace, CopyRow::at(row), Picoseconds(t));
+        }
+    }
+    return sum;
 }
 
 // The bytes that one link has moved by t for one operand and direction.
 double laneBytes(const Trace& trace, const Lane& lane, std::size_t key, std::int64_t t)
 {
     const Copies& copies = trace.copies();
-    const std::size_t landed = lane.by(copies.end, t);
-    auto sum = static_cast<double>(lane.sums.upTo(key, landed, [&](std::size_t i) {
-        return keyOf(copies, lane.row(i)) == key ? copies.bytes[lane.row(i)] : 0;
-    }));
-    if (landed < lane.size && keyOf(copies, lane.row(landed)) == key) {
-        const std::size_t row = lane.row(landed);
-        sum += static_cast<double>(copies.bytes[row])
-               * copyFraction(trace, CopyRow::at(row), Picoseconds(t));
-    }
-    return sum;
+    return lane.has(key, trace.info().operands.size()) ? movedBy(
+               trace, lane, key, t,
+               [&](std::size_t row) { return keyOf(copies, row) == key ? copies.bytes[row] : 0; })
+                                                       : 0;
 }
 
 } // namespace
@@ -205,12 +210,11 @@ double Index::operandBytes(OperandRow operand, bool out, Picoseconds time) const
 double Index::bytes(Picoseconds time) const
 {
     const std::int64_t t = clamped(*m_trace, time);
+    const std::size_t quantity = m_trace->info().operands.size() * 4 + 3;
     double sum = 0;
-    for (std::size_t link = 0; link < m_sums->lanes.size(); ++link) {
-        for (std::size_t key = 0; key < 2 * m_trace->info().operands.size(); ++key) {
-            sum += hbmTimes(m_trace->info(), link, key / 2)
-                   * laneBytes(*m_trace, m_sums->lanes[link], key, t);
-        }
+    for (const Lane& lane : m_sums->lanes) {
+        sum += movedBy(*m_trace, lane, quantity, t,
+                       [&](std::size_t row) { return hbmBytesOf(lane, m_trace->copies(), row); });
     }
     return sum;
 }
@@ -219,11 +223,8 @@ double Index::linkBytes(LinkRow link, Picoseconds time) const
 {
     PALLASCOPE_CHECK(link.index() < m_sums->lanes.size());
     const std::int64_t t = clamped(*m_trace, time);
-    double sum = 0;
-    for (std::size_t key = 0; key < 2 * m_trace->info().operands.size(); ++key) {
-        sum += laneBytes(*m_trace, m_sums->lanes[link.index()], key, t);
-    }
-    return sum;
+    return movedBy(*m_trace, m_sums->lanes[link.index()], m_trace->info().operands.size() * 4 + 2,
+                   t, [&](std::size_t row) { return m_trace->copies().bytes[row]; });
 }
 
 double Index::movedBytes(OperandRow operand, Picoseconds time) const
@@ -231,10 +232,10 @@ double Index::movedBytes(OperandRow operand, Picoseconds time) const
     PALLASCOPE_CHECK(operand.index() < m_trace->info().operands.size());
     const std::int64_t t = clamped(*m_trace, time);
     double sum = 0;
-    for (std::size_t link = 0; link < m_sums->lanes.size(); ++link) {
-        const int times = std::max(1, hbmTimes(m_trace->info(), link, operand.index()));
+    for (const Lane& lane : m_sums->lanes) {
+        const int times = std::max(1, lane.hbmTimes[operand.index()]);
         for (const std::size_t key : {operand.index() * 2, operand.index() * 2 + 1}) {
-            sum += times * laneBytes(*m_trace, m_sums->lanes[link], key, t);
+            sum += times * laneBytes(*m_trace, lane, key, t);
         }
     }
     return sum;

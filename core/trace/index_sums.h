@@ -42,6 +42,11 @@ public:
         m_totals[quantity] += static_cast<std::uint64_t>(value);
     }
 
+    [[nodiscard]] std::int64_t total(std::size_t quantity) const
+    {
+        return static_cast<std::int64_t>(m_totals[quantity]);
+    }
+
     // The sum over rows [0, last); value(row) must return what was added for the row.
     template<class Value>
     [[nodiscard]] std::int64_t upTo(std::size_t quantity, std::size_t last, Value value) const
@@ -65,10 +70,20 @@ struct Lane
 {
     std::vector<std::uint32_t> rows;
     std::size_t size = 0;
-    PrefixSums
-        sums; // bytes by key, copies by key, busy time in and out; a key is operand * 2 + out
+    // For each operand: how often HBM is read or written for a byte of it that the link moves, as
+    // Summary counts.
+    std::vector<int> hbmTimes;
+    // Bytes by key, copies by key, busy time in and out, all bytes, all bytes as HBM is read or
+    // written for them; a key is operand * 2 + out.
+    PrefixSums sums;
 
     [[nodiscard]] std::size_t row(std::size_t i) const { return rows.empty() ? i : rows[i]; }
+
+    // Whether any copy has this key, in a run of so many operands.
+    [[nodiscard]] bool has(std::size_t key, std::size_t operands) const
+    {
+        return sums.total(operands * 2 + key) != 0;
+    }
 
     // How many of this lane's copies have column <= t. The column must be sorted along a lane.
     [[nodiscard]] std::size_t by(const std::vector<std::int64_t>& column, std::int64_t t) const;
@@ -77,6 +92,15 @@ struct Lane
 [[nodiscard]] inline std::size_t keyOf(const Copies& copies, std::size_t row)
 {
     return static_cast<std::size_t>(copies.operand[row]) * 2 + copies.out[row];
+}
+
+// The bytes of HBM that are read or written for a copy of a lane. Unsigned, as the sums are.
+[[nodiscard]] inline std::int64_t hbmBytesOf(const Lane& lane, const Copies& copies,
+                                             std::size_t row)
+{
+    const auto times =
+        static_cast<std::uint64_t>(lane.hbmTimes[static_cast<std::size_t>(copies.operand[row])]);
+    return static_cast<std::int64_t>(times * static_cast<std::uint64_t>(copies.bytes[row]));
 }
 
 // How long one unit is busy in the first `since` ps of a segment.
