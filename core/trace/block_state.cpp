@@ -31,10 +31,12 @@ public:
         , m_rows(rows)
     {
         const Visits& visits = trace.visits();
-        begun = count(
-            [&](std::uint32_t row) { return trace.steps().begin[at(visits.firstStep[row])] <= t; });
+        const auto isBegun = [&](std::uint32_t row) {
+            return trace.steps().begin[at(visits.firstStep[row])] <= t;
+        };
+        begun = count(0, m_rows.size(), isBegun);
         const auto landed = [&](const std::vector<std::int32_t>& column) {
-            return count([&](std::uint32_t row) {
+            return countNear(begun, [&](std::uint32_t row) {
                 return column[row] != kNone && trace.copies().end[at(column[row])] <= t;
             });
         };
@@ -76,10 +78,34 @@ public:
     [[nodiscard]] bool wasHere() const { return begun > 0 && (fetched > 0 || !copyIn(0)); }
 
 private:
+    // How many visits pass the test, of which those before `first` do and those from `last` on do
+    // not.
     template<class Test>
-    [[nodiscard]] std::size_t count(Test test) const
+    [[nodiscard]] std::size_t count(std::size_t first, std::size_t last, Test test) const
     {
-        return at(std::partition_point(m_rows.begin(), m_rows.end(), test) - m_rows.begin());
+        const auto begin = m_rows.begin();
+        return at(std::partition_point(begin + static_cast<std::ptrdiff_t>(first),
+                                       begin + static_cast<std::ptrdiff_t>(last), test)
+                  - begin);
+    }
+
+    // Copies are a few visits ahead or behind: a look at those is cheaper than a search, as each is
+    // a look into two tables far apart.
+    template<class Test>
+    [[nodiscard]] std::size_t countNear(std::size_t guess, Test test) const
+    {
+        constexpr std::size_t kNear = 3;
+        std::size_t low = guess, high = guess;
+        while (high < m_rows.size() && high < guess + kNear && test(m_rows[high])) {
+            ++high;
+        }
+        if (high == guess) {
+            while (low > 0 && low + kNear > guess && !test(m_rows[low - 1])) {
+                --low;
+            }
+            return low + kNear > guess ? low : count(0, low, test);
+        }
+        return high < guess + kNear ? high : count(high, m_rows.size(), test);
     }
 
     [[nodiscard]] OptionalRow<CopyRow> copyOf(const std::vector<std::int32_t>& column,
