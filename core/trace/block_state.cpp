@@ -4,6 +4,7 @@
 #include "core/trace/index_sums.h"
 
 #include <algorithm>
+#include <atomic>
 #include <span>
 
 namespace pallascope::trace {
@@ -25,8 +26,9 @@ double bodyShare(const Trace& trace, StepRow step, std::int64_t t)
 class BlockHistory
 {
 public:
+    // `before`: a guess of how many have begun, which becomes what is found.
     BlockHistory(const Trace& trace, Direction direction, std::span<const std::uint32_t> rows,
-                 std::int64_t t)
+                 std::int64_t t, std::atomic<std::uint32_t>* before)
         : m_trace(trace)
         , m_rows(rows)
     {
@@ -34,7 +36,14 @@ public:
         const auto isBegun = [&](std::uint32_t row) {
             return trace.steps().begin[at(visits.firstStep[row])] <= t;
         };
-        begun = count(0, m_rows.size(), isBegun);
+        begun = before == nullptr
+                    ? count(0, m_rows.size(), isBegun)
+                    : countNear(std::min<std::size_t>(before->load(std::memory_order_relaxed),
+                                                      m_rows.size()),
+                                isBegun);
+        if (before != nullptr) {
+            before->store(static_cast<std::uint32_t>(begun), std::memory_order_relaxed);
+        }
         const auto landed = [&](const std::vector<std::int32_t>& column) {
             return countNear(begun, [&](std::uint32_t row) {
                 return column[row] != kNone && trace.copies().end[at(column[row])] <= t;
@@ -89,8 +98,9 @@ private:
                   - begin);
     }
 
-    // Copies are a few visits ahead or behind: a look at those is cheaper than a search, as each is
-    // a look into two tables far apart.
+    // As `count`, beginning beside a guess. Copies are a few visits ahead or behind, and pictures a
+    // few steps: a look at those is cheaper than a search, as each is a look into two tables far
+    // apart.
     template<class Test>
     [[nodiscard]] std::size_t countNear(std::size_t guess, Test test) const
     {
@@ -207,9 +217,12 @@ BlockState Index::ownBlockStateAt(OperandRow operand, std::int64_t block, Picose
         return manualDmaAt(*m_trace, rows.of(block, copies.block), of.direction, t);
     }
     const bool output = of.direction != Direction::In;
+    std::vector<std::atomic<std::uint32_t>>& guesses = m_sums->begunBefore[operand.index()];
+    const bool isGuessed = block >= 0 && at(block) < guesses.size();
     const BlockHistory history(
         *m_trace, of.direction,
-        m_sums->visitsByBlock[operand.index()].of(block, m_trace->visits().block), t);
+        m_sums->visitsByBlock[operand.index()].of(block, m_trace->visits().block), t,
+        isGuessed ? &guesses[at(block)] : nullptr);
     BlockState state;
     state.copies = static_cast<std::int64_t>(output ? history.taken : history.fetched);
     const auto inFlight = [&](CopyRow copy, BlockPhase phase) {

@@ -227,6 +227,7 @@ void Index::Sums::addVisits(const Trace& trace)
             ++last;
         }
         visitsByBlock.emplace_back(range(first, last), visits.block);
+        begunBefore.emplace_back(visitsByBlock.back().blocks());
         written.push_back(firstLandings(trace, visitsByBlock.back().all()));
         first = last;
     }

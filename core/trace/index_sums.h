@@ -10,6 +10,7 @@
 #include "core/trace/scratch_slots.h"
 #include "core/trace/semaphore_counts.h"
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -137,6 +138,9 @@ struct Index::Sums
     std::vector<Lane> lanes;           // for each link
     // For each operand: its visits; those of a block by time.
     std::vector<RowsByBlock> visitsByBlock;
+    // For each operand and block: how many visits had begun when it was last asked, as a guess for
+    // the next picture, which is of a moment near that one. Any thread may guess.
+    mutable std::vector<std::vector<std::atomic<std::uint32_t>>> begunBefore;
     // For each operand of manual DMA: its copies; those of a block by their end.
     std::vector<RowsByBlock> manualCopiesByBlock;
     // For each operand: when each block was first written back, sorted.

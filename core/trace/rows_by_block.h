@@ -22,6 +22,9 @@ public:
     [[nodiscard]] std::span<const std::uint32_t> of(std::int64_t block,
                                                     const std::vector<std::int64_t>& blocks) const;
 
+    // How many blocks, from the first on, rows may be about; 0 if they are too many to be counted.
+    [[nodiscard]] std::size_t blocks() const { return m_begin.empty() ? 0 : m_begin.size() - 1; }
+
 private:
     std::vector<std::uint32_t> m_rows;
     // For each block: where its rows begin, and where those of the last block end. Empty if an
