@@ -85,6 +85,9 @@ Status checkSegments(const TraceBuilder& b)
     return Done{};
 }
 
+// Bytes that all copies may move together: reading and writing HBM for each still fits 64 bits.
+constexpr std::int64_t kMostMoved = std::int64_t{1} << 61;
+
 // Checks copies, including that their operands have such a block and slot.
 Status checkCopies(const TraceBuilder& b)
 {
@@ -94,7 +97,7 @@ Status checkCopies(const TraceBuilder& b)
     for (const Operand& operand : b.info.operands) {
         blocks.push_back(blockTotal(operand));
     }
-    std::int64_t previous = 0;
+    std::int64_t previous = 0, left = kMostMoved;
     for (std::size_t i = 0; i < c.size(); ++i) {
         const Operand& operand = b.info.operands[at(c.operand[i])];
         const bool isManual = operand.pipeline == kNone;
@@ -121,6 +124,10 @@ Status checkCopies(const TraceBuilder& b)
                           "within the run ({} ps); {} bytes need more than no time",
                           i, c.issue[i], c.start[i], c.end[i], b.end.value(), c.bytes[i]);
         }
+        if (c.bytes[i] > left) {
+            return broken("copies move more than {} bytes in all, up to row {}", kMostMoved, i);
+        }
+        left -= c.bytes[i];
         std::int64_t& linkFree = free[at(c.link[i])];
         if (c.start[i] < linkFree) {
             return broken("copies.start[{}] is {} ps, but link {} is busy until {} ps", i,

@@ -71,6 +71,8 @@ const std::vector<Breach>& breaches()
         {"copies row 0: issue", [](B b) { b.copies.start[0] = -1; }},
         {"1 bytes need more than no time",
          [](B b) { b.copies.bytes[0] = 1, b.copies.end[0] = b.copies.start[0]; }},
+        {"copies move more than 2305843009213693952 bytes",
+         [](B b) { b.copies.bytes[0] = b.copies.bytes[1] = (std::int64_t{1} << 60) + 1; }},
         {"but link HBM is busy until", [](B b) { b.copies.start[1] -= 1; }},
         // Ends of manual DMA.
         {"copyEnds.semaphore has 0 rows",
