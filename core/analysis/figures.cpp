@@ -57,22 +57,23 @@ std::vector<Figure> figuresOf(const Report& a, const Report& b)
     const auto split = [&](const char* name, const char* key, Picoseconds TimeSplit::*part) {
         return timeFigure(name, key, a.split.*part, b.split.*part);
     };
-    return {timeFigure("time", "time_s", a.time, b.time),
-            neither({"steps", "steps", static_cast<double>(a.steps), static_cast<double>(b.steps),
-                     countText(a.steps), countText(b.steps)}),
-            split("compute", "time_split_s.compute", &TimeSplit::compute),
-            split("exposed copies", "time_split_s.exposed_copies", &TimeSplit::exposedCopies),
-            split("step overhead", "time_split_s.step_overhead", &TimeSplit::stepOverhead),
-            split("prologue", "time_split_s.prologue", &TimeSplit::prologue),
-            split("epilogue", "time_split_s.epilogue", &TimeSplit::epilogue),
-            rare(split("launches", "time_split_s.launches", &TimeSplit::launches)),
-            rare(split("fusions", "time_split_s.fusions", &TimeSplit::fusions)),
-            rare(split("idle", "time_split_s.idle", &TimeSplit::idle)),
-            bytesFigure("HBM read", "hbm_read_bytes", a.hbmRead, b.hbmRead),
-            bytesFigure("HBM written", "hbm_write_bytes", a.hbmWritten, b.hbmWritten),
-            neither(bytesFigure("VMEM", "vmem_peak_bytes", a.vmemPeak, b.vmemPeak)),
-            {"of peak", "utilization", a.utilization, b.utilization, percentText(a.utilization, 1),
-             percentText(b.utilization, 1), Figure::Better::More}};
+    return {
+        timeFigure("time", "time_s", a.time, b.time),
+        neither({"steps", "steps", static_cast<double>(a.steps), static_cast<double>(b.steps),
+                 countText(a.steps), countText(b.steps)}),
+        split("compute", "time_split_s.compute", &TimeSplit::compute),
+        split("exposed copies", "time_split_s.exposed_copies", &TimeSplit::exposedCopies),
+        split("step overhead", "time_split_s.step_overhead", &TimeSplit::stepOverhead),
+        split("prologue", "time_split_s.prologue", &TimeSplit::prologue),
+        split("epilogue", "time_split_s.epilogue", &TimeSplit::epilogue),
+        rare(split("launches", "time_split_s.launches", &TimeSplit::launches)),
+        rare(split("fusions", "time_split_s.fusions", &TimeSplit::fusions)),
+        rare(split("idle", "time_split_s.idle", &TimeSplit::idle)),
+        bytesFigure("HBM read", "hbm_read_bytes", a.hbmRead, b.hbmRead),
+        bytesFigure("HBM written", "hbm_write_bytes", a.hbmWritten, b.hbmWritten),
+        neither(bytesFigure(a.isGpu ? "SMEM" : "VMEM", "vmem_peak_bytes", a.vmemPeak, b.vmemPeak)),
+        {"of peak", "utilization", a.utilization, b.utilization, percentText(a.utilization, 1),
+         percentText(b.utilization, 1), Figure::Better::More}};
 }
 
 std::string changeText(const Figure& figure)

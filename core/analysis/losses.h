@@ -29,7 +29,7 @@ struct ShownLosses
 [[nodiscard]] std::string advice(const Report& report);
 
 // "re-fetched blocks of x", for people.
-[[nodiscard]] std::string lossText(const Loss& loss);
+[[nodiscard]] std::string lossText(const Loss& loss, const Report& report);
 [[nodiscard]] std::string_view lossName(LossKind kind); // "refetch", for the JSON
 
 } // namespace pallascope::analysis

@@ -18,17 +18,27 @@ struct Words
     std::string_view name; // for the JSON
     std::string_view text; // {} stands for the unit, link or operand
     std::string_view help; // empty: a kernel's author can do nothing about it
+    // The same for a kernel of a GPU; empty: as above.
+    std::string_view gpuText = {}, gpuHelp = {};
 };
 
 constexpr std::array kWords{
     Words{LossKind::Padding, "padding", "padding of products",
           "extents of blocks that are multiples of the {}'s rows and columns would save it"},
-    Words{LossKind::IdleCores, "idle_cores", "cores without work",
-          "a parallel grid axis, or a mesh of cores, would use them"},
+    Words{
+        LossKind::IdleCores, "idle_cores", "cores without work",
+        "a parallel grid axis, or a mesh of cores, would use them", "SMs without work",
+        "a grid that fills whole waves of the SMs' places, or a persistent one of a block per SM, "
+        "would use them"},
     Words{LossKind::MatrixRate, "matrix_rate", "{} under its peak",
-          "more rows of the left operand in each product would save some of it"},
+          "more rows of the left operand in each product would save some of it", "",
+          "a second warpgroup that multiplies while the first one waits, or larger tiles, would "
+          "save some of it"},
     Words{LossKind::Refetch, "refetch", "blocks of {} copied again",
-          "larger blocks, or an order of the grid in which they stay, would save it"},
+          "larger blocks, or an order of the grid in which they stay, would save it",
+          "tiles of {} fetched again",
+          "larger tiles, clusters of blocks that share them, or an order of the blocks in which L2 "
+          "still has them, would save it"},
     Words{LossKind::LinkRate, "link_rate", "{} under its datasheet rate", ""},
     Words{LossKind::OtherLinks, "other_links", "copies over {}",
           "fewer bytes over that link would save it"},
@@ -36,7 +46,8 @@ constexpr std::array kWords{
     Words{LossKind::Masks, "masks", "masks",
           "masking only the blocks that need it would save most of it"},
     Words{LossKind::Chains, "chains", "dependent operations",
-          "more independent work in each step would fill the gaps"},
+          "more independent work in each step would fill the gaps", "",
+          "more warpgroups on each SM would fill the gaps"},
     Words{LossKind::StepOverhead, "step_overhead", "step overhead",
           "fewer and larger steps would save most of it"},
     Words{LossKind::Prologue, "prologue", "prologue",
@@ -44,9 +55,11 @@ constexpr std::array kWords{
     Words{LossKind::Epilogue, "epilogue", "epilogue",
           "smaller last blocks, or more steps, would hide more of it"},
     Words{LossKind::Waits, "waits", "waits for other cores and semaphores",
-          "work divided more evenly would save it"},
+          "work divided more evenly would save it", "waits at barriers and for products",
+          "warpgroups that take turns, or work divided more evenly among them, would save it"},
     Words{LossKind::Copies, "copies", "copies not hidden",
-          "more buffers, or steps that compute as long as they copy, would hide them"},
+          "more buffers, or steps that compute as long as they copy, would hide them", "",
+          "more slots of SMEM (max_concurrent_steps), or more blocks on each SM, would hide them"},
     Words{LossKind::Launches, "launches", "launches",
           "fewer kernels and operations around them would save it"},
     Words{LossKind::Fusions, "fusions", "operations around kernels",
@@ -76,9 +89,11 @@ std::string_view lossName(LossKind kind)
     return wordsOf(kind).name;
 }
 
-std::string lossText(const Loss& loss)
+std::string lossText(const Loss& loss, const Report& report)
 {
-    return filled(wordsOf(loss.kind).text, ofText(loss));
+    const Words& words = wordsOf(loss.kind);
+    const bool hasOther = report.isGpu && !words.gpuText.empty();
+    return filled(hasOther ? words.gpuText : words.text, ofText(loss));
 }
 
 ShownLosses shownLosses(const Report& report)
@@ -106,10 +121,12 @@ std::string advice(const Report& report)
     if (largest == nullptr || ratio(largest->gain, report.time) < kWorthwhile) {
         return "";
     }
-    return fmt::format("without {} ({}, {}) it would take {}: {}", lossText(*largest),
+    const Words& words = wordsOf(largest->kind);
+    const bool hasOther = report.isGpu && !words.gpuHelp.empty();
+    return fmt::format("without {} ({}, {}) it would take {}: {}", lossText(*largest, report),
                        timeText(largest->time), percentText(ratio(largest->time, report.time), 1),
                        timeText(report.time - largest->gain),
-                       filled(wordsOf(largest->kind).help, ofText(*largest)));
+                       filled(hasOther ? words.gpuHelp : words.help, ofText(*largest)));
 }
 
 } // namespace pallascope::analysis

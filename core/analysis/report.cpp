@@ -221,6 +221,7 @@ void Accounting::memory(Report& report) const
     }
     countBlocks(report);
     const trace::Memory& memory = m_info.memories[static_cast<std::size_t>(onChip)];
+    report.isGpu = m_chip.multiprocessor.has_value();
     report.onChipName = memory.name;
     report.vmemTemporariesEstimate = m_info.temporariesEstimate;
     report.vmemCapacity = memory.capacity;
@@ -273,7 +274,7 @@ void Accounting::bound(Report& report) const
             break;
         case UnitKind::Load:
         case UnitKind::Store:
-            classes.push_back({{BoundKind::Memory, "VMEM"}, busy});
+            classes.push_back({{BoundKind::Memory, report.onChipName}, busy});
             break;
         }
     }

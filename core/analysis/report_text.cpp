@@ -170,7 +170,7 @@ std::string beyondLine(const Report& report)
     std::string text = "beyond  the roofline's " + timeText(report.losses.roofline);
     const char* before = ": ";
     for (const Loss& loss : shown.large) {
-        text += before + lossText(loss) + " " + timeText(loss.time);
+        text += before + lossText(loss, report) + " " + timeText(loss.time);
         before = ", ";
     }
     return text

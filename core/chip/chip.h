@@ -100,7 +100,7 @@ struct AgentKind
 {
     std::string name;       // "TensorCore"
     std::int64_t count = 1; // on one device; or in one slot, if there are slots
-    std::int64_t slots = 1; // how many blocks of a core_map's grid run at the same time
+    std::int64_t slots = 1; // with room for one block of a core_map's grid; an SM for several
     std::string slotName = "slot";
     Hertz clock;
     std::vector<std::int32_t> units; // indices of the units that it owns

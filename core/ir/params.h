@@ -313,7 +313,7 @@ struct MeshAxis
 };
 
 // core_map: all cores of a mesh run its region at the same time. With a grid they run it once for
-// each block of the grid; the chip holds as many blocks at a time as its agents have slots.
+// each block of the grid; a slot of the chip's agents has room for one block, an SM for several.
 struct CoreMapParams
 {
     std::string axis = "core";

@@ -177,7 +177,7 @@ double paintChoices(Canvas& canvas, const RunView& run, double y)
     const char* heading = onlyBlocks ? "Other blocks" : "Other choices";
     canvas.text(x, y, w - 100, kRow, ran ? heading : "Nearest that fit",
                 {11, Role::Text, Weight::SemiBold, Align::Left});
-    canvas.text(x, y, w - times, kRow, "VMEM", smallText(Role::Text3, Align::Right));
+    canvas.text(x, y, w - times, kRow, run.report.onChipName, smallText(Role::Text3, Align::Right));
     canvas.text(x, y, w, kRow, "time", smallText(Role::Text3, Align::Right));
     y += kRow;
     const analysis::Alternative* best = analysis::best(run.report, run.alternatives);
@@ -197,8 +197,8 @@ double paintChoices(Canvas& canvas, const RunView& run, double y)
         y += height;
     }
     const trace::Info& info = run.trace->info();
-    const std::string limit = "limit: vmem_limit_bytes, " + bytesText(run.report.vmemScopedLimit)
-                              + " on " + info.chipName;
+    const std::string limit = (run.report.isGpu ? "limit: " : "limit: vmem_limit_bytes, ")
+                              + bytesText(run.report.vmemScopedLimit) + " on " + info.chipName;
     if (y + 18 < canvas.height() && textWidth(limit, 10) <= w) {
         canvas.text(x, y + 3, w, 14, limit, smallText(Role::Text3));
         y += 18;

@@ -12,10 +12,10 @@ namespace {
 
 constexpr double kLeastShare = 1.0 / 3;
 
-analysis::Bound boundByUnit(const trace::Unit& unit)
+analysis::Bound boundByUnit(const RunView& run, const trace::Unit& unit)
 {
     const bool moves = unit.kind == UnitKind::Load || unit.kind == UnitKind::Store;
-    return moves ? analysis::Bound{analysis::BoundKind::Memory, "VMEM"}
+    return moves ? analysis::Bound{analysis::BoundKind::Memory, run.report.onChipName}
                  : analysis::Bound{analysis::BoundKind::Compute, unit.name};
 }
 
@@ -53,7 +53,7 @@ std::optional<PieceBound> boundOf(const RunView& run, std::int32_t device,
             std::max<std::size_t>(1, run.index->agents().ofUnit[unit].size()));
         const Picoseconds all =
             run.index->unitBusy(id, piece.end) - run.index->unitBusy(id, piece.begin);
-        consider(boundByUnit(info.units[unit]), Picoseconds(all.value() / agents),
+        consider(boundByUnit(run, info.units[unit]), Picoseconds(all.value() / agents),
                  parts::unitRole(info.units[unit].kind));
     }
     const std::size_t each = info.linksPerDevice();

@@ -78,7 +78,7 @@ std::vector<LossBar> lossBars(const RunView& run)
     const analysis::ShownLosses shown = analysis::shownLosses(run.report);
     std::vector<LossBar> rows{{"roofline", run.report.losses.roofline, Role::Focus}};
     for (const Loss& loss : shown.large) {
-        rows.push_back({analysis::lossText(loss), loss.time, roleOf(run, loss)});
+        rows.push_back({analysis::lossText(loss, run.report), loss.time, roleOf(run, loss)});
     }
     if (shown.others > Picoseconds(0)) {
         rows.push_back({"other", shown.others, Role::Edge});

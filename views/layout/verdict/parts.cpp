@@ -296,16 +296,17 @@ double paintChecks(Canvas& canvas, const RunView& run, double y)
         paintSeverity(canvas, x, y + 3, Severity::Ok);
         canvas.text(x + 18, y, w, kRow, title, style(11, Role::Text, Weight::SemiBold));
         const double after = textWidth(title, 11, Weight::SemiBold) + 8;
-        const std::string count = fmt::format("{} checks passed", passedChecks(info));
+        const std::string count = fmt::format("{} checks passed", passedChecks(run));
         if (after + textWidth(count) <= w) {
             canvas.text(x + 18 + after, y, w - after, kRow, count, style(11, Role::Text2));
         }
         const std::string which =
             info.values == "full"
-                ? fmt::format("{} · {}", joinedChecks(structuralChecks()),
+                ? fmt::format("{} · {}", joinedChecks(structuralChecks(run.report.isGpu)),
                               joinedChecks(valueChecks()))
                 : fmt::format("{}. The check of values ({}) needs values full.",
-                              joinedChecks(structuralChecks()), joinedChecks(valueChecks()));
+                              joinedChecks(structuralChecks(run.report.isGpu)),
+                              joinedChecks(valueChecks()));
         y = canvas.paragraph(x + 18, y + 19, w, which, 11, 16, Role::Text2) + 4;
     }
     if (check.checked) {
@@ -333,8 +334,14 @@ double paintChecks(Canvas& canvas, const RunView& run, double y)
 }
 
 // This list must match the structural findings that core/machine can make.
-const std::vector<std::string>& structuralChecks()
+const std::vector<std::string>& structuralChecks(bool isGpu)
 {
+    static const std::vector<std::string> kGpuChecks = {
+        "bounds",   "SMEM capacity",     "order of accesses", "commit_smem", "phases of barriers",
+        "deadlock", "undefined branches"};
+    if (isGpu) {
+        return kGpuChecks;
+    }
     static const std::vector<std::string> kChecks = {"legality",
                                                      "bounds",
                                                      "VMEM capacity",
@@ -353,9 +360,11 @@ const std::vector<std::string>& valueChecks()
     return kChecks;
 }
 
-std::size_t passedChecks(const trace::Info& info)
+std::size_t passedChecks(const RunView& run)
 {
-    return structuralChecks().size() + (info.values == "full" ? valueChecks().size() : 0)
+    const trace::Info& info = run.trace->info();
+    return structuralChecks(run.report.isGpu).size()
+           + (info.values == "full" ? valueChecks().size() : 0)
            + (info.check.checked && info.check.passed ? 1 : 0);
 }
 

@@ -30,10 +30,10 @@ double paintPrints(Canvas& canvas, const RunView& run, const ViewState& state, d
 double paintChecks(Canvas& canvas, const RunView& run, double y);
 
 // The checks that every run makes, and the checks that need all values (values `full`).
-[[nodiscard]] const std::vector<std::string>& structuralChecks();
+[[nodiscard]] const std::vector<std::string>& structuralChecks(bool isGpu);
 [[nodiscard]] const std::vector<std::string>& valueChecks();
 // How many checks a run without findings has passed; the comparison with the reference is one of
 // them.
-[[nodiscard]] std::size_t passedChecks(const trace::Info& info);
+[[nodiscard]] std::size_t passedChecks(const RunView& run);
 
 } // namespace pallascope::layout

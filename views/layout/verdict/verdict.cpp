@@ -37,7 +37,7 @@ std::string captionOf(const RunView& run)
     std::string caption =
         fmt::format("|{}| {}", countText(findings), findings == 1 ? "finding" : "findings");
     if (findings == 0) {
-        caption += fmt::format(" · |{}| checks passed", passedChecks(info));
+        caption += fmt::format(" · |{}| checks passed", passedChecks(run));
     } else {
         std::int64_t places = 0;
         for (const trace::Finding& finding : info.findings) {
