@@ -25,7 +25,6 @@ class Mistake:
     fn: Callable[..., Any]
     args: tuple[Any, ...]
     kind: str  # of the finding
-    is_missed: bool = False  # whether no run finds it yet
 
     def line(self) -> int:
         """Returns the number of the line that is to be found."""
@@ -37,9 +36,9 @@ class Mistake:
 MISTAKES: dict[str, Mistake] = {}
 
 
-def mistake(kind: str, *args: Any, is_missed: bool = False) -> Any:
+def mistake(kind: str, *args: Any) -> Any:
     def made(fn: Callable[..., Any]) -> Callable[..., Any]:
-        MISTAKES[fn.__name__] = Mistake(fn, args or (_X,), kind, is_missed)
+        MISTAKES[fn.__name__] = Mistake(fn, args or (_X,), kind)
         return fn
 
     return made

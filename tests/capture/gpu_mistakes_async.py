@@ -97,13 +97,13 @@ def an_operand_that_has_not_landed(a, b):
     return matmul(a, b)
 
 
-# ---- what no run finds yet ---------------------------------------------------------------------
+# ---- commit_smem, and operands of products -----------------------------------------------------
 
 # commit_smem orders loads and stores with copies and products, and an operand of a product must
-# stay as it is until wgmma_wait covers it. The model follows neither rule (docs/machine.md).
+# stay as it is until wgmma_wait covers it.
 
 
-@mistake("not_committed", is_missed=True)
+@mistake("not_committed")
 def a_store_that_is_not_committed(x):
     @plgpu.kernel(out_type=like(4, _ROW), scratch_types=[plgpu.SMEM((4, _ROW), jnp.float32)])
     def double(x_gmem, o_gmem, smem):
@@ -114,7 +114,7 @@ def a_store_that_is_not_committed(x):
     return double(x)
 
 
-@mistake("not_committed", is_missed=True)
+@mistake("not_committed")
 def a_refill_after_loads_that_are_not_committed(x):
     @plgpu.kernel(out_type=like(4, _ROW), scratch_types=[
         plgpu.SMEM((_ROW,), jnp.float32), plgpu.Barrier()])
@@ -128,7 +128,7 @@ def a_refill_after_loads_that_are_not_committed(x):
     return double(x)
 
 
-@mistake("not_committed", *_AB, is_missed=True)
+@mistake("not_committed", *_AB)
 def an_operand_that_is_not_committed(a, b):
     def scope(acc, refs):
         refs.a_smem[...] = plgpu.load(refs.a_smem, layout=plgpu.Layout.WGMMA) * 2
@@ -138,7 +138,7 @@ def an_operand_that_is_not_committed(a, b):
     return _with_operands(a, b, scope)
 
 
-@mistake("overwritten_in_flight", *_AB, is_missed=True)
+@mistake("overwritten_in_flight", *_AB)
 def an_operand_that_is_refilled_during_its_product(a, b):
     def scope(acc, refs):
         plgpu.wgmma(acc, refs.a_smem, refs.b_smem)
@@ -150,7 +150,7 @@ def an_operand_that_is_refilled_during_its_product(a, b):
     return _with_operands(a, b, scope)
 
 
-@mistake("overwritten_in_flight", *_AB, is_missed=True)
+@mistake("overwritten_in_flight", *_AB)
 def an_operand_that_is_stored_to_during_its_product(a, b):
     def scope(acc, refs):
         x = plgpu.load(refs.a_smem, layout=plgpu.Layout.WGMMA) + 1
@@ -160,3 +160,37 @@ def an_operand_that_is_stored_to_during_its_product(a, b):
         refs.o_gmem[...] = acc[...]
 
     return _with_operands(a, b, scope)
+
+
+@mistake("race", *((ramp(*shape) % 4).astype(np.float16) for shape in ((64, 128), (128, 64))))
+def a_slot_whose_release_is_delayed_and_that_the_next_tile_refills(a, b):
+    """With delay_release, the memory warpgroup does not wait for the last products of a tile."""
+    @plgpu.kernel(out_type=like(64, 64), num_threads=2, thread_name="wg")
+    def matmul(a_gmem, b_gmem, o_gmem):
+        def body(_, a_smem, b_smem, acc):
+            plgpu.wgmma(acc, a_smem, b_smem)
+            plgpu.wgmma_wait(1)
+            return acc
+
+        def context(run):
+            def accumulate(acc):
+                run(acc)
+                o_gmem[...] = acc[...]
+
+            pl.run_scoped(accumulate, plgpu.ACC((64, 64), jnp.float32))
+
+        pipeline = plgpu.emit_pipeline_warp_specialized(
+            body, grid=(2,), memory_registers=40, max_concurrent_steps=2, wg_axis="wg",
+            num_compute_wgs=1, compute_context=context,
+            in_specs=[plgpu.BlockSpec((64, 64), place, delay_release=1,
+                                      transforms=tiled(jnp.float16))
+                      for place in (lambda k: (0, k), lambda k: (k, 0))])
+
+        def scope(buffers):
+            @pl.loop(0, 2)
+            def _(_):
+                pipeline(a_gmem, b_gmem, allocations=buffers)  # mistake
+
+        pl.run_scoped(scope, pipeline.get_allocations(a_gmem, b_gmem), collective_axes="wg")
+
+    return matmul(a, b)

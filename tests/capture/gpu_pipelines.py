@@ -216,6 +216,7 @@ def kernel_of(pipeline: Pipeline) -> Callable[..., Any]:
                 total += ref[0]
         for number, ref in enumerate(refs[len(ins):]):
             ref[0] = total + number
+        plgpu.commit_smem()  # what comes into the slot next is in order with these loads
 
     def run(size: Any, *refs: Any) -> None:
         tables, arrays = refs[:len(ins + outs)], refs[len(ins + outs):]

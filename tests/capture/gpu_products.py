@@ -189,7 +189,9 @@ def a_pipeline_with_a_carry(x):
     @plgpu.kernel(out_type=like(128))
     def total(x_gmem, o_gmem):
         def body(_, x_smem, so_far):
-            return so_far + x_smem[0]
+            so_far += x_smem[0]
+            plgpu.commit_smem()
+            return so_far
 
         o_gmem[...] = plgpu.emit_pipeline(
             body, grid=(8,), in_specs=[plgpu.BlockSpec((1, 128), lambda i: (i, 0))],
@@ -204,7 +206,9 @@ def a_pipeline_of_a_number_of_steps_from_memory(n, x):
     @plgpu.kernel(out_type=like(128))
     def total(n_gmem, x_gmem, o_gmem):
         def body(_, x_smem, so_far):
-            return so_far + x_smem[0]
+            so_far += x_smem[0]
+            plgpu.commit_smem()
+            return so_far
 
         o_gmem[...] = plgpu.emit_pipeline(
             body, grid=(n_gmem[0],), in_specs=[plgpu.BlockSpec((1, 128), lambda i: (i, 0))],
@@ -220,6 +224,7 @@ def a_pipeline_of_specialised_warpgroups(x):
     def square(x_gmem, o_gmem):
         def body(_, x_smem, o_smem):
             o_smem[...] = x_smem[...] * x_smem[...]
+            plgpu.commit_smem()
 
         blocks = [plgpu.BlockSpec((1, 128), lambda i: (i, 0))]
         plgpu.emit_pipeline_warp_specialized(
@@ -254,11 +259,11 @@ def a_pipeline_whose_barriers_the_body_uses(x):
     return total(x)
 
 
-def _blocks(m, n, k, dtype):
+def _blocks(m, n, k, dtype, delay=1):
     return [plgpu.BlockSpec((m, k), lambda step: (0, step), transforms=tiled(dtype),
-                            delay_release=1),
+                            delay_release=delay),
             plgpu.BlockSpec((k, n), lambda step: (step, 0), transforms=tiled(dtype),
-                            delay_release=1)]
+                            delay_release=delay)]
 
 
 @case(_small(128, 256), _small(256, 128), wanted=_product, has="wgmma scan", tolerance=1e-6)
@@ -293,7 +298,7 @@ def a_persistent_matmul_of_specialised_warpgroups(a, b):
     def matmul(a_gmem, b_gmem, o_gmem):
         def pipeline(body, context):
             return plgpu.emit_pipeline_warp_specialized(
-                body, grid=(2,), in_specs=_blocks(128, 128, 64, _BF16), memory_registers=40,
+                body, grid=(2,), in_specs=_blocks(128, 128, 64, _BF16, 0), memory_registers=40,
                 max_concurrent_steps=2, wg_axis="wg", num_compute_wgs=2, compute_context=context)
 
         def scope(buffers, o_smem):
@@ -305,7 +310,7 @@ def a_persistent_matmul_of_specialised_warpgroups(a, b):
 
                 def body(_, a_smem, b_smem, acc):
                     plgpu.wgmma(acc, a_smem.at[pl.ds(wg * 64, 64)], b_smem)
-                    plgpu.wgmma_wait(1)
+                    plgpu.wgmma_wait(0)
                     return acc
 
                 def context(run):

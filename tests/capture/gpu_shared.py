@@ -166,6 +166,7 @@ def a_cluster_that_shares_its_copies(x):
             plgpu.barrier_wait(filled)
             total = total + plgpu.load(smem.at[:, columns], optimized=False) * (
                 1 << k).astype(jnp.float32)
+            plgpu.commit_smem()
             plgpu.barrier_arrive(free)
             plgpu.barrier_wait(free)
             return total

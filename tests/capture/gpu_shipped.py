@@ -110,7 +110,8 @@ def attend_by_a_pipeline(q, k, v):
     return attention.attention_with_pipeline_emitter(q, k, v, _ATTENTION)
 
 
-@_attention(wanted=gradients)
+# Loads of a slot and the copy that refills it, with no commit_smem between the two.
+@_attention(wanted=gradients, finds="not_committed")
 def attend_and_differentiate(q, k, v):
     blocks = dataclasses.replace(_ATTENTION, block_q_dkv=64, block_kv_dkv=64, block_q_dq=64,
                                  block_kv_dq=64)

@@ -268,8 +268,10 @@ bool Engine::runOfGpu(const PlanItem& item)
         m_products.store(operation);
         return true;
     case OpCode::CommitSmem:
+        m_state.races.commit(m_turn.agent().id);
+        return true;
     case OpCode::SetMaxRegisters:
-        return true; // they change no value
+        return true; // it changes no value
     default:
         return false;
     }

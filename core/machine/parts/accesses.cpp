@@ -297,9 +297,8 @@ void Accesses::access(const Evaluation& evaluation, bool asRows)
         }
         return; // races are checked with the segment's accesses
     }
-    const bool mayRace = evaluation.partial && m_detects
-                         && m_races.mayConflict(ref.buffer, m_memory[ref.buffer].isUncontested);
-    if (!mayRace && !stores) {
+    const bool isChecked = evaluation.partial && mayRace(ref);
+    if (!isChecked && !stores) {
         if (const std::optional<std::int64_t> element = elementOf(operation)) {
             if (!evaluation.touches) {
                 m_watch.read(m_watch.in(ref.buffer, *element));
@@ -314,7 +313,7 @@ void Accesses::access(const Evaluation& evaluation, bool asRows)
         return;
     }
     const bool isAllOutside = reached->clipped && reached->clipped->empty;
-    if (mayRace && !isAllOutside) {
+    if (isChecked && !isAllOutside) {
         checkRace(operation.operands[0], operation, stores, reached->where);
     }
     if (evaluation.touches) { // it matters only which elements it accesses
@@ -335,19 +334,51 @@ void Accesses::access(const Evaluation& evaluation, bool asRows)
     }
 }
 
-void Accesses::checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
-                         const RefBinding& where, std::optional<std::vector<RefBinding>> parts)
+Access Accesses::accessOf(const ir::Operation& operation, bool writes,
+                          const RefBinding& where) const
 {
     const Memory& memory = m_memory[where.buffer];
     Access access{where.buffer,        memory.isUncontested, writes,
                   m_turn.agent().step, operation.location,   {}};
-    access.place.located = std::make_shared<Place::Located>(
-        Place::Located{where, memory.contents.shape(), std::move(parts)});
+    access.place.located =
+        std::make_shared<Place::Located>(Place::Located{where, memory.contents.shape(), {}});
     access.adds = ir::isAtomic(operation.code);
+    access.proxy = memory.hasProxies ? Proxy::Generic : Proxy::None;
+    return access;
+}
+
+void Accesses::checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
+                         const RefBinding& where, std::optional<std::vector<RefBinding>> parts)
+{
+    Access access = accessOf(operation, writes, where);
+    if (parts) {
+        access.place.located = std::make_shared<Place::Located>(
+            Place::Located{where, access.place.located->memory, std::move(parts)});
+    }
     if (const std::optional<Race> race = m_races.access(m_turn.agent().id, access)) {
         m_findings.reportRace(*race, m_prepared.refName(ref),
                               {m_turn.agent().id, {}, m_turn.agent().step, operation.location});
     }
+}
+
+UnderwayReads Accesses::startReads(const ir::Operation& operation,
+                                   std::span<const ir::ValueId> refs)
+{
+    UnderwayReads started;
+    if (!m_detects) {
+        return started;
+    }
+    std::vector<Access> reads;
+    for (const ir::ValueId ref : refs) {
+        const RefBinding& where = m_turn.binding(ref);
+        reads.push_back(accessOf(operation, false, where));
+        reads.back().proxy = m_memory[where.buffer].hasProxies ? Proxy::Async : Proxy::None;
+    }
+    if (const auto found = m_races.start(m_turn.agent().id, std::move(reads), started)) {
+        m_findings.reportRace(found->first, m_prepared.refName(refs[found->second]),
+                              {m_turn.agent().id, {}, m_turn.agent().step, operation.location});
+    }
+    return started;
 }
 
 // Loads for an index map from memory as it is now. The map of a later step may see what bodies

@@ -31,10 +31,14 @@ public:
         const RefBinding& ref = m_turn.binding(access.ref);
         Memory& memory = m_memory[ref.buffer];
         memory.written = memory.written || access.writes;
-        if (m_detects && access.wholeRef && m_races.mayConflict(ref.buffer, memory.isUncontested)) {
+        if (access.wholeRef && mayRace(ref)) {
             checkRace(access.ref, *access.operation, access.writes, ref);
         }
     }
+
+    // A product starts to read these refs, which are among the operation's operands.
+    [[nodiscard]] UnderwayReads startReads(const ir::Operation& operation,
+                                           std::span<const ir::ValueId> refs);
 
     // The value that a get of an index map loads now. `indices` are the values of its operands.
     [[nodiscard]] RuntimeValue loadIndex(const ir::Operation& get,
@@ -87,6 +91,16 @@ private:
         }
     }
 
+    // Whether an access may conflict with another one.
+    [[nodiscard]] bool mayRace(const RefBinding& ref) const
+    {
+        const Memory& memory = m_memory[ref.buffer];
+        return m_detects
+               && (memory.hasProxies || m_races.mayConflict(ref.buffer, memory.isUncontested));
+    }
+
+    [[nodiscard]] Access accessOf(const ir::Operation& operation, bool writes,
+                                  const RefBinding& where) const;
     // `parts`, if given: it reaches only these parts.
     void checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
                    const RefBinding& where, std::optional<std::vector<RefBinding>> parts = {});

@@ -62,17 +62,15 @@ void Accesses::accessListed(const Evaluation& evaluation)
                        : m_turn.undefined(dtype, lanes);
     const bool isAtomic = ir::isAtomic(operation.code);
     Buffer old = m_turn.undefined(dtype, isAtomic ? lanes : Shape());
-    const bool mayRace = m_detects && accessesByLane(m_prepared.program, operation)
-                         && m_races.mayConflict(
-                             m_turn.binding(operation.operands[0]).buffer,
-                             m_memory[m_turn.binding(operation.operands[0]).buffer].isUncontested);
+    const bool isChecked = accessesByLane(m_prepared.program, operation)
+                           && mayRace(m_turn.binding(operation.operands[0]));
     std::vector<RefBinding> reached;
     for (std::int64_t lane = 0; lane < lanes.elements() && !m_ending.hasStopped(); ++lane) {
         if (mask != nullptr && mask->as<std::uint8_t>()[lane] == 0) {
             continue;
         }
         const std::optional<RefBinding> where = listedElement(operation, first, lane);
-        if (where && mayRace) {
+        if (where && isChecked) {
             reached.push_back(*where);
         }
         if (!where || evaluation.touches) { // it matters only which elements it accesses

@@ -235,7 +235,7 @@ bool Accesses::checkLanes(const ir::Operation& operation, const RuntimeValue* ma
             return false;
         }
     }
-    if (!m_detects || !m_races.mayConflict(ref.buffer, m_memory[ref.buffer].isUncontested)) {
+    if (!mayRace(ref)) {
         return true;
     }
     if (ir::isAtomic(operation.code) && taken.count == 1 && cutToInside(ref, memory, taken)) {

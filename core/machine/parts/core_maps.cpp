@@ -64,6 +64,7 @@ namespace {
 void forgetUnderway(Agent& agent)
 {
     agent.groups.clear();
+    agent.readGroups = 0;
     agent.openGroup = {};
     agent.products.clear();
 }
@@ -163,6 +164,9 @@ void CoreMaps::joinPlaces()
     m_turn.agent().mesh = nullptr;
     m_turn.agent().frames.pop_back();
     const std::int32_t caller = m_agents.firstOf(m_turn.agent().device).id;
+    if (m_prepared.chip.multiprocessor) {
+        m_races.completeAll(m_turn.agent().id, count);
+    }
     if (count > 1 || caller != m_turn.agent().id) {
         m_races.join(caller, m_turn.agent().id, count);
         m_semaphores.reportEarly(m_turn.agent().id, count);

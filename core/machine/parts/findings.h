@@ -119,6 +119,11 @@ public:
     [[nodiscard]] const std::vector<Birth>& births() const { return *m_births; }
 
 private:
+    [[nodiscard]] std::string raceText(const Race& race, const std::string& name,
+                                       const Accessor& accessor, bool ofAgents) const;
+    [[nodiscard]] static std::string uncommittedText(const Race& race, const std::string& name,
+                                                     const std::string& here,
+                                                     const std::string& there);
     void reportPending(const Semaphore& barrier, const std::string& name);
     void addUndefinedUse(trace::FindingKind kind, const std::string& what, ir::LocationId location);
     [[nodiscard]] bool isExplained(const Race& race, trace::OptionalRow<trace::CopyRow> copy,

@@ -71,4 +71,19 @@ void Findings::reportUnfinishedProduct(const ir::Operation& operation)
         m_recorder.description().sourceLine(m_prepared.program, operation.location)));
 }
 
+// The two are in order, but the later one is a copy's or a product's.
+std::string Findings::uncommittedText(const Race& race, const std::string& name,
+                                      const std::string& here, const std::string& there)
+{
+    const char* const cure = " Call plgpu.commit_smem() between the two.";
+    if (race.otherWrites) {
+        return name + (race.writes ? " is overwritten (" : " is read (") + here
+               + ") after a store (" + there
+               + ") that no commit_smem follows: copies and products see stores only after it."
+               + cure;
+    }
+    return name + " is overwritten (" + here + ") after a load (" + there
+           + ") that no commit_smem follows: a copy is in order with loads only after it." + cure;
+}
+
 } // namespace pallascope::machine

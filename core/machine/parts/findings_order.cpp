@@ -21,8 +21,8 @@ const std::string& semaphoreName(const Recorder& recorder, trace::SemaphoreRow r
 bool Findings::isExplained(const Race& race, trace::OptionalRow<trace::CopyRow> copy,
                            ir::LocationId location)
 {
-    bool known = race.withCopy && m_unordered.contains(*race.copy);
-    if (race.withCopy) {
+    bool known = race.copy && m_unordered.contains(*race.copy);
+    if (race.copy) {
         m_unordered.insert(*race.copy);
     }
     if (copy) {
@@ -41,9 +41,10 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
     const auto deviceOf = [&](std::int32_t id) { return id / m_prepared.layout.perDevice(); };
     const bool ofAgents = race.agent >= 0 && race.agent != agent
                           && (!race.withCopy || deviceOf(race.agent) == deviceOf(agent));
-    const trace::FindingKind kind = ofAgents      ? trace::FindingKind::Race
-                                    : race.writes ? trace::FindingKind::OverwrittenInFlight
-                                                  : trace::FindingKind::ReadBeforeWait;
+    const trace::FindingKind kind = race.isUncommitted ? trace::FindingKind::NotCommitted
+                                    : ofAgents         ? trace::FindingKind::Race
+                                    : race.writes      ? trace::FindingKind::OverwrittenInFlight
+                                                       : trace::FindingKind::ReadBeforeWait;
     const trace::SourceLine source =
         m_recorder.description().sourceLine(m_prepared.program, location);
     const bool known = isExplained(race, copy, location);
@@ -51,37 +52,54 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
         || known) { // already reported: no message is needed
         return;
     }
+    m_recorder.addFinding(trace::found(kind, raceText(race, name, accessor, ofAgents), name, step,
+                                       race.step, source));
+}
+
+std::string Findings::raceText(const Race& race, const std::string& name, const Accessor& accessor,
+                               bool ofAgents) const
+{
     const auto place = [&](ir::LocationId at) {
         return m_prepared.program.where(at) + m_prepared.program.callersOf(at);
     };
-    const std::string here = (copy ? "a copy that starts at " : "") + place(location);
+    const std::string here =
+        (accessor.copy ? "a copy that starts at " : "") + place(accessor.location);
     const std::string there = place(race.location);
-    const char* const byPipeline = "Blocks are copied ahead of their steps and behind them, so "
-                                   "nothing else may use their elements meanwhile.";
-    std::string sentence;
+    if (race.isUncommitted) {
+        return uncommittedText(race, name, here, there);
+    }
+    const bool isProduct = race.withCopy && !race.copy;
     if (ofAgents) {
         const bool unawaited = race.withCopy && !race.ofPipeline;
-        sentence = m_recorder.agentName(agent) + (race.writes ? " writes " : " reads ") + name
-                   + " (" + here + ") and " + m_recorder.agentName(race.agent)
-                   + (race.otherWrites ? " writes" : " reads") + " the same elements ("
-                   + (unawaited ? "a copy that it has not waited for, started at " : "") + there
-                   + "): nothing puts the two in order. "
-                   + (unawaited ? "Wait for it and then signal a semaphore, or use disjoint parts."
-                                : "Order them with a semaphore, or use disjoint parts.");
-    } else {
-        // A wait cannot tell which of several copies on one semaphore has landed.
-        const bool shared = m_prepared.layout.devices > 1;
-        sentence = name + (race.writes ? " is written (" : " is read (") + here + ") while "
-                   + (race.ofPipeline ? "a copy of a block "
-                      : shared        ? "a copy that no wait is sure of "
-                                      : "a copy that nobody has waited for ")
-                   + (race.otherWrites ? "writes" : "reads") + " the same elements (started at "
-                   + there + "). ";
-        sentence += race.ofPipeline ? byPipeline
-                    : shared        ? "Wait for that copy first, on a semaphore of its own."
-                                    : "Wait for that copy first, or start it later.";
+        return m_recorder.agentName(accessor.agent) + (race.writes ? " writes " : " reads ") + name
+               + " (" + here + ") and " + m_recorder.agentName(race.agent)
+               + (race.otherWrites ? " writes" : " reads") + " the same elements ("
+               + (isProduct   ? "by a product that it has not waited for, started at "
+                  : unawaited ? "a copy that it has not waited for, started at "
+                              : "")
+               + there + "): nothing puts the two in order. "
+               + (isProduct   ? "Wait for the product and then arrive on a barrier."
+                  : unawaited ? "Wait for it and then signal a semaphore, or use disjoint parts."
+                              : "Order them with a semaphore, or use disjoint parts.");
     }
-    m_recorder.addFinding(trace::found(kind, std::move(sentence), name, step, race.step, source));
+    const std::string access =
+        name + (race.writes ? " is written (" : " is read (") + here + ") while ";
+    if (isProduct) {
+        return access + "a product that no wgmma_wait covers reads the same elements (started at "
+               + there + "). Wait for the product first, or use another part of memory.";
+    }
+    // A wait cannot tell which of several copies on one semaphore has landed.
+    const bool shared = m_prepared.layout.devices > 1;
+    return access
+           + (race.ofPipeline ? "a copy of a block "
+              : shared        ? "a copy that no wait is sure of "
+                              : "a copy that nobody has waited for ")
+           + (race.otherWrites ? "writes" : "reads") + " the same elements (started at " + there
+           + "). "
+           + (race.ofPipeline ? "Blocks are copied ahead of their steps and behind them, so "
+                                "nothing else may use their elements meanwhile."
+              : shared        ? "Wait for that copy first, on a semaphore of its own."
+                              : "Wait for that copy first, or start it later.");
 }
 
 // Reports manual DMA for which nobody has waited when the memory at one of its ends is released.

@@ -352,7 +352,8 @@ Access ManualCopies::accessOf(const ManualCopy& copy, bool writes)
                   copy.operation.location,
                   {}};
     access.adds = copy.params.add && writes;
-    if (m_prepared.layout.isAlone() && where.whole
+    access.proxy = memory.hasProxies ? Proxy::Async : Proxy::None;
+    if (m_prepared.layout.isAlone() && where.whole && !memory.hasProxies
         && !copy.isListed()) { // all of the buffer, which is what a default place means
         return access;
     }

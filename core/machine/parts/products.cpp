@@ -19,11 +19,12 @@ void Products::multiply(const PlanItem& item)
     if (!end) {
         return;
     }
+    // An operand in registers is a value, which nothing changes: the compiler keeps it.
     const bool inRegisters = std::get<ir::WgmmaParams>(operation.params).lhsInRegisters;
-    for (std::size_t i = inRegisters ? 2 : 1; i < 3; ++i) {
-        m_accesses.note({&operation, 0, operation.operands[i], false, true});
-    }
-    m_turn.agent().products.push_back({*end, m_turn.binding(operation.operands[0]).buffer});
+    const std::span<const ir::ValueId> refs(operation.operands);
+    m_turn.agent().products.push_back(
+        {*end, m_turn.binding(operation.operands[0]).buffer,
+         m_accesses.startReads(operation, refs.subspan(inRegisters ? 2 : 1))});
     if (m_prepared.needed.needsContents(operation.operands[0])) {
         compute(operation);
     }
@@ -61,8 +62,10 @@ void Products::wait(const ir::Operation& operation)
     m_recorder.addWait({.operation = trace::OperationRow{operation.id}}, trace::AgentRow{agent.id},
                        agent.step, agent.time, end);
     agent.time = end;
-    agent.products.erase(agent.products.begin(),
-                         agent.products.begin() + static_cast<std::ptrdiff_t>(done));
+    const auto last = agent.products.begin() + static_cast<std::ptrdiff_t>(done);
+    std::for_each(agent.products.begin(), last,
+                  [&](const UnderwayProduct& product) { m_races.finish(agent.id, product.reads); });
+    agent.products.erase(agent.products.begin(), last);
 }
 
 void Products::checkDone(const ir::Operation& operation)

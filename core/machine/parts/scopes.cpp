@@ -123,6 +123,7 @@ void Scopes::allocate(const std::vector<ir::ValueId>& refs, Owned& owned)
         Memory& memory = m_memory[m_turn.binding(ref).buffer];
         memory.contents = m_turn.undefined(type.dtype, type.shape);
         memory.isUncontested = m_turn.agent().mesh != nullptr && m_prepared.layout.devices == 1;
+        memory.hasProxies = m_prepared.uses.hasProxies[static_cast<std::size_t>(ref.index)];
         if (*type.space == ir::MemorySpace::Accumulator) {
             memory.contents.storeAll(RuntimeValue::zeros(type.dtype, type.shape));
         }

@@ -34,7 +34,11 @@ void StoreGroups::wait(const ir::Operation& operation)
     const auto last = agent.groups.end() - static_cast<std::ptrdiff_t>(left);
     Picoseconds end = agent.time;
     trace::OptionalRow<trace::CopyRow> copy; // that ends last
-    for (auto group = agent.groups.begin(); group != last; ++group) {
+    const std::size_t count = agent.groups.size() - left;
+    // Groups that have been read are done as far as such a wait asks.
+    const std::size_t first = params.readOnly ? std::min(agent.readGroups, count) : 0;
+    for (auto group = agent.groups.begin() + static_cast<std::ptrdiff_t>(first); group != last;
+         ++group) {
         const Picoseconds done = params.readOnly ? group->read : group->written;
         if (done > end && !group->copies.empty()) {
             end = done;
@@ -50,8 +54,11 @@ void StoreGroups::wait(const ir::Operation& operation)
                            trace::AgentRow{agent.id}, agent.step, agent.time, end);
         agent.time = end;
     }
-    if (!params.readOnly) {
+    if (params.readOnly) {
+        agent.readGroups = std::max(agent.readGroups, count);
+    } else {
         agent.groups.erase(agent.groups.begin(), last);
+        agent.readGroups -= std::min(agent.readGroups, count);
     }
 }
 

@@ -14,10 +14,40 @@ namespace pallascope::machine {
 
 using ir::OpCode;
 
+namespace {
+
+// See RefUses::hasProxies. On a TPU no copy or product uses SMEM in this way.
+std::vector<bool> withBothProxies(const ir::Program& program, const NeededSet& needed)
+{
+    std::vector<bool> generic(program.values.size(), false), async = generic;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        const ir::OpKind kind = ir::opEntry(operation.code).kind;
+        const bool isAsync =
+            kind == ir::OpKind::Request
+            || (ir::startsCopy(operation.code) && operation.code != OpCode::DmaStart);
+        for (std::size_t i = 0; i < operation.operands.size(); ++i) {
+            const ir::ValueId operand = operation.operands[i];
+            const ir::Type& type = program.type(operand);
+            if (type.space == ir::MemorySpace::Smem) {
+                const auto root = static_cast<std::size_t>(needed.root(operand).index);
+                generic[root] = generic[root] || kind == ir::OpKind::Memory;
+                async[root] = async[root] || isAsync;
+            }
+        }
+    });
+    for (std::size_t i = 0; i < generic.size(); ++i) {
+        generic[i] = generic[i] && async[i];
+    }
+    return generic;
+}
+
+} // namespace
+
 RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
     : mayRace(machine::mayRace(program, needed))
     , written(writtenRoots(program, needed))
     , broughtTo(machine::broughtTo(program, needed))
+    , hasProxies(withBothProxies(program, needed))
     , signalled(program.values.size(), false)
     , reaches(program.values.size(), false)
     , beside(program.values.size(), false)

@@ -27,10 +27,12 @@ struct RefUses
     bool mayRace = false;                // whether two accesses can be unordered
     std::vector<bool> written;           // by root; see writtenRoots
     std::vector<std::int32_t> broughtTo; // by root; see broughtTo
-    std::vector<bool> signalled;         // by root: copies that other devices start may signal it
-    std::vector<bool> reaches; // by ValueId: something other than a wait for a copy uses it
-    std::vector<bool> beside;  // by ValueId: something other than copies uses it
-    std::vector<bool> masked;  // by ValueId: it is used, and only where a mask may say what of it
+    // By root: SMEM of a GPU that loads or stores use, and copies or products too.
+    std::vector<bool> hasProxies;
+    std::vector<bool> signalled; // by root: copies that other devices start may signal it
+    std::vector<bool> reaches;   // by ValueId: something other than a wait for a copy uses it
+    std::vector<bool> beside;    // by ValueId: something other than copies uses it
+    std::vector<bool> masked;    // by ValueId: it is used, and only where a mask may say what of it
     std::vector<ir::ValueId> seen; // by ValueId: for a view the ref that it is a view of
 };
 

@@ -142,8 +142,8 @@ inline auto hashedParts(const StoreGroup& group)
 
 inline auto hashedParts(const UnderwayProduct& product)
 {
-    const auto& [end, accumulator] = product;
-    return parts(end, accumulator);
+    const auto& [end, accumulator, reads] = product;
+    return parts(end, accumulator, reads);
 }
 
 inline auto hashedParts(const SharedScope& scope)
@@ -155,12 +155,12 @@ inline auto hashedParts(const SharedScope& scope)
 inline auto hashedParts(const Agent& agent)
 {
     const auto& [id, kind, device, place, slot, core, order, cores, block, mesh, yields, time,
-                 frames, step, values, refs, gridFrame, waiting, groups, openGroup, products] =
-        agent;
+                 frames, step, values, refs, gridFrame, waiting, groups, readGroups, openGroup,
+                 products] = agent;
     return parts(id, kind, device, place, slot, core, order, cores,
                  block, // `mesh` follows from its frames
-                 yields, time, frames, step, values, refs, gridFrame, waiting, groups, openGroup,
-                 products);
+                 yields, time, frames, step, values, refs, gridFrame, waiting, groups, readGroups,
+                 openGroup, products);
 }
 
 } // namespace pallascope::machine

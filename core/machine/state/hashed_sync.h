@@ -15,10 +15,10 @@ auto hashedParts(const trace::Row<Table>& row)
 
 inline auto hashedParts(const Memory& memory)
 {
-    const auto& [contents, written, isUncontested, isConstant, ready, fifo, explained, undefinedBy,
-                 broughtBy] = memory;
-    return parts(contents, written, isUncontested, isConstant, ready, fifo, explained, undefinedBy,
-                 broughtBy);
+    const auto& [contents, written, isUncontested, isConstant, hasProxies, ready, fifo, explained,
+                 undefinedBy, broughtBy] = memory;
+    return parts(contents, written, isUncontested, isConstant, hasProxies, ready, fifo, explained,
+                 undefinedBy, broughtBy);
 }
 
 inline auto hashedParts(const Product& product)
@@ -80,10 +80,35 @@ inline auto hashedParts(const SyncState& sync)
     return parts(semaphores, signals, barriers, early);
 }
 
+inline auto hashedParts(const VectorClock& clock)
+{
+    const auto& [known, committed] = clock;
+    return parts(known, committed);
+}
+
+inline auto hashedParts(const Mover& mover)
+{
+    const auto& [copy, product] = mover;
+    return parts(copy, product);
+}
+
+inline auto hashedParts(const UnderwayAccess& underway)
+{
+    const auto& [mover, otherBuffer, agent, access] = underway;
+    return parts(mover, otherBuffer, agent, access);
+}
+
+inline auto hashedParts(const UnderwayReads& reads)
+{
+    const auto& [product, buffers] = reads;
+    return parts(product, buffers);
+}
+
 inline auto hashedParts(const Access& access)
 {
-    const auto& [buffer, isUncontested, writes, step, location, place, adds, byPipeline] = access;
-    return parts(buffer, isUncontested, writes, step, location, place, adds, byPipeline);
+    const auto& [buffer, isUncontested, writes, step, location, place, adds, byPipeline, proxy] =
+        access;
+    return parts(buffer, isUncontested, writes, step, location, place, adds, byPipeline, proxy);
 }
 
 } // namespace pallascope::machine

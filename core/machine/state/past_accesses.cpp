@@ -51,7 +51,8 @@ void Races::PastAccesses::add(Past past)
     near(past.start, past.start + 1, [&](std::int32_t number) {
         Past& other = m_all[static_cast<std::size_t>(number)];
         if (other.agent == past.agent && other.adds == past.adds && other.start == past.start
-            && other.copy.has_value() == past.copy.has_value() && *other.reach == *past.reach) {
+            && other.proxy == past.proxy && other.copy.has_value() == past.copy.has_value()
+            && *other.reach == *past.reach) {
             same = &other;
         }
     });
@@ -72,23 +73,40 @@ void Races::PastAccesses::add(Past past)
     }
 }
 
-auto Races::PastAccesses::conflict(std::int32_t agent, const VectorClock& known, const Reach& reach,
-                                   bool adds) const -> const Past*
+template<class F>
+auto Races::PastAccesses::firstAt(const Reach& reach, bool adds, F isOpen) const -> const Past*
 {
     std::pair<std::int64_t, std::int32_t> best{std::numeric_limits<std::int64_t>::max(), -1};
     const std::int64_t longest = std::int64_t{1} << m_shift;
     near(startOf(reach) - longest + 1, stopOf(reach), [&](std::int32_t number) {
         const Past& other = m_all[static_cast<std::size_t>(number)];
-        if (other.agent != agent && other.epoch > known[static_cast<std::size_t>(other.agent)]
-            && !(adds && other.adds) && overlap(*other.reach, reach)) {
+        if (isOpen(other) && !(adds && other.adds) && overlap(*other.reach, reach)) {
             best = std::min(best, {other.start, number});
         }
     });
     return best.second < 0 ? nullptr : &m_all[static_cast<std::size_t>(best.second)];
 }
 
-auto Races::PastAccesses::conflicts(const VectorClock& known, const Reach& reach, bool adds) const
-    -> std::vector<const Past*>
+auto Races::PastAccesses::conflict(std::int32_t agent, const std::vector<std::uint32_t>& known,
+                                   const Reach& reach, bool adds) const -> const Past*
+{
+    return firstAt(reach, adds, [&](const Past& other) {
+        return other.agent != agent && other.epoch > known[static_cast<std::size_t>(other.agent)];
+    });
+}
+
+auto Races::PastAccesses::uncommitted(const std::vector<std::uint32_t>& committed,
+                                      const Reach& reach, bool adds) const -> const Past*
+{
+    return firstAt(reach, adds, [&](const Past& other) {
+        const auto agent = static_cast<std::size_t>(other.agent);
+        return other.proxy == Proxy::Generic
+               && other.epoch > (agent < committed.size() ? committed[agent] : 0);
+    });
+}
+
+auto Races::PastAccesses::conflicts(const std::vector<std::uint32_t>& known, const Reach& reach,
+                                    bool adds) const -> std::vector<const Past*>
 {
     std::vector<std::int32_t> found;
     const std::int64_t longest = std::int64_t{1} << m_shift;

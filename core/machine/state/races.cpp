@@ -5,11 +5,34 @@
 
 namespace pallascope::machine {
 
+namespace {
+
+void learn(std::vector<std::uint32_t>& epochs, const std::vector<std::uint32_t>& others)
+{
+    epochs.resize(std::max(epochs.size(), others.size()), 0);
+    for (std::size_t i = 0; i < others.size(); ++i) {
+        epochs[i] = std::max(epochs[i], others[i]);
+    }
+}
+
+Race raceWith(const UnderwayAccess& other, const Access& access)
+{
+    Race race{true, other.access.writes, access.writes};
+    race.copy = other.mover.copy;
+    race.agent = other.agent;
+    race.step = other.access.step;
+    race.location = other.access.location;
+    race.ofPipeline = other.access.byPipeline;
+    return race;
+}
+
+} // namespace
+
 void learn(VectorClock& clock, const VectorClock& other)
 {
-    clock.resize(std::max(clock.size(), other.size()), 0);
-    for (std::size_t i = 0; i < other.size(); ++i) {
-        clock[i] = std::max(clock[i], other[i]);
+    learn(clock.known, other.known);
+    if (!other.committed.empty()) {
+        learn(clock.committed, other.committed);
     }
 }
 
@@ -19,15 +42,15 @@ void Races::fork(std::int32_t parent, std::int32_t first, std::int32_t count)
         std::max(m_clocks.size(), static_cast<std::size_t>(std::max(parent + 1, first + count)));
     m_clocks.resize(all);
     for (VectorClock& clock : m_clocks) {
-        clock.resize(all, 0);
+        clock.known.resize(all, 0);
     }
     for (std::int32_t agent = first; agent < first + count; ++agent) {
         if (agent != parent) {
             learn(clock(agent), clock(parent));
-            ++clock(agent)[static_cast<std::size_t>(agent)];
+            ++epoch(agent);
         }
     }
-    ++clock(parent)[static_cast<std::size_t>(parent)];
+    ++epoch(parent);
 }
 
 void Races::join(std::int32_t parent, std::int32_t first, std::int32_t count)
@@ -35,7 +58,8 @@ void Races::join(std::int32_t parent, std::int32_t first, std::int32_t count)
     if (parent == 0
         && m_clocks.size() == static_cast<std::size_t>(first + count)) { // no other agent runs
         m_clocks.resize(1);
-        m_clocks.front().resize(1);
+        m_clocks.front().known.resize(1);
+        m_clocks.front().committed.clear();
         m_past.clear(); // everything so far is ordered before what follows
         return;
     }
@@ -46,41 +70,72 @@ void Races::join(std::int32_t parent, std::int32_t first, std::int32_t count)
     }
 }
 
+void Races::completeAll(std::int32_t first, std::int32_t count)
+{
+    for (UnderwayAccesses& underway : m_underway) {
+        std::vector<Mover> done;
+        underway.forEach([&](const UnderwayAccess& one) {
+            if (first <= one.agent && one.agent < first + count) {
+                done.push_back(one.mover);
+            }
+        });
+        for (const Mover& mover : done) {
+            underway.remove(mover);
+        }
+    }
+}
+
 std::optional<Race> Races::againstCopies(const Access& access) const
 {
     const auto buffer = static_cast<std::size_t>(access.buffer);
-    if (buffer >= m_copies.size()) {
+    if (buffer >= m_underway.size() || m_underway[buffer].empty()) {
         return std::nullopt;
     }
-    for (const CopyAccess& other : m_copies[buffer]) {
-        const bool ordered =
-            !(access.writes || other.access.writes) || (access.adds && other.access.adds);
-        if (!ordered && mayMeet(access.place, other.access.place)) {
-            return Race{
-                true,        other.access.writes, access.writes,         other.copy,
-                other.agent, other.access.step,   other.access.location, other.access.byPipeline};
-        }
-    }
-    return std::nullopt;
+    const UnderwayAccess* const other = m_underway[buffer].conflict(access);
+    return other == nullptr ? std::nullopt : std::optional(raceWith(*other, access));
 }
 
-std::optional<Race> Races::againstAgents(std::int32_t agent, const Access& access,
-                                         const Reach& reach) const
+std::optional<Race> Races::againstAgents(std::int32_t agent, const Access& access) const
 {
     const auto buffer = static_cast<std::size_t>(access.buffer);
-    if (buffer >= m_past.size()) {
+    if (buffer >= m_past.size() || isAll(access.place)) {
         return std::nullopt;
     }
-    const VectorClock& known = m_clocks[static_cast<std::size_t>(agent)];
-    const Past* other = m_past[buffer].writes.conflict(agent, known, reach, access.adds);
-    const bool writes = other != nullptr;
-    if (other == nullptr && access.writes) {
-        other = m_past[buffer].reads.conflict(agent, known, reach, false);
+    const VectorClock& clock = m_clocks[static_cast<std::size_t>(agent)];
+    const History& past = m_past[buffer];
+    // Looks for one in `writes` and, if it writes itself, in `reads`.
+    const auto first = [&](auto find) -> std::optional<Race> {
+        const Past* other = find(past.writes, access.adds);
+        const bool writes = other != nullptr;
+        if (other == nullptr && access.writes) {
+            other = find(past.reads, false);
+        }
+        if (other == nullptr) {
+            return std::nullopt;
+        }
+        return Race{false, writes, access.writes, {}, other->agent, other->step, other->location};
+    };
+    std::optional<Race> race;
+    if (isShared() && !access.isUncontested) {
+        race = first([&](const PastAccesses& accesses, bool adds) {
+            return accesses.conflict(agent, clock.known, reachOf(access.place), adds);
+        });
     }
-    if (other == nullptr) {
-        return std::nullopt;
+    if (!race && access.proxy == Proxy::Async) {
+        race = first([&](const PastAccesses& accesses, bool adds) {
+            return accesses.uncommitted(clock.committed, reachOf(access.place), adds);
+        });
+        if (race) {
+            race->isUncommitted = true;
+        }
     }
-    return Race{false, writes, access.writes, {}, other->agent, other->step, other->location};
+    return race;
+}
+
+std::optional<Race> Races::check(std::int32_t agent, const Access& access) const
+{
+    std::optional<Race> race = againstCopies(access);
+    return race ? race : againstAgents(agent, access);
 }
 
 void Races::remember(std::int32_t agent, const Access& access,
@@ -89,17 +144,14 @@ void Races::remember(std::int32_t agent, const Access& access,
     const std::int64_t start = startOf(reachOf(access.place));
     History& history = of(m_past, access.buffer);
     (access.writes ? history.writes : history.reads)
-        .add({agent, clock(agent)[static_cast<std::size_t>(agent)], start, access.place.reach,
-              access.step, access.location, access.adds, copy});
+        .add({agent, epoch(agent), start, access.place.reach, access.step, access.location,
+              access.adds, access.proxy, copy});
 }
 
 std::optional<Race> Races::access(std::int32_t agent, const Access& access)
 {
-    std::optional<Race> race = againstCopies(access);
-    if (isShared() && !access.isUncontested && !isAll(access.place)) {
-        if (!race) {
-            race = againstAgents(agent, access, reachOf(access.place));
-        }
+    std::optional<Race> race = check(agent, access);
+    if (mayMatter(access)) {
         remember(agent, access);
     }
     return race;
@@ -109,56 +161,72 @@ std::optional<Race> Races::start(std::int32_t agent, trace::CopyRow copy, Access
 {
     std::optional<Race> race;
     for (const Access* access : {&read, &write}) {
-        if (race || access->buffer < 0) {
-            continue;
-        }
-        race = againstCopies(*access);
-        if (!race && isShared() && !access->isUncontested && !isAll(access->place)) {
-            race = againstAgents(agent, *access, reachOf(access->place));
+        if (!race && access->buffer >= 0) {
+            race = check(agent, *access);
         }
     }
     const std::int32_t from = read.buffer, to = write.buffer;
     if (from >= 0) {
-        of(m_copies, from).push_back({copy, to, agent, std::move(read)});
+        of(m_underway, from).add({{copy}, to, agent, std::move(read)});
     }
-    of(m_copies, to).push_back({copy, from, agent, std::move(write)});
+    of(m_underway, to).add({{copy}, from, agent, std::move(write)});
     return race;
 }
 
-std::vector<Races::CopyAccess>::iterator Races::find(std::vector<CopyAccess>& copies,
-                                                     trace::CopyRow copy)
+std::optional<std::pair<Race, std::size_t>>
+Races::start(std::int32_t agent, std::vector<Access> reads, UnderwayReads& product)
 {
-    return std::find_if(copies.begin(), copies.end(),
-                        [&](const CopyAccess& one) { return one.copy == copy; });
+    product = {m_products++, {}};
+    std::optional<std::pair<Race, std::size_t>> found;
+    for (std::size_t i = 0; i < reads.size(); ++i) {
+        if (const std::optional<Race> race = check(agent, reads[i]); race && !found) {
+            found.emplace(*race, i);
+        }
+        const std::int32_t buffer = reads[i].buffer;
+        product.buffers.push_back(buffer);
+        of(m_underway, buffer).add({{{}, product.product}, -1, agent, std::move(reads[i])});
+    }
+    return found;
+}
+
+void Races::finish(std::int32_t agent, const UnderwayReads& product)
+{
+    for (const std::int32_t buffer : product.buffers) {
+        complete(agent, {{}, product.product}, buffer);
+    }
+}
+
+// From now on, what was under way counts as the agent's.
+void Races::complete(std::int32_t agent, const Mover& mover, std::int32_t buffer)
+{
+    UnderwayAccesses& underway = of(m_underway, buffer);
+    const UnderwayAccess* const one = underway.find(mover);
+    if (one == nullptr) {
+        return;
+    }
+    if (mayMatter(one->access)) {
+        remember(agent, one->access, mover.copy);
+    }
+    underway.remove(mover);
 }
 
 void Races::await(std::int32_t agent, const AwaitedCopy& copy)
 {
     for (const std::int32_t buffer : {copy.from, copy.to}) {
-        if (buffer < 0) {
-            continue;
+        if (buffer >= 0) {
+            complete(agent, {copy.copy}, buffer);
         }
-        std::vector<CopyAccess>& copies = of(m_copies, buffer);
-        const auto one = find(copies, *copy.copy);
-        if (one == copies.end()) {
-            continue;
-        }
-        if (isShared() && !one->access.isUncontested && !isAll(one->access.place)) {
-            remember(agent, one->access, copy.copy);
-        }
-        copies.erase(one);
     }
 }
 
 Races::Settled Races::settle(std::int32_t agent, const AwaitedCopy& copy)
 {
-    Settled settled{agent, clock(agent)[static_cast<std::size_t>(agent)], {}, {}};
+    Settled settled{agent, epoch(agent), {}, {}};
     for (const std::int32_t buffer : {copy.from, copy.to}) {
         if (buffer < 0) {
             continue;
         }
-        std::vector<CopyAccess>& copies = of(m_copies, buffer);
-        if (const auto one = find(copies, *copy.copy); one != copies.end()) {
+        if (const UnderwayAccess* one = of(m_underway, buffer).find({copy.copy})) {
             settled.ends.push_back(*one);
             settled.lives.push_back(of(m_lives, buffer));
         }
@@ -169,37 +237,35 @@ Races::Settled Races::settle(std::int32_t agent, const AwaitedCopy& copy)
 
 bool Races::knows(std::int32_t agent, const Settled& settled) const
 {
-    const VectorClock& clock = m_clocks[static_cast<std::size_t>(agent)];
+    const std::vector<std::uint32_t>& known = m_clocks[static_cast<std::size_t>(agent)].known;
     const auto waited = static_cast<std::size_t>(settled.agent);
-    return agent == settled.agent || (waited < clock.size() && clock[waited] >= settled.epoch);
+    return agent == settled.agent || (waited < known.size() && known[waited] >= settled.epoch);
 }
 
-void Races::doubt(const CopyAccess& end, const VectorClock& started,
+void Races::doubt(const UnderwayAccess& end, const VectorClock& started,
                   std::vector<Doubt>& doubts) const
 {
     const Access& mine = end.access;
     const auto add = [&](const Accessor& accessor, bool writes) {
-        doubts.push_back({{true, mine.writes, writes, end.copy, end.agent, mine.step, mine.location,
-                           mine.byPipeline},
+        doubts.push_back({{true, mine.writes, writes, end.mover.copy, end.agent, mine.step,
+                           mine.location, mine.byPipeline},
                           accessor,
                           mine.writes});
     };
     const auto buffer = static_cast<std::size_t>(mine.buffer);
-    for (const CopyAccess& other : m_copies[buffer]) {
-        const bool ordered =
-            !(mine.writes || other.access.writes) || (mine.adds && other.access.adds);
-        if (!ordered && mayMeet(mine.place, other.access.place)) {
-            add({other.agent, other.copy, other.access.step, other.access.location},
+    m_underway[buffer].forEach([&](const UnderwayAccess& other) {
+        if (!commute(mine, other.access) && mayMeet(mine.place, other.access.place)) {
+            add({other.agent, other.mover.copy, other.access.step, other.access.location},
                 other.access.writes);
         }
-    }
+    });
     if (buffer >= m_past.size() || mine.isUncontested || isAll(mine.place)) {
         return;
     }
     const auto addAll = [&](const PastAccesses& past, bool writes) {
         for (const Past* other :
-             past.conflicts(started, reachOf(mine.place), writes && mine.adds)) {
-            if (other->copy != end.copy) { // else the copy itself, as the wait remembered it
+             past.conflicts(started.known, reachOf(mine.place), writes && mine.adds)) {
+            if (other->copy != end.mover.copy) { // else the copy itself, as the wait remembered it
                 add({other->agent, other->copy, other->step, other->location}, writes);
             }
         }
@@ -214,12 +280,12 @@ std::vector<Races::Doubt> Races::doubt(Settled settled, const VectorClock& start
 {
     std::vector<Doubt> doubts;
     for (std::size_t i = 0; i < settled.ends.size(); ++i) {
-        CopyAccess& end = settled.ends[i];
+        UnderwayAccess& end = settled.ends[i];
         if (of(m_lives, end.access.buffer) != settled.lives[i]) {
             continue; // the memory is somebody else's by now
         }
         doubt(end, started, doubts);
-        of(m_copies, end.access.buffer).push_back(std::move(end));
+        of(m_underway, end.access.buffer).add(std::move(end));
     }
     return doubts;
 }
@@ -227,12 +293,18 @@ std::vector<Races::Doubt> Races::doubt(Settled settled, const VectorClock& start
 void Races::signal(std::int32_t agent, VectorClock& semaphore)
 {
     learn(semaphore, clock(agent));
-    ++clock(agent)[static_cast<std::size_t>(agent)];
+    ++epoch(agent);
 }
 
 void Races::wait(std::int32_t agent, const VectorClock& semaphore)
 {
     learn(clock(agent), semaphore);
+}
+
+void Races::commit(std::int32_t agent)
+{
+    learn(clock(agent).committed, clock(agent).known);
+    ++epoch(agent);
 }
 
 void Races::synchronise(std::int32_t agent, std::int32_t buffer, std::int64_t element)
@@ -245,11 +317,12 @@ void Races::synchronise(std::int32_t agent, std::int32_t buffer, std::int64_t el
 std::vector<Race> Races::unawaited(std::int32_t buffer) const
 {
     std::vector<Race> found;
-    const auto at = static_cast<std::size_t>(buffer);
-    for (std::size_t i = 0; at < m_copies.size() && i < m_copies[at].size(); ++i) {
-        const auto& [copy, otherBuffer, agent, access] = m_copies[at][i];
-        found.push_back({true, access.writes, false, copy, agent, access.step, access.location,
-                         access.byPipeline});
+    if (const auto at = static_cast<std::size_t>(buffer); at < m_underway.size()) {
+        m_underway[at].forEach([&](const UnderwayAccess& one) {
+            if (one.mover.copy) {
+                found.push_back(raceWith(one, {}));
+            }
+        });
     }
     return found;
 }
@@ -257,15 +330,12 @@ std::vector<Race> Races::unawaited(std::int32_t buffer) const
 void Races::forget(std::int32_t buffer)
 {
     const auto at = static_cast<std::size_t>(buffer);
-    if (at < m_copies.size() && !m_copies[at].empty()) {
-        for (const CopyAccess& one : std::exchange(m_copies[at], {})) {
+    if (at < m_underway.size() && !m_underway[at].empty()) {
+        std::exchange(m_underway[at], {}).forEach([&](const UnderwayAccess& one) {
             if (one.otherBuffer >= 0) {
-                std::vector<CopyAccess>& others = of(m_copies, one.otherBuffer);
-                if (const auto other = find(others, one.copy); other != others.end()) {
-                    others.erase(other);
-                }
+                of(m_underway, one.otherBuffer).remove(one.mover);
             }
-        }
+        });
     }
     m_atomic.erase(m_atomic.lower_bound({buffer, 0}), m_atomic.lower_bound({buffer + 1, 0}));
     if (at < m_past.size()) {
@@ -276,13 +346,14 @@ void Races::forget(std::int32_t buffer)
 
 void Races::enter(std::int32_t agent)
 {
-    of(m_entered, agent) = clock(agent)[static_cast<std::size_t>(agent)];
+    of(m_entered, agent) = epoch(agent);
 }
 
 bool Races::knowsEntry(std::int32_t agent, std::int32_t other) const
 {
     const auto at = static_cast<std::size_t>(other);
-    return at >= m_entered.size() || m_clocks[static_cast<std::size_t>(agent)][at] >= m_entered[at];
+    return at >= m_entered.size()
+           || m_clocks[static_cast<std::size_t>(agent)].known[at] >= m_entered[at];
 }
 
 } // namespace pallascope::machine

@@ -5,7 +5,8 @@
 #pragma once
 
 #include "core/ir/program.h"
-#include "core/machine/state/place.h"
+#include "core/machine/state/access.h"
+#include "core/machine/state/underway.h"
 #include "core/trace/row.h"
 
 #include <cstdint>
@@ -17,22 +18,16 @@
 
 namespace pallascope::machine {
 
-// For each agent, how many of its releases (signals and starts of copies) are known.
-using VectorClock = std::vector<std::uint32_t>;
+// What has happened before, as somebody knows it: for each agent, how many of its releases
+// (signals, starts of copies, commits).
+struct VectorClock
+{
+    std::vector<std::uint32_t> known;
+    // How much of that a commit_smem has made known to the async proxy of a GPU. Empty elsewhere.
+    std::vector<std::uint32_t> committed;
+};
 
 void learn(VectorClock& clock, const VectorClock& other);
-
-struct Access
-{
-    std::int32_t buffer = -1;   // -1: nobody writes to it, so nothing can conflict
-    bool isUncontested = false; // no other agent accesses it, or nobody writes to it
-    bool writes = false;
-    trace::OptionalRow<trace::StepRow> step;
-    ir::LocationId location;
-    Place place;
-    bool adds = false;       // adds element by element; such accesses may be in any order
-    bool byPipeline = false; // a copy for which the author need not wait
-};
 
 // A copy for which somebody has waited, and the buffers that it read and wrote. -1: the wait says
 // nothing about that end.
@@ -53,13 +48,23 @@ struct Accessor
 
 struct Race
 {
-    bool withCopy = false; // otherwise with another agent
+    bool withCopy = false; // or with a product under way; otherwise with another agent
     bool otherWrites = false, writes = false;
-    trace::OptionalRow<trace::CopyRow> copy;
+    trace::OptionalRow<trace::CopyRow> copy; // none if it is a product
     std::int32_t agent = -1; // the agent of the other access, or the one that started the copy
     trace::OptionalRow<trace::StepRow> step; // of the other access
     ir::LocationId location;
     bool ofPipeline = false; // whether the copy is a pipeline's
+    // They are in order, but the later one is of the async proxy, which does not know of the
+    // earlier one for want of a commit_smem.
+    bool isUncommitted = false;
+};
+
+// A product that reads its operands, and the buffers in which these are.
+struct UnderwayReads
+{
+    std::int64_t product = -1;
+    std::vector<std::int32_t> buffers;
 };
 
 class Races
@@ -69,21 +74,31 @@ public:
     // and `parent` learns what they know. `parent` may be one of them.
     void fork(std::int32_t parent, std::int32_t first, std::int32_t count);
     void join(std::int32_t parent, std::int32_t first, std::int32_t count);
+    // As a kernel of a GPU ends: what its agents have under way is done.
+    void completeAll(std::int32_t first, std::int32_t count);
 
     // Records an access by an agent. Returns the first conflict, if there is one.
     [[nodiscard]] std::optional<Race> access(std::int32_t agent, const Access& access);
 
-    // Whether an access of a buffer can conflict at all; checked before anything else.
+    // Whether an access of a buffer can conflict at all, unless proxies matter there; checked
+    // before anything else.
     [[nodiscard]] bool mayConflict(std::int32_t buffer, bool isUncontested) const
     {
         return (isShared() && !isUncontested)
-               || (static_cast<std::size_t>(buffer) < m_copies.size()
-                   && !m_copies[static_cast<std::size_t>(buffer)].empty());
+               || (static_cast<std::size_t>(buffer) < m_underway.size()
+                   && !m_underway[static_cast<std::size_t>(buffer)].empty());
     }
 
     // A copy starts: it reads one buffer and writes another until it is waited for.
     [[nodiscard]] std::optional<Race> start(std::int32_t agent, trace::CopyRow copy, Access read,
                                             Access write);
+    // A product starts: it reads its operands until finish(). Each reads is an access by `agent`.
+    // Returns the first conflict, and with which of them, if there is one.
+    [[nodiscard]] std::optional<std::pair<Race, std::size_t>>
+    start(std::int32_t agent, std::vector<Access> reads, UnderwayReads& product);
+    // The agent has waited for it.
+    void finish(std::int32_t agent, const UnderwayReads& product);
+
     // The agent has waited for the copy: what the copy did is ordered before what the agent does
     // now.
     void await(std::int32_t agent, const AwaitedCopy& copy);
@@ -105,6 +120,8 @@ public:
 
     void signal(std::int32_t agent, VectorClock& semaphore);
     void wait(std::int32_t agent, const VectorClock& semaphore);
+    // All that the agent knows of becomes known to its copies and products (commit_smem).
+    void commit(std::int32_t agent);
 
     // The agent changes one element of a buffer atomically: it learns what those knew who did so
     // before, and those who do so later learn what it knows.
@@ -123,21 +140,13 @@ public:
 private:
     friend class StateHasher;
 
-    struct CopyAccess
-    {
-        trace::CopyRow copy;
-        std::int32_t otherBuffer = -1; // the buffer at its other end
-        std::int32_t agent = -1;       // the agent that started it
-        Access access;
-    };
-
 public:
     // What a wait ordered.
     struct Settled
     {
         std::int32_t agent = -1; // that waited
         std::uint32_t epoch = 0; // of that agent, at its wait
-        std::vector<CopyAccess> ends;
+        std::vector<UnderwayAccess> ends;
         std::vector<std::uint32_t> lives; // of the buffers of these ends, as m_lives
     };
 
@@ -159,6 +168,7 @@ private:
         trace::OptionalRow<trace::StepRow> step;
         ir::LocationId location;
         bool adds = false;
+        Proxy proxy = Proxy::None;
         trace::OptionalRow<trace::CopyRow>
             copy;               // the copy that made the access and that the agent waited for
         std::int32_t next = -1; // the access before it in its chain
@@ -175,11 +185,16 @@ private:
 
         // The first access, by start and then by age, that shares elements with `reach` and that
         // another agent may not know about.
-        [[nodiscard]] const Past* conflict(std::int32_t agent, const VectorClock& known,
+        [[nodiscard]] const Past* conflict(std::int32_t agent,
+                                           const std::vector<std::uint32_t>& known,
                                            const Reach& reach, bool adds) const;
 
+        // The same for those of the generic proxy that `committed` does not cover, by any agent.
+        [[nodiscard]] const Past* uncommitted(const std::vector<std::uint32_t>& committed,
+                                              const Reach& reach, bool adds) const;
+
         // All accesses of any agent that reach into there and that `known` does not cover, by age.
-        [[nodiscard]] std::vector<const Past*> conflicts(const VectorClock& known,
+        [[nodiscard]] std::vector<const Past*> conflicts(const std::vector<std::uint32_t>& known,
                                                          const Reach& reach, bool adds) const;
 
     private:
@@ -188,6 +203,10 @@ private:
         // Calls visit(number of an access) for those that start in [from, to), and for some others.
         template<class F>
         void near(std::int64_t from, std::int64_t to, F visit) const;
+        // The first, by start and then by age, that shares elements with `reach` and for which
+        // isOpen(Past) holds.
+        template<class F>
+        [[nodiscard]] const Past* firstAt(const Reach& reach, bool adds, F isOpen) const;
         void link(std::int32_t number);
         void rebuild();
 
@@ -208,20 +227,33 @@ private:
     };
 
     [[nodiscard]] std::optional<Race> againstCopies(const Access& access) const;
-    [[nodiscard]] std::optional<Race> againstAgents(std::int32_t agent, const Access& access,
-                                                    const Reach& reach) const;
-    void doubt(const CopyAccess& end, const VectorClock& started, std::vector<Doubt>& doubts) const;
+    [[nodiscard]] std::optional<Race> againstAgents(std::int32_t agent, const Access& access) const;
+    [[nodiscard]] std::optional<Race> check(std::int32_t agent, const Access& access) const;
+
+    // Whether it is worth remembering, since a later access may conflict.
+    [[nodiscard]] bool mayMatter(const Access& access) const
+    {
+        return !isAll(access.place)
+               && ((isShared() && !access.isUncontested) || access.proxy == Proxy::Generic);
+    }
+
+    void complete(std::int32_t agent, const Mover& mover, std::int32_t buffer);
+    void doubt(const UnderwayAccess& end, const VectorClock& started,
+               std::vector<Doubt>& doubts) const;
     void remember(std::int32_t agent, const Access& access,
                   trace::OptionalRow<trace::CopyRow> copy = {});
-    // end() if the copy was not started or has been waited for.
-    [[nodiscard]] static std::vector<CopyAccess>::iterator find(std::vector<CopyAccess>& copies,
-                                                                trace::CopyRow copy);
 
     [[nodiscard]] bool isShared() const { return m_clocks.size() > 1; }
 
     [[nodiscard]] VectorClock& clock(std::int32_t agent)
     {
         return m_clocks[static_cast<std::size_t>(agent)];
+    }
+
+    // How many releases the agent has made.
+    [[nodiscard]] std::uint32_t& epoch(std::int32_t agent)
+    {
+        return clock(agent).known[static_cast<std::size_t>(agent)];
     }
 
     template<class T>
@@ -234,9 +266,10 @@ private:
         return perBuffer[at];
     }
 
-    std::vector<VectorClock> m_clocks{VectorClock{1}}; // for each agent
-    // For each buffer: copies that were started and not waited for.
-    std::vector<std::vector<CopyAccess>> m_copies;
+    std::vector<VectorClock> m_clocks{VectorClock{{1}, {}}}; // for each agent
+    // For each buffer: by copies and products that were started and not waited for.
+    std::vector<UnderwayAccesses> m_underway;
+    std::int64_t m_products = 0;        // how many were started
     std::vector<History> m_past;        // for each buffer
     std::vector<std::uint32_t> m_lives; // for each buffer: how often it was released
     // For each element, by buffer and number: what those knew who changed it atomically.

@@ -46,6 +46,7 @@ struct UnderwayProduct
 {
     Picoseconds end;
     std::int32_t accumulator = -1; // the buffer to which it adds
+    UnderwayReads reads;           // of its operands in SMEM; none if races are not looked for
 };
 
 struct Agent
@@ -69,6 +70,7 @@ struct Agent
     std::optional<std::size_t> gridFrame; // index of the innermost pipeline's frame, for program_id
     std::optional<Waiting> waiting;
     std::vector<StoreGroup> groups; // closed and not known to be written, the oldest first
+    std::size_t readGroups = 0;     // how many of these, from the oldest on, have been read
     StoreGroup openGroup;
     std::vector<UnderwayProduct> products; // in the order of their requests
 
@@ -89,6 +91,7 @@ struct Memory
     // No two agents can conflict over it: it belongs to one core, or nobody writes to it.
     bool isUncontested = false;
     bool isConstant = false;    // nobody writes to it, and no copy does
+    bool hasProxies = false;    // SMEM for loads or stores and for copies or products; see Proxy
     Picoseconds ready;          // of an accumulator: when all requests so far are done
     std::vector<Product> fifo;  // of a result FIFO: its products, the next one first
     bool explained = false;     // a finding already says why part of it is undefined

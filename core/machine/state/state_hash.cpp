@@ -203,16 +203,15 @@ private:
         }
     }
 
-    void add(const Races::CopyAccess& copy)
+    void add(const UnderwayAccesses& underway)
     {
-        const auto& [row, otherBuffer, agent, access] = copy;
-        all(row, otherBuffer, agent, access);
+        underway.forEach([&](const UnderwayAccess& one) { add(one); });
     }
 
     void add(const Races::Past& past)
     {
-        const auto& [agent, epoch, start, reach, step, location, adds, copy, next] = past;
-        all(agent, epoch, *reach, step, location, adds, copy);
+        const auto& [agent, epoch, start, reach, step, location, adds, proxy, copy, next] = past;
+        all(agent, epoch, *reach, step, location, adds, proxy, copy);
     }
 
     void add(const Reach& reach)
@@ -234,8 +233,8 @@ private:
 
     void add(const Races& races)
     {
-        all(races.m_clocks, races.m_copies, races.m_past, races.m_lives, races.m_entered,
-            races.m_atomic);
+        all(races.m_clocks, races.m_underway, races.m_products, races.m_past, races.m_lives,
+            races.m_entered, races.m_atomic);
     }
 
     // FNV-1a, with eight bytes at a time.

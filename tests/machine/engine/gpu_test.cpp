@@ -113,6 +113,7 @@ ir::Program ringProgram(std::int32_t tiles, std::int32_t slots, bool waitsForFre
                                 gpu::barrierWait(ready.at(slot));
                                 pl::Value next =
                                     carry[0] + tile.at({slot, pl::all})[pl::all].load();
+                                gpu::commitSmem();
                                 gpu::barrierArrive(free.at(slot));
                                 return std::vector<pl::Value>{next};
                             });

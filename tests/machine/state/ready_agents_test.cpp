@@ -15,7 +15,7 @@ namespace {
 using machine::ReadyAgents;
 using Keys = std::vector<std::optional<ReadyAgents::Key>>;
 
-constexpr Picoseconds kNever(std::numeric_limits<std::int64_t>::max());
+constexpr Picoseconds kAtNoTime(std::numeric_limits<std::int64_t>::max());
 
 std::optional<std::int32_t> scannedFirst(const Keys& keys)
 {
@@ -31,7 +31,7 @@ std::optional<std::int32_t> scannedFirst(const Keys& keys)
 Picoseconds scannedNext(const Keys& keys)
 {
     const std::optional<std::int32_t> first = scannedFirst(keys);
-    Picoseconds time = kNever;
+    Picoseconds time = kAtNoTime;
     for (std::size_t i = 0; i < keys.size(); ++i) {
         if (keys[i] && static_cast<std::int32_t>(i) != first) {
             time = std::min(time, keys[i]->time);
@@ -71,7 +71,7 @@ TEST(ReadyAgents, goByTimeThenUnlessTheyYieldThenByOrder)
     ReadyAgents ready;
     ready.reset(3);
     EXPECT_FALSE(ready.first());
-    EXPECT_EQ(ready.nextTime(), kNever);
+    EXPECT_EQ(ready.nextTime(), kAtNoTime);
     ready.set(0, ReadyAgents::Key{Picoseconds(5), true, 0});
     ready.set(1, ReadyAgents::Key{Picoseconds(5), false, 2});
     ready.set(2, ReadyAgents::Key{Picoseconds(5), false, 1});

@@ -170,6 +170,8 @@ def _round(walk: Walk, stages: Stages, counter: int, slot: int, flag: int | None
         found = run()
     finally:
         walk.given = around
+    # Triton sees to it that its copies come after what the round has loaded.
+    builder.emit("commit_smem", [], [])
     later = builder.add_index(counter, builder.index(stages.count))
     _start_if(walk, flag, lambda: _start(walk, stages, later, slot))
     return found
