@@ -13,7 +13,8 @@ void Engine::resume(BlockFrame& frame)
     while (frame.next < frame.plan->items.size()) {
         const PlanItem& item = frame.plan->items[frame.next];
         if (item.control == nullptr) {
-            if (!item.streams.empty() && !frame.streams
+            const bool isThroughL2 = m_fusionCopies.isThroughL2(item);
+            if (!item.streams.empty() && !frame.streams && !isThroughL2
                 && (!m_fusionCopies.begin(item, frame) || m_turn.halts())) {
                 return;
             }
@@ -28,6 +29,9 @@ void Engine::resume(BlockFrame& frame)
                 return;
             }
             frame.reserved = false;
+            if (isThroughL2 && !m_fusionCopies.serve(item, frame)) {
+                return;
+            }
             if (frame.streams) {
                 m_fusionCopies.end(item, frame);
             }

@@ -45,6 +45,7 @@ Accesses::Accesses(const Context& context, Copies& copies, Findings& findings)
     : Part(context)
     , m_copies(copies)
     , m_findings(findings)
+    , m_hasL2(copies.hasL2())
 {}
 
 bool Accesses::stopsOutside(const ir::Operation& operation) const
@@ -300,6 +301,7 @@ void Accesses::access(const Evaluation& evaluation, bool asRows)
     const bool isChecked = evaluation.partial && mayRace(ref);
     if (!isChecked && !stores) {
         if (const std::optional<std::int64_t> element = elementOf(operation)) {
+            noteReached(operation, {ref.buffer, false, {*element, Shape(), {}}, {}, nullptr});
             if (!evaluation.touches) {
                 m_watch.read(m_watch.in(ref.buffer, *element));
                 m_turn.value(operation.results[0]) = memory.loadElement(*element);
@@ -313,6 +315,9 @@ void Accesses::access(const Evaluation& evaluation, bool asRows)
         return;
     }
     const bool isAllOutside = reached->clipped && reached->clipped->empty;
+    if (evaluation.partial && !isAllOutside) {
+        noteReached(operation, reached->where);
+    }
     if (isChecked && !isAllOutside) {
         checkRace(operation.operands[0], operation, stores, reached->where);
     }

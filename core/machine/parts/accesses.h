@@ -1,6 +1,7 @@
 // Loads and stores through refs, views of refs, and what happens if an access leaves its ref.
 #pragma once
 
+#include "core/ir/infer.h"
 #include "core/machine/parts/context.h"
 #include "core/machine/parts/copies.h"
 #include "core/machine/parts/findings.h"
@@ -83,6 +84,15 @@ private:
     void checkListed(const ir::Operation& operation, std::vector<RefBinding> lanes);
     [[nodiscard]] bool isCut(const ir::Operation& view, const RefBinding& ref, const Shape& memory);
 
+    // Notes which elements of GMEM an operation reaches, for the L2 of a GPU.
+    void noteReached(const ir::Operation& operation, const RefBinding& where)
+    {
+        if (m_hasL2 && ir::isFar(*m_prepared.program.type(operation.operands[0]).space)) {
+            std::get<BlockFrame>(m_turn.agent().frames.back())
+                .reached.emplace_back(&operation, where);
+        }
+    }
+
     // Notes the NaNs in what an operation has loaded, if somebody looks for them.
     void noteLoad(const RefBinding& ref, const ir::Operation& operation)
     {
@@ -108,6 +118,7 @@ private:
     Copies& m_copies;
     Findings& m_findings;
     std::vector<Window> m_windows; // of the access that is being checked
+    const bool m_hasL2;            // whether loads and stores of GMEM go through it
 };
 
 } // namespace pallascope::machine

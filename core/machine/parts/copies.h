@@ -42,7 +42,10 @@ public:
         FifoLink::Service service;
     };
 
-    // Whether a copy on this link of the chip goes through L2.
+    // Whether the chip has an L2 between GMEM and the agents.
+    [[nodiscard]] bool hasL2() const { return m_l2Link.has_value(); }
+
+    // Whether a copy on this link of the chip goes through it.
     [[nodiscard]] bool hasL2(std::int32_t link) const
     {
         const auto& links = m_prepared.chip.links;

@@ -60,18 +60,78 @@ bool FusionCopies::begin(const PlanItem& item, BlockFrame& frame)
             if (!service) {
                 return false;
             }
-            const std::int64_t first = firstElement(m_prepared.program, *stream.operation);
-            const trace::CopyRow copy =
-                m_recorder.addCopy(trace::OperandRow{site.operand}, m_recorder.blockOf(site, first),
-                                   0, out, trace::LinkRow{link}, m_turn.agent().step, stream.bytes,
-                                   m_turn.agent().time, service->start, service->end);
-            if (service->end >= frame.streamed) {
-                frame.streams = copy;
-                frame.streamed = service->end;
-            }
+            record(stream, {link, *service}, m_turn.agent().time, frame);
         }
     }
     return true;
+}
+
+void FusionCopies::record(const PlanStream& stream, const Copies::Served& served, Picoseconds issue,
+                          BlockFrame& frame)
+{
+    const auto& site = m_prepared.description.copySite(*stream.operation);
+    const std::int64_t first = firstElement(m_prepared.program, *stream.operation);
+    const trace::CopyRow copy =
+        m_recorder.addCopy(trace::OperandRow{site.operand}, m_recorder.blockOf(site, first), 0,
+                           stream.out, trace::LinkRow{served.link}, m_turn.agent().step,
+                           stream.bytes, issue, served.service.start, served.service.end);
+    if (served.service.end >= frame.streamed) {
+        frame.streams = copy;
+        frame.streamed = served.service.end;
+    }
+}
+
+bool FusionCopies::isThroughL2(const PlanItem& item) const
+{
+    return item.fusion == nullptr && !item.streams.empty()
+           && m_copies.hasL2(m_prepared.description.copySite(*item.streams.front().operation).link);
+}
+
+bool FusionCopies::serve(const PlanItem& item, BlockFrame& frame)
+{
+    const Picoseconds issue = m_turn.agent().time - item.duration;
+    for (const PlanStream& stream : item.streams) {
+        const std::optional<Copies::Served> served = serve(stream, frame, issue);
+        if (!served) {
+            return false;
+        }
+        record(stream, *served, issue, frame);
+    }
+    frame.reached.clear();
+    return true;
+}
+
+// The elements that it reached lie in a window of the array, or else anywhere in it: then L2 is
+// passed by.
+std::optional<Copies::Served> FusionCopies::serve(const PlanStream& stream, const BlockFrame& frame,
+                                                  Picoseconds issue)
+{
+    const ir::Operation& operation = *stream.operation;
+    const ir::ValueId ref = operation.operands[0];
+    const std::int32_t link = m_prepared.description.copySite(operation).link;
+    const auto reached = std::find_if(frame.reached.begin(), frame.reached.end(),
+                                      [&](const auto& one) { return one.first == &operation; });
+    const RefBinding& where =
+        reached == frame.reached.end() ? m_turn.binding(ref) : reached->second;
+    const Shape& array = m_turn.memoryShape(ref);
+    const Reach reach = reachOf(where, array);
+    bool isWindow = !ir::listsElements(operation.code) && !(where.asked && where.asked->isEmpty);
+    if (const auto* atomic = std::get_if<ir::AtomicParams>(&operation.params)) {
+        isWindow = isWindow && !atomic->listed;
+    }
+    for (std::size_t axis = 0; axis < reach.start.size(); ++axis) {
+        isWindow = isWindow && reach.start[axis] < reach.stop[axis];
+    }
+    if (!isWindow || stream.bytes <= Bytes(0)) {
+        const std::int32_t here = m_copies.linkHere(link);
+        const auto service = m_copies.serve(here, issue, stream.bytes);
+        return service ? std::optional(Copies::Served{here, *service}) : std::nullopt;
+    }
+    const std::int64_t bits = dtypeBits(m_prepared.program.type(ref).dtype);
+    // An atomic operation is made where the elements are: in L2.
+    const bool out = stream.out && !ir::isAtomic(operation.code);
+    return m_copies.serveThroughL2(link, issue, stream.bytes,
+                                   {where.buffer, array, reach.start, reach.stop, bits}, out, 1);
 }
 
 void FusionCopies::end(const PlanItem& item, BlockFrame& frame)

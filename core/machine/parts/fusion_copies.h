@@ -1,4 +1,5 @@
-// What fusions (operations around kernels) stream from and to HBM while they work.
+// What fusions (operations around kernels) stream from and to HBM while they work, and what loads
+// and stores of a GPU's kernels move of GMEM.
 #pragma once
 
 #include "core/machine/parts/context.h"
@@ -16,7 +17,19 @@ public:
     // Keeps the fusion running until everything that it writes is in HBM.
     void end(const PlanItem& item, BlockFrame& frame);
 
+    // Whether the segment loads from GMEM or stores to it through L2. Then nothing begins before it
+    // runs; serve() does when it has run, since only then it is known which elements it reached.
+    [[nodiscard]] bool isThroughL2(const PlanItem& item) const;
+    // The segment has run; what it moves was asked for at its beginning. Returns false if the run
+    // fails.
+    [[nodiscard]] bool serve(const PlanItem& item, BlockFrame& frame);
+
 private:
+    [[nodiscard]] std::optional<Copies::Served> serve(const PlanStream& stream,
+                                                      const BlockFrame& frame, Picoseconds issue);
+    void record(const PlanStream& stream, const Copies::Served& served, Picoseconds issue,
+                BlockFrame& frame);
+
     const Prepared& m_prepared;
     Recorder& m_recorder;
     Turn& m_turn;

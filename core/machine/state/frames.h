@@ -32,6 +32,8 @@ struct BlockFrame
     // and when that copy ends.
     trace::OptionalRow<trace::CopyRow> streams;
     Picoseconds streamed;
+    // Of that segment: which elements of GMEM operations reached that reach a part of their ref.
+    std::vector<std::pair<const ir::Operation*, RefBinding>> reached;
 };
 
 struct ScanFrame

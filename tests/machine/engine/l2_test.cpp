@@ -146,4 +146,73 @@ TEST(L2, bytesOfHitsAreNotReadFromHbm)
     EXPECT_EQ(sums.moved[0][trace::Summary::OnChip].bytes, kTile * (3 * 99));
 }
 
+namespace {
+
+// Blocks of one warpgroup that load a tile of x and store it to y, without the TMA.
+ir::Program loadProgram(std::int32_t tiles, std::int32_t blocks)
+{
+    return mustTrace(pl::kernel(
+        "load",
+        {pl::in("x", kF32, {tiles * kTileRows, kTileColumns}),
+         pl::out("y", kF32, {blocks * kTileRows, kTileColumns})},
+        [&](pl::Ref x, pl::Ref y) {
+            gpu::launch({{{"block", blocks}}}, [&] {
+                const pl::Value block = pl::axisIndex("block");
+                const pl::Value from = block % tiles * static_cast<int>(kTileRows),
+                                to = block * static_cast<int>(kTileRows);
+                y[{pl::ds(to, kTileRows), pl::all}] = x[{pl::ds(from, kTileRows), pl::all}].load();
+            });
+        }));
+}
+
+} // namespace
+
+TEST(L2, loadsFindWhatOthersHaveLoadedAndStoresGoOn)
+{
+    const machine::RunResult run = runWith(loadProgram(3, 100), 3, h100());
+    EXPECT_EQ(copiesOver(run, "HBM"), 3 + 100);
+    EXPECT_EQ(copiesOver(run, "L2"), 100 - 3);
+    const trace::Summary sums = trace::summaryOf(*run.trace);
+    EXPECT_EQ(sums.moved[0][trace::Summary::Read].bytes, kTile * 3);
+    EXPECT_EQ(sums.moved[0][trace::Summary::OnChip].bytes, kTile * 97);
+    EXPECT_EQ(sums.moved[1][trace::Summary::Written].bytes, kTile * 100);
+}
+
+TEST(L2, whatWasStoredIsLoadedFromThere)
+{
+    const ir::Program program = mustTrace(
+        pl::kernel("again",
+                   {pl::out("y", kF32, {kTileRows, kTileColumns}),
+                    pl::out("z", kF32, {kTileRows, kTileColumns})},
+                   [&](pl::Ref y, pl::Ref z) {
+                       gpu::launch({}, [&] {
+                           y[{pl::all, pl::all}] = pl::full({kTileRows, kTileColumns}, 1, kF32);
+                           gpu::commitGroup(); // so that the load is of another segment
+                           z[{pl::all, pl::all}] = y[{pl::all, pl::all}].load();
+                       });
+                   }));
+    const machine::RunResult run = mustRun(program, {}, machine::ValueMode::Needed, h100());
+    EXPECT_EQ(copiesOver(run, "L2"), 1);
+    EXPECT_EQ(copiesOver(run, "HBM"), 2);
+}
+
+// Locks and counters stay in L2.
+TEST(L2, atomicOperationsAreMadeThere)
+{
+    const ir::Program program =
+        mustTrace(pl::kernel("count", {pl::out("y", DType::Int32, {8})}, [&](pl::Ref y) {
+            gpu::launch({{{"block", 20}}}, [&] {
+                (void)gpu::atomicRmw(ir::AtomicType::Add, y.at(pl::ds(0, 1)),
+                                     pl::full({1}, 1, DType::Int32));
+            });
+        }));
+    const machine::RunResult run = mustRun(program, {}, machine::ValueMode::Needed, h100());
+    const trace::Copies& copies = run.trace->copies();
+    std::int64_t hits = 0;
+    for (const std::int32_t link : copies.link) {
+        hits += run.trace->info().links[static_cast<std::size_t>(link)].name == "L2" ? 1 : 0;
+    }
+    EXPECT_EQ(hits, 19);
+}
+
 } // namespace pallascope::machine_test
