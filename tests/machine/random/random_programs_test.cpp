@@ -6,6 +6,7 @@
 #include "core/ir/print.h"
 #include "core/machine/needed.h"
 #include "tests/machine/random/random_again.h"
+#include "tests/machine/random/random_gpu.h"
 #include "tests/machine/random/random_kinds.h"
 #include "tests/machine/random/random_program.h"
 #include "tests/machine/support.h"
@@ -68,9 +69,8 @@ struct Tally
 };
 
 // The first difference, or "".
-std::string difference(std::uint64_t seed, Tally& tally)
+std::string difference(const RandomProgram& random, std::uint64_t seed, Tally& tally)
 {
-    const RandomProgram random = randomProgram(seed);
     const Result<machine::RunResult> full =
         runWith(random, random.inputs, machine::ValueMode::Full, random.settings);
     const Result<machine::RunResult> needed =
@@ -93,10 +93,12 @@ std::string difference(std::uint64_t seed, Tally& tally)
     return found.empty() ? replayDifference(random, seed, *full) : found;
 }
 
-std::string differenceOrError(std::uint64_t seed, Tally& tally)
+using Generator = RandomProgram (*)(std::uint64_t seed);
+
+std::string differenceOrError(Generator generator, std::uint64_t seed, Tally& tally)
 {
     try {
-        return difference(seed, tally);
+        return difference(generator(seed), seed, tally);
     } catch (const std::exception& error) {
         return error.what();
     }
@@ -109,22 +111,24 @@ TEST(RandomPrograms, thatOnceDifferedDoTheSame)
 {
     Tally tally;
     for (const std::uint64_t seed : {47692U, 68936U}) {
-        EXPECT_EQ(differenceOrError(seed, tally), "") << "seed " << seed;
+        EXPECT_EQ(differenceOrError(randomProgram, seed, tally), "") << "seed " << seed;
     }
 }
 
-TEST(RandomPrograms, doTheSameHoweverTheyAreRun)
+namespace {
+
+// Compares `count` programs, or as many as the environment asks for. Returns what they were.
+Tally compareMany(Generator generator, std::uint64_t count)
 {
-    const std::uint64_t count = fromEnvironment("PALLASCOPE_RANDOM_PROGRAMS", 500);
+    count = fromEnvironment("PALLASCOPE_RANDOM_PROGRAMS", count);
     const std::uint64_t first = fromEnvironment("PALLASCOPE_RANDOM_SEED", 0);
     Tally tally;
     for (std::uint64_t seed = first; seed < first + count; ++seed) {
-        EXPECT_EQ(differenceOrError(seed, tally), "")
-            << "seed " << seed
-            << (count == 1 ? "\n" + ir::printText(randomProgram(seed).program) : "");
+        EXPECT_EQ(differenceOrError(generator, seed, tally), "")
+            << "seed " << seed << (count == 1 ? "\n" + ir::printText(generator(seed).program) : "");
     }
     // Otherwise nothing would be compared.
-    if (constexpr std::uint64_t kMany = 500; count >= kMany) {
+    if (constexpr std::uint64_t kMany = 150; count >= kMany) {
         EXPECT_LT(tally.errors * 50, static_cast<std::int64_t>(count));
     }
     std::string kinds;
@@ -134,6 +138,25 @@ TEST(RandomPrograms, doTheSameHoweverTheyAreRun)
     std::printf("%llu programs, %lld events, %lld errors; %s\n",
                 static_cast<unsigned long long>(count), static_cast<long long>(tally.events),
                 static_cast<long long>(tally.errors), kinds.c_str());
+    return tally;
+}
+
+} // namespace
+
+TEST(RandomPrograms, doTheSameHoweverTheyAreRun)
+{
+    (void)compareMany(randomProgram, 500);
+}
+
+TEST(RandomPrograms, ofAGpuDoTheSameHoweverTheyAreRun)
+{
+    const Tally tally = compareMany(randomGpuProgram, 150);
+    if (std::getenv("PALLASCOPE_RANDOM_PROGRAMS") == nullptr) { // what they must come across
+        for (const char* kind : {"not_committed", "overwritten_in_flight", "read_before_wait",
+                                 "race", "deadlock", "barrier_misuse"}) {
+            EXPECT_TRUE(tally.findings.contains(kind)) << kind;
+        }
+    }
 }
 
 // Otherwise the properties above would hold for nothing. PALLASCOPE_RANDOM_KINDS=1 prints how many
