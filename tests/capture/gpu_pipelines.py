@@ -4,7 +4,8 @@ events, and kernels that are such pipelines.
 A pipeline is a dict: `kind` ("emit" or "ws", specialised warpgroups), `grid`, `D` (the most
 concurrent steps), `ins` and `outs`. An operand has a `map`: the block of each step. An input may
 have a `delay` (delay_release) or stay in GMEM (`smem` false); an output may be `invariant`. With
-`dynamic`, the size of the grid comes from memory. `wgs` warpgroups compute.
+`dynamic`, the size of the grid comes from memory. `wgs` warpgroups compute. With `manual_produced` and
+`manual_consumed`, the body waits for its inputs and gives their slots back by itself.
 """
 
 from __future__ import annotations
@@ -74,19 +75,30 @@ def _specialised(pipeline: Pipeline) -> dict[str, list[Event]]:
     begun = min(depth, steps)
     delay = max((one.get("delay", 0) for one in pipeline["ins"]), default=0)
 
+    # The waits of one step: for each input, if the body arrives by itself.
+    manual = pipeline.get("manual_consumed", False)
+    names = [f"in{number}" for number in range(len(pipeline["ins"]))]
+
+    def waits(step: int) -> list[Event]:
+        return [("wait_free", step % depth, name) for name in names] if manual else [
+            ("wait_free", step % depth)]
+
     def fetch(step: int) -> list[Event]:
-        return [("copy_in", f"in{number}", tuple(one["map"][step]), step % depth)
-                for number, one in enumerate(pipeline["ins"])]
+        return [("copy_in", name, tuple(one["map"][step]), step % depth)
+                for name, one in zip(names, pipeline["ins"], strict=True)]
 
     memory = [event for step in range(begun) for event in fetch(step)]
     for step in range(steps - begun):
-        memory += [("wait_free", step % depth), *fetch(step + begun)]
-    memory += [("wait_free", step % depth) for step in range(steps - begun, steps - delay)]
+        waited, fetched = waits(step), fetch(step + begun)
+        memory += ([event for pair in zip(waited, fetched, strict=True) for event in pair]
+                   if manual else [*waited, *fetched])
+    memory += [wait for step in range(steps - begun, steps - delay) for wait in waits(step)]
     compute: list[Event] = []
     stores = _Stores(pipeline["outs"], steps, last_twice=False)
     for step in range(steps):
-        compute.append(("wait_in", step % depth))
-        if step >= delay:
+        if not pipeline.get("manual_produced"):
+            compute.append(("wait_in", step % depth))
+        if step >= delay and not manual:
             compute.append(("arrive", (step - delay) % depth))
         compute += stores.of(step, step % depth)
     compute += stores.last(0)
@@ -211,12 +223,19 @@ def kernel_of(pipeline: Pipeline) -> Callable[..., Any]:
 
     def body(_: Any, *refs: Any) -> None:
         total = jnp.zeros((LANES,), jnp.float32)
+        refs, barriers = refs[:len(ins + outs)], refs[len(ins + outs):]
+        produced = barriers[:len(ins)] if pipeline.get("manual_produced") else ()
+        consumed = barriers[len(produced):]
+        for barrier in produced:
+            plgpu.barrier_wait(barrier)
         for one, ref in zip(ins, refs, strict=False):
             if one.get("smem", True):
                 total += ref[0]
         for number, ref in enumerate(refs[len(ins):]):
             ref[0] = total + number
         plgpu.commit_smem()  # what comes into the slot next is in order with these loads
+        for barrier in consumed:
+            plgpu.barrier_arrive(barrier)
 
     def run(size: Any, *refs: Any) -> None:
         tables, arrays = refs[:len(ins + outs)], refs[len(ins + outs):]
@@ -228,6 +247,8 @@ def kernel_of(pipeline: Pipeline) -> Callable[..., Any]:
         if is_special:
             plgpu.emit_pipeline_warp_specialized(
                 body, memory_registers=40, wg_axis="wg", num_compute_wgs=wgs,
+                manual_produced_barriers=pipeline.get("manual_produced", False),
+                manual_consumed_barriers=pipeline.get("manual_consumed", False),
                 **options)(*arrays[:len(ins + outs)])
         else:
             plgpu.emit_pipeline(body, **options)(*arrays[:len(ins + outs)])
