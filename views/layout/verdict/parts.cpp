@@ -336,9 +336,13 @@ double paintChecks(Canvas& canvas, const RunView& run, double y)
 // This list must match the structural findings that core/machine can make.
 const std::vector<std::string>& structuralChecks(bool isGpu)
 {
-    static const std::vector<std::string> kGpuChecks = {
-        "bounds",   "SMEM capacity",     "order of accesses", "commit_smem", "phases of barriers",
-        "deadlock", "undefined branches"};
+    static const std::vector<std::string> kGpuChecks = {"bounds",
+                                                        "SMEM capacity",
+                                                        "order of accesses",
+                                                        "commit_smem",
+                                                        "phases of barriers",
+                                                        "waits that end",
+                                                        "undefined branches"};
     if (isGpu) {
         return kGpuChecks;
     }

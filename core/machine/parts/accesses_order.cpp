@@ -1,0 +1,55 @@
+// Tells Races of accesses, and reports those that nothing orders after another one.
+#include "core/machine/parts/accesses.h"
+
+#include <utility>
+
+namespace pallascope::machine {
+
+Access Accesses::accessOf(const ir::Operation& operation, bool writes,
+                          const RefBinding& where) const
+{
+    const Memory& memory = m_memory[where.buffer];
+    Access access{where.buffer,        memory.isUncontested, writes,
+                  m_turn.agent().step, operation.location,   {}};
+    access.place.located =
+        std::make_shared<Place::Located>(Place::Located{where, memory.contents.shape(), {}});
+    access.adds = ir::isAtomic(operation.code);
+    access.proxy = memory.hasProxies ? Proxy::Generic : Proxy::None;
+    return access;
+}
+
+void Accesses::checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
+                         const RefBinding& where, std::optional<std::vector<RefBinding>> parts)
+{
+    Access access = accessOf(operation, writes, where);
+    if (parts) {
+        access.place.located = std::make_shared<Place::Located>(
+            Place::Located{where, access.place.located->memory, std::move(parts)});
+    }
+    if (const std::optional<Race> race = m_races.access(m_turn.agent().id, access)) {
+        m_findings.reportRace(*race, m_prepared.refName(ref),
+                              {m_turn.agent().id, {}, m_turn.agent().step, operation.location});
+    }
+}
+
+UnderwayReads Accesses::startReads(const ir::Operation& operation,
+                                   std::span<const ir::ValueId> refs)
+{
+    UnderwayReads started;
+    if (!m_detects) {
+        return started;
+    }
+    std::vector<Access> reads;
+    for (const ir::ValueId ref : refs) {
+        const RefBinding& where = m_turn.binding(ref);
+        reads.push_back(accessOf(operation, false, where));
+        reads.back().proxy = m_memory[where.buffer].hasProxies ? Proxy::Async : Proxy::None;
+    }
+    if (const auto found = m_races.start(m_turn.agent().id, std::move(reads), started)) {
+        m_findings.reportRace(found->first, m_prepared.refName(refs[found->second]),
+                              {m_turn.agent().id, {}, m_turn.agent().step, operation.location});
+    }
+    return started;
+}
+
+} // namespace pallascope::machine
