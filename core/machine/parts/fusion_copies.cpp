@@ -35,14 +35,31 @@ FusionCopies::FusionCopies(const Context& context, Copies& copies)
 // are written follow. The last of these copies ends no earlier than the operations.
 bool FusionCopies::begin(const PlanItem& item, BlockFrame& frame)
 {
-    const Description& description = m_prepared.description;
+    return serveAll(item, [&](const PlanStream& stream, Picoseconds work) {
+        const auto& site = m_prepared.description.copySite(*stream.operation);
+        const std::int32_t link = m_copies.linkHere(site.link);
+        const auto service = m_copies.serve(link, m_turn.agent().time + work, stream.bytes);
+        if (service) {
+            record(stream, {link, *service}, m_turn.agent().time, frame);
+        }
+        return service.has_value();
+    });
+}
+
+// Calls serve(stream, after how much of the work) for each, until it returns false: first for what
+// is read, then for what is written, as late as still leaves time for it and for those after it.
+template<class F>
+bool FusionCopies::serveAll(const PlanItem& item, F serve) const
+{
+    const auto lengthOf = [&](const PlanStream& stream) {
+        const std::int32_t link = m_prepared.description.copySite(*stream.operation).link;
+        return m_copies.linkAt(m_copies.linkHere(link)).lengthFor(stream.bytes);
+    };
     constexpr Picoseconds kMost(std::int64_t{1} << 61); // half of the longest run
     Picoseconds left; // the time that the remaining copies to HBM take
     for (const PlanStream& stream : item.streams) {
-        const auto& site = description.copySite(*stream.operation);
-        const FifoLink& server = m_copies.linkAt(m_copies.linkHere(site.link));
         if (stream.out) {
-            left = std::min(kMost, left + std::min(kMost, server.lengthFor(stream.bytes)));
+            left = std::min(kMost, left + std::min(kMost, lengthOf(stream)));
         }
     }
     for (const bool out : {false, true}) {
@@ -50,17 +67,12 @@ bool FusionCopies::begin(const PlanItem& item, BlockFrame& frame)
             if (stream.out != out) {
                 continue;
             }
-            const auto& site = description.copySite(*stream.operation);
-            const std::int32_t link = m_copies.linkHere(site.link);
-            const FifoLink& server = m_copies.linkAt(link);
             const Picoseconds work =
                 out ? item.duration - std::min(item.duration, left) : Picoseconds(0);
-            left -= out ? std::min(left, server.lengthFor(stream.bytes)) : Picoseconds(0);
-            const auto service = m_copies.serve(link, m_turn.agent().time + work, stream.bytes);
-            if (!service) {
+            left -= out ? std::min(left, lengthOf(stream)) : Picoseconds(0);
+            if (!serve(stream, work)) {
                 return false;
             }
-            record(stream, {link, *service}, m_turn.agent().time, frame);
         }
     }
     return true;
@@ -89,16 +101,16 @@ bool FusionCopies::isThroughL2(const PlanItem& item) const
 
 bool FusionCopies::serve(const PlanItem& item, BlockFrame& frame)
 {
-    const Picoseconds issue = m_turn.agent().time - item.duration;
-    for (const PlanStream& stream : item.streams) {
-        const std::optional<Copies::Served> served = serve(stream, frame, issue);
-        if (!served) {
-            return false;
+    const Picoseconds begin = m_turn.agent().time - item.duration;
+    const bool goesOn = serveAll(item, [&](const PlanStream& stream, Picoseconds work) {
+        const std::optional<Copies::Served> served = serve(stream, frame, begin + work);
+        if (served) {
+            record(stream, *served, begin, frame);
         }
-        record(stream, *served, issue, frame);
-    }
+        return served.has_value();
+    });
     frame.reached.clear();
-    return true;
+    return goesOn;
 }
 
 // The elements that it reached lie in a window of the array, or else anywhere in it: then L2 is

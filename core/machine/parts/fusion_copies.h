@@ -25,6 +25,8 @@ public:
     [[nodiscard]] bool serve(const PlanItem& item, BlockFrame& frame);
 
 private:
+    template<class F>
+    [[nodiscard]] bool serveAll(const PlanItem& item, F serve) const;
     [[nodiscard]] std::optional<Copies::Served> serve(const PlanStream& stream,
                                                       const BlockFrame& frame, Picoseconds issue);
     void record(const PlanStream& stream, const Copies::Served& served, Picoseconds issue,

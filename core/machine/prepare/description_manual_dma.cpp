@@ -114,7 +114,16 @@ public:
         , m_chip(chip)
         , m_views(viewsOf(program))
         , m_hbm(chip.memoryIndex("HBM"))
-    {}
+        , m_inKernel(static_cast<std::size_t>(program.operationCount), false)
+    {
+        forEachOperation(program.body, [&](const ir::Operation& map) {
+            if (map.code == ir::OpCode::CoreMap && chip.multiprocessor) {
+                forEachOperation(map.regions[0], [&](const ir::Operation& operation) {
+                    m_inKernel[static_cast<std::size_t>(operation.id)] = true;
+                });
+            }
+        });
+    }
 
     [[nodiscard]] Status add(const ir::Operation& operation)
     {
@@ -181,6 +190,9 @@ private:
                                        site.passes == 2 ? trace::Direction::InOut
                                        : site.out       ? trace::Direction::Out
                                                         : trace::Direction::In);
+            if (m_inKernel[static_cast<std::size_t>(operation.id)]) {
+                m_description.info.operands.edit().back().isAround = false;
+            }
         }
         m_description.m_copySites[static_cast<std::size_t>(operation.id)] = site;
         return Done{};
@@ -191,6 +203,7 @@ private:
     const chip::Chip& m_chip;
     Views m_views;
     std::optional<std::int32_t> m_hbm;
+    std::vector<bool> m_inKernel; // by Operation::id: of a GPU, whose kernels load and store
     std::map<std::tuple<ir::ValueId, ir::ValueId, std::vector<Extent>, std::string_view, int>,
              std::int32_t>
         m_known;

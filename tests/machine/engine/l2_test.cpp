@@ -1,4 +1,5 @@
 // L2 of a GPU in a run: which copies it serves, and when.
+#include "core/analysis/report.h"
 #include "core/ir/builder_gpu.h"
 #include "core/trace/summary.h"
 #include "tests/machine/support.h"
@@ -176,6 +177,9 @@ TEST(L2, loadsFindWhatOthersHaveLoadedAndStoresGoOn)
     EXPECT_EQ(sums.moved[0][trace::Summary::Read].bytes, kTile * 3);
     EXPECT_EQ(sums.moved[0][trace::Summary::OnChip].bytes, kTile * 97);
     EXPECT_EQ(sums.moved[1][trace::Summary::Written].bytes, kTile * 100);
+    const Result<analysis::Report> report = analysis::report(*run.trace);
+    EXPECT_EQ(report->l2->missed, kTile * 3);
+    EXPECT_EQ(report->l2->hit, kTile * 97);
 }
 
 TEST(L2, whatWasStoredIsLoadedFromThere)

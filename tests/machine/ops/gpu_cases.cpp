@@ -53,6 +53,7 @@ void products()
     const auto body = [](pl::Ref x, pl::Ref out, const std::vector<pl::Ref>& refs) {
         const pl::Value value = x[pl::all].load();
         refs[0][pl::all] = value;
+        gpu::commitSmem();
         gpu::store(refs[1], pl::full({64, 64}, 3, kF32));
         gpu::wgmma(refs[1], refs[0], refs[0]);
         gpu::wgmma(refs[1], value, refs[0]);

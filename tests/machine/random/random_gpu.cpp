@@ -213,7 +213,7 @@ private:
             m_smem[Tile].at({at, pl::all})[pl::all] =
                 m_arguments[X].at({line(false), pl::all})[pl::all].load() * 2.0F;
         }
-        if (usually()) {
+        if (!m_chance.oneIn(4)) {
             gpu::commitSmem();
         }
         gpu::copySmemToGmem(m_smem[Tile].at({at, pl::all}),
@@ -335,7 +335,7 @@ gpu::Launch launchOf(Chance& chance)
     gpu::Launch launch;
     launch.threads = static_cast<std::int32_t>(chance.from(1, 3));
     launch.threadAxis = "wg";
-    if (chance.oneIn(30)) { // more than there are SMs
+    if (chance.oneIn(60)) { // more than there are SMs
         launch.grid = {{"i", 150}};
     } else if (chance.oneIn(3)) {
         launch.grid = {{"i", static_cast<std::int32_t>(chance.from(1, 3))}, {"j", 2}};
