@@ -24,7 +24,8 @@ using namespace layout;
 bool isLink(const Target& target)
 {
     return is<target::Alternative>(target) || is<target::Finding>(target)
-           || is<target::Print>(target) || is<target::Piece>(target) || is<target::Device>(target);
+           || is<target::Print>(target) || is<target::Piece>(target) || is<target::Device>(target)
+           || is<target::Sm>(target);
 }
 
 } // namespace

@@ -32,6 +32,8 @@ void addPictureOptions(CLI::App* command, PictureRequest& picture)
         ->add_option("--device", picture.device,
                      "which device the views show of a run of several, from 0")
         ->needs(screenshot);
+    command->add_option("--sm", picture.sm, "which SM of a GPU the views show large, from 0")
+        ->needs(screenshot);
     command
         ->add_option("--break", picture.breaks,
                      "mark where a breakpoint stops that needs no values, such as line:FILE:LINE, "

@@ -147,6 +147,14 @@ Status writePicture(const FinishedRun& run, const PictureRequest& request,
     }
     layout::ViewState state;
     state.device = request.device;
+    const std::size_t sms = run.view->index->agents().sms.size();
+    if (request.sm < 0 || static_cast<std::size_t>(request.sm) >= std::max<std::size_t>(1, sms)) {
+        return userError("There is no SM " + std::to_string(request.sm)
+                         + (sms == 0
+                                ? "; the run is not for a GPU."
+                                : "; blocks ran on the SMs 0 to " + std::to_string(sms - 1) + "."));
+    }
+    state.sm = request.sm;
     state.now = *parseTime(request.at, trace.end());
     if (request.finding != 0) {
         if (Status gone = goToFinding(*run.view, request.finding, state); !gone) {

@@ -160,6 +160,8 @@ void Session::activate(const Target& target)
         m_viewpoint.goTo(*piece);
     } else if (const auto* device = std::get_if<target::Device>(&target)) {
         m_viewpoint.setDevice(device->device);
+    } else if (const auto* sm = std::get_if<target::Sm>(&target)) {
+        m_viewpoint.setSm(sm->sm);
     } else if (layout::is<target::Finding>(target) || layout::is<target::Print>(target)) {
         m_viewpoint.selectAndGoTo(target);
     } else if (const auto* kept = std::get_if<target::Kept>(&target);

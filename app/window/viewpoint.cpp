@@ -22,6 +22,14 @@ constexpr double kFollowAt = 0.75;
 constexpr double kJumpTo = 0.25;
 // The first line of a source view that follows the playhead.
 constexpr std::int64_t kAtPlayhead = 0;
+
+// The number of the last SM of a run; 0 if it is not for a GPU.
+std::int32_t lastSm(const layout::RunView& run)
+{
+    const auto sms = static_cast<std::int32_t>(run.index->agents().sms.size());
+    return std::max(0, sms - 1);
+}
+
 // The range of the time line if nothing ran.
 constexpr Picoseconds kShownOfNothing{10'000'000};
 
@@ -73,6 +81,7 @@ void Viewpoint::show(std::shared_ptr<const layout::RunView> run)
     next.breaks = nullptr; // they stop this run elsewhere
     next.firstSourceLine = 0;
     next.device = next.device < trace().info().deviceCount() ? next.device : 0;
+    next.sm = next.sm <= lastSm(*m_run) ? next.sm : 0;
     if (!m_run->notRun.empty()) {
         next.now = {};
         next.visible = {Picoseconds(0), kShownOfNothing};
@@ -129,6 +138,7 @@ void Viewpoint::look(ViewState state)
         state.visible = layout::frameAround(trace(), state.now);
     }
     state.device = std::clamp(state.device, 0, trace().info().deviceCount() - 1);
+    state.sm = std::clamp(state.sm, 0, lastSm(*m_run));
     state.playing = m_state.playing;
     state.stale = m_state.stale;
     state.breaks = m_state.breaks;
@@ -405,6 +415,16 @@ void Viewpoint::setDevice(std::int32_t device)
     }
     ViewState next = m_state;
     next.device = std::clamp(device, 0, trace().info().deviceCount() - 1);
+    change(next);
+}
+
+void Viewpoint::setSm(std::int32_t sm)
+{
+    if (!m_run) {
+        return;
+    }
+    ViewState next = m_state;
+    next.sm = std::clamp(sm, 0, lastSm(*m_run));
     change(next);
 }
 

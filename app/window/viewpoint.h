@@ -83,6 +83,7 @@ public:
     void nextFinding(int direction);
     void setFirstSourceLine(std::int64_t line);
     void setDevice(std::int32_t device); // of a run of several; clamped
+    void setSm(std::int32_t sm);         // of a GPU; clamped
 
     // What the run is compared with (layout::ViewState::kept), from run to run until it is let go.
     // Null: nothing any more.

@@ -117,6 +117,42 @@ std::vector<bool> usesOf(const Trace& trace, const std::vector<std::size_t>& kin
     return uses;
 }
 
+// "SM 3" of "SM 3 place 1 Warpgroup 0". The agents of a run with only one SM do not name it.
+std::string smNameOf(const std::string& agent)
+{
+    constexpr std::string_view kSm = "SM ";
+    if (!agent.starts_with(kSm)) {
+        return "SM 0";
+    }
+    return agent.substr(0, agent.find(' ', kSm.size()));
+}
+
+void findSms(Agents& all, const Info& info)
+{
+    if (info.blockGrids.empty() || info.deviceCount() > 1) {
+        return;
+    }
+    std::unordered_map<std::string, std::int32_t> known;
+    all.smOf.assign(info.agents.size(), kNone);
+    std::vector<std::int32_t> warpgroups;
+    for (const AgentKind& kind : all.kinds) {
+        warpgroups.insert(warpgroups.end(), kind.agents.begin(), kind.agents.end());
+    }
+    std::sort(warpgroups.begin(), warpgroups.end());
+    for (const std::int32_t agent : warpgroups) {
+        const std::string name = smNameOf(info.agents[at(agent)]);
+        const auto [sm, isNew] = known.try_emplace(name, static_cast<std::int32_t>(all.sms.size()));
+        if (isNew) {
+            all.sms.push_back({name, {}});
+        }
+        all.sms[at(sm->second)].agents.push_back(agent);
+        all.smOf[at(agent)] = sm->second;
+    }
+    for (std::size_t i = 0; i < all.smOf.size(); ++i) { // instances of units
+        all.smOf[i] = all.smOf[at(all.ownerOf[i])];
+    }
+}
+
 } // namespace
 
 std::size_t Agents::size() const
@@ -193,6 +229,7 @@ Agents agentsOf(const Trace& trace)
     for (std::vector<std::int32_t>& of : all.ofUnit) {
         std::sort(of.begin(), of.end());
     }
+    findSms(all, info);
     return all;
 }
 

@@ -17,6 +17,13 @@ struct AgentKind
     std::vector<std::int32_t> agents; // in ascending order
 };
 
+// A streaming multiprocessor of a GPU, with the agents of all blocks that it runs.
+struct Sm
+{
+    std::string name;                 // "SM 3"
+    std::vector<std::int32_t> agents; // its warpgroups, in ascending order
+};
+
 // The agents that take part: those with rows of their own, and all before the last one that has
 // pipelines or semaphores. An instance of a unit that a program uses directly is not counted as an
 // agent here.
@@ -27,6 +34,10 @@ struct Agents
     std::vector<std::int32_t> ownerOf;
     // For each unit, the agents of the kinds that use it.
     std::vector<std::vector<std::int32_t>> ofUnit;
+    // Of a run for a GPU, the SMs that take part, and for each agent the number of its SM (kNone:
+    // it has none). Otherwise both are empty.
+    std::vector<Sm> sms;
+    std::vector<std::int32_t> smOf;
 
     [[nodiscard]] std::size_t size() const;
 };

@@ -56,14 +56,21 @@ std::vector<Bar> barsOf(const RunView& run, const Lane& lane, const TimeAxis& ax
     case LaneKind::CopyIn:
     case LaneKind::CopyOut:
     case LaneKind::DeviceCopy:
+    case LaneKind::SmCopies:
         return copyBars(run, lane, lane.links, axis, level);
     case LaneKind::Unit:
     case LaneKind::Device:
     case LaneKind::DeviceUnit:
+    case LaneKind::SmUnit:
         return unitBars(run, trace::UnitRow{lane.unit}, axis, level);
     case LaneKind::Wait:
     case LaneKind::DeviceWait:
         return waitBars(run, axis);
+    case LaneKind::Agent:
+        return agentBars(run, trace::AgentRow{lane.agents.front()}, axis, level);
+    case LaneKind::Sms: // these have no bars
+    case LaneKind::Sm:
+        break;
     }
     return {};
 }

@@ -265,6 +265,8 @@ struct Partners::Gather
 
     void operator()(const target::Device& device) const { add(device); }
 
+    void operator()(const target::Sm& sm) const { add(sm); }
+
     void operator()(const target::Ceiling& ceiling) const { add(ceiling); }
 
     void operator()(const target::Kept& kept) const { add(kept); }

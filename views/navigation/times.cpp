@@ -232,6 +232,8 @@ struct TimeOf
 
     Time operator()(const target::Device&) const { return std::nullopt; }
 
+    Time operator()(const target::Sm&) const { return std::nullopt; }
+
     Time operator()(const target::Ceiling&) const { return std::nullopt; }
 
     Time operator()(const target::Kept&) const { return std::nullopt; } // of another run

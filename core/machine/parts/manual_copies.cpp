@@ -83,7 +83,15 @@ ManualCopies::ManualCopies(const Context& context, Agents& agents, Copies& copie
     , m_semaphores(semaphores)
     , m_groups(groups)
     , m_findings(findings)
-{}
+{
+    forEachOperation(m_prepared.program.body, [&](const ir::Operation& operation) {
+        const auto* scope = std::get_if<ir::ScopedParams>(&operation.params);
+        if (scope != nullptr && scope->collective) {
+            const std::vector<ir::ValueId>& refs = operation.regions[0].arguments;
+            m_ofBlocks.insert(refs.begin(), refs.end());
+        }
+    });
+}
 
 struct ManualCopies::ManualCopy
 {
@@ -298,6 +306,12 @@ std::optional<Copies::Served> ManualCopies::serveOn(const ManualCopy& copy,
     return service ? std::optional(Copies::Served{link, *service}) : std::nullopt;
 }
 
+// What agents of a block share counts as the memory of the first one, whichever copies.
+std::int32_t ManualCopies::holderOf(ir::ValueId root, const Agent& agent) const
+{
+    return m_ofBlocks.contains(root) ? agent.id - agent.core : agent.id;
+}
+
 // Records which part of which memory the copy reads and writes, and what it signals.
 void ManualCopies::recordEnds(const ManualCopy& copy)
 {
@@ -314,7 +328,7 @@ void ManualCopies::recordEnds(const ManualCopy& copy)
                                   ? partOfWhole(part, shape)
                                   : partOfRef(part, reachOf(whole, memory), shape);
         Recorder::CopyEnd end;
-        end.agent = agent.id;
+        end.agent = holderOf(root, agent);
         end.buffer = m_recorder.description().bufferOf(root).value_or(trace::kNone);
         end.shape = Shape(found.extents);
         if (end.shape.elements() > 0) {

@@ -11,6 +11,7 @@
 #include "core/machine/parts/store_groups.h"
 
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,8 @@ private:
     [[nodiscard]] bool serve(ManualCopy& copy);
     [[nodiscard]] std::optional<Copies::Served>
     serveOn(const ManualCopy& copy, const Description::Route& route, Bytes bytes, bool out);
+    // In whose memory a ref lies that this agent names.
+    [[nodiscard]] std::int32_t holderOf(ir::ValueId root, const Agent& agent) const;
     void recordEnds(const ManualCopy& copy);
     [[nodiscard]] Access accessOf(const ManualCopy& copy, bool writes);
     void signalEnds(const ManualCopy& copy);
@@ -50,6 +53,7 @@ private:
     Semaphores& m_semaphores;
     StoreGroups& m_groups;
     Findings& m_findings;
+    std::set<ir::ValueId> m_ofBlocks; // refs that all agents of a block share
 };
 
 } // namespace pallascope::machine

@@ -130,6 +130,19 @@ ir::Program ringProgram(std::int32_t tiles, std::int32_t slots, bool waitsForFre
 
 } // namespace
 
+// Whichever warpgroup copies, what the block shares counts as the memory of its first one.
+TEST(Gpu, copiesIntoSharedMemoryLieInThatOfTheFirstWarpgroup)
+{
+    const machine::RunResult run = runOnGpu(ringProgram(8, 2, true), {counting(kF32, {8, kTile})});
+    const trace::CopyEnds& ends = run.trace->copyEnds();
+    std::int64_t copiesIn = 0;
+    for (std::size_t end = 1; end < ends.size(); end += 2) { // targets
+        copiesIn += ends.agent[end] == 0 ? 1 : 0;
+    }
+    EXPECT_EQ(copiesIn, 8);
+    EXPECT_EQ(ends.size(), 16U);
+}
+
 TEST(Gpu, warpgroupsHandTilesOverByBarriers)
 {
     const Array x = counting(kF32, {8, kTile});

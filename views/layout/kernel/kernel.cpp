@@ -204,15 +204,21 @@ double paintBudget(Canvas& canvas, const RunView& run, const ViewState& state, c
     const double loops = loopsHeight(run, state);
     const bool haveLoops = y + inTwoColumns + loops <= canvas.height();
     y = paintTable(canvas, run, budget, y, canvas.height() - (haveLoops ? loops : 0));
-    return paintChoices(canvas, run, paintLoops(canvas, run, state, y));
+    y = paintLoops(canvas, run, state, paintOccupancy(canvas, run, state, y));
+    return paintChoices(canvas, run, y);
 }
 
-std::string captionOf(Canvas& canvas, const RunView& run, const Budget& budget, double width)
+std::string captionOf(Canvas& canvas, const RunView& run, const ViewState& state,
+                      const Budget& budget, double width)
 {
     const analysis::Report& report = run.report;
     const Taken& taken = budget.taken;
     const auto& steps = budget.position;
-    std::string text = stepsText(run, steps);
+    const trace::BlockGrid* const blocks = blocksAt(run, state);
+    const bool hasSteps = blocks == nullptr || steps.steps > 0;
+    std::string text = hasSteps ? stepsText(run, steps)
+                                : "|" + countText(blocks->blocks) + "| "
+                                      + (blocks->blocks == 1 ? "block" : "blocks");
     const auto& grid = report.grid;
     if (width > 340 && grid.size() > 1 && steps.agents == 1
         && run.index->pipelines().all.size() == 1) {
@@ -234,7 +240,10 @@ std::string captionOf(Canvas& canvas, const RunView& run, const Budget& budget, 
     if (textWidth(whole) > width - 2 * kPadding) {
         return bytes;
     }
-    canvas.state({FactKind::Steps, -1, static_cast<double>(steps.steps), countText(steps.steps)});
+    if (hasSteps) {
+        canvas.state(
+            {FactKind::Steps, -1, static_cast<double>(steps.steps), countText(steps.steps)});
+    }
     return whole;
 }
 
@@ -245,7 +254,7 @@ Scene layoutKernel(const RunView& run, const ViewState& state, Size size)
     Canvas canvas(size.width, size.height);
     const Budget budget = budgetOf(run, state.now);
     paintBudget(canvas, run, state, budget, paintForm(canvas, run, 1));
-    std::string caption = captionOf(canvas, run, budget, size.width);
+    std::string caption = captionOf(canvas, run, state, budget, size.width);
     if (run.notRun.empty()) { // what did not run may be shown beside another run
         caption = withKept(canvas, state, "vmem_peak_bytes", std::move(caption));
     }
@@ -268,7 +277,7 @@ Scene layoutBudget(const RunView& run, const ViewState& state, Size size)
     Canvas canvas(size.width, size.height);
     const Budget budget = budgetOf(run, state.now);
     paintBudget(canvas, run, state, budget, 0);
-    std::string caption = captionOf(canvas, run, budget, size.width);
+    std::string caption = captionOf(canvas, run, state, budget, size.width);
     if (run.notRun.empty()) { // what did not run may be shown beside another run
         caption = withKept(canvas, state, "vmem_peak_bytes", std::move(caption));
     }

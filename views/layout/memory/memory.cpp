@@ -157,6 +157,11 @@ std::string ownerText(const RunView& run, std::int32_t agent)
     if (run.index->agents().size() < 2) {
         return {};
     }
+    const trace::Agents& agents = run.index->agents();
+    if (!agents.sms.empty()) {
+        const std::int32_t sm = agents.smOf[static_cast<std::size_t>(agent)];
+        return sm == trace::kNone ? "" : "|" + agents.sms[static_cast<std::size_t>(sm)].name + "|";
+    }
     return info.deviceCount() == static_cast<std::int64_t>(run.index->agents().size())
                ? fmt::format("device |{}|", info.deviceOf(agent))
                : "|" + info.agents[static_cast<std::size_t>(agent)] + "|";

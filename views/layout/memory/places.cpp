@@ -49,6 +49,9 @@ struct AgentOf
         if (const auto* waits = std::get_if<lane::DeviceWaits>(&lane)) {
             return trace.info().counterpart(0, waits->device);
         }
+        if (const auto* agent = std::get_if<lane::Agent>(&lane)) {
+            return agent->agent;
+        }
         return {};
     }
 
@@ -120,6 +123,34 @@ bool hasSlots(const RunView& run, std::int32_t agent)
                        [agent](const trace::ScratchSlot& slot) { return slot.agent == agent; });
 }
 
+// The agent that holds what the block of an agent shares: the first one of the block.
+std::int32_t holderOf(const RunView& run, std::int32_t agent)
+{
+    const std::vector<std::int32_t>& smOf = run.index->agents().smOf;
+    for (std::int32_t one = agent;
+         !smOf.empty() && one >= 0 && smOf[index(one)] == smOf[index(agent)]; --one) {
+        if (hasSlots(run, one)) {
+            return one;
+        }
+    }
+    return agent;
+}
+
+// The agent of an SM that does there what another one does on its own.
+std::int32_t onSm(const RunView& run, std::int32_t agent, std::int32_t sm)
+{
+    const trace::Agents& agents = run.index->agents();
+    if (agents.sms.empty() || agents.smOf[index(agent)] == trace::kNone) {
+        return agent;
+    }
+    const std::vector<std::int32_t>& own = agents.sms[index(agents.smOf[index(agent)])].agents;
+    const std::vector<std::int32_t>& its =
+        agents.sms[std::min(index(std::max(0, sm)), agents.sms.size() - 1)].agents;
+    const auto place =
+        static_cast<std::size_t>(std::lower_bound(own.begin(), own.end(), agent) - own.begin());
+    return its[std::min(place, its.size() - 1)];
+}
+
 } // namespace
 
 std::int32_t shownAgent(const RunView& run, const ViewState& state)
@@ -130,14 +161,15 @@ std::int32_t shownAgent(const RunView& run, const ViewState& state)
     }
     const Agent selected = std::visit(AgentOf{*run.trace}, state.selection);
     if (selected && isRow(*selected, info.agents.size())) {
-        return run.index->agents().ownerOf[index(*selected)];
+        return holderOf(run, run.index->agents().ownerOf[index(*selected)]);
     }
     const Position position = positionAt(run, state.now);
     const std::int32_t leading =
         position.kind ? run.index->pipelines().all[index(*position.kind)].agent : 0;
     const std::vector<trace::ScratchSlot>& slots = run.index->scratch().all();
     const bool showsLeading = slots.empty() || hasSlots(run, leading);
-    return info.counterpart(showsLeading ? leading : slots.front().agent, state.device);
+    const std::int32_t first = showsLeading ? leading : slots.front().agent;
+    return onSm(run, info.counterpart(first, state.device), state.sm);
 }
 
 std::vector<Place> placesOf(const RunView& run, const std::vector<std::int32_t>& buffers,

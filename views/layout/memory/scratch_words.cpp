@@ -22,12 +22,15 @@ bool isInHbm(const trace::Trace& trace, trace::EndRow end)
 }
 
 // " from device 6", " to device 4": where the other end is, if that is another's memory.
-std::string elsewhere(const trace::Trace& trace, trace::EndRow end)
+std::string elsewhere(const RunView& run, trace::EndRow end)
 {
+    const trace::Trace& trace = *run.trace;
     const trace::CopyEnds& ends = trace.copyEnds();
     const std::int32_t here = ends.agent[end.index()],
                        there = ends.agent[trace::otherEnd(end).index()];
-    if (here == there) {
+    const std::vector<std::int32_t>& smOf = run.index->agents().smOf;
+    const bool isOnSm = !smOf.empty() && smOf[trace::at(here)] == smOf[trace::at(there)];
+    if (here == there || isOnSm) { // what a warpgroup copies is in the memory of its block
         return {};
     }
     const trace::Info& info = trace.info();
@@ -125,7 +128,7 @@ std::string scratchWords(const RunView& run, std::size_t slot, Picoseconds now)
 {
     const trace::Trace& trace = *run.trace;
     const trace::ScratchState state = run.index->scratch().stateAt(trace, slot, now);
-    const auto there = [&] { return elsewhere(trace, state.ends.front()); };
+    const auto there = [&] { return elsewhere(run, state.ends.front()); };
     switch (state.phase) {
     case ScratchPhase::Unused:
         return "free";

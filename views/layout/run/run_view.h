@@ -93,6 +93,7 @@ struct ViewState
     Picoseconds now;
     TimeRange visible;       // the range of the time line
     std::int32_t device = 0; // that is chosen among those of the run
+    std::int32_t sm = 0;     // that is chosen among those of a GPU
     Target selection, hover;
     bool playing = false;
     bool stale = false; // whether a newer run is on its way

@@ -71,11 +71,41 @@ struct DeviceWaits
     bool operator==(const DeviceWaits&) const = default;
 };
 
+struct Sms // how busy each SM is
+{
+    bool operator==(const Sms&) const = default;
+};
+
+struct Sm // a number of trace::Agents::sms
+{
+    std::int32_t sm = 0;
+    bool operator==(const Sm&) const = default;
+};
+
+struct SmCopies // between an SM and the memory that all share
+{
+    std::int32_t sm = 0;
+    bool operator==(const SmCopies&) const = default;
+};
+
+struct SmUnit
+{
+    std::int32_t sm = 0, unit = 0;
+    bool operator==(const SmUnit&) const = default;
+};
+
+struct Agent // all that one of several agents does
+{
+    std::int32_t agent = 0;
+    bool operator==(const Agent&) const = default;
+};
+
 } // namespace lane
 
-using LaneId = std::variant<lane::CopyIn, lane::CopyOut, lane::Unit, lane::Waits, lane::AgentWaits,
-                            lane::KindWaits, lane::Device, lane::DeviceCopies, lane::DeviceUnit,
-                            lane::DeviceWaits>;
+using LaneId =
+    std::variant<lane::CopyIn, lane::CopyOut, lane::Unit, lane::Waits, lane::AgentWaits,
+                 lane::KindWaits, lane::Device, lane::DeviceCopies, lane::DeviceUnit,
+                 lane::DeviceWaits, lane::Sms, lane::Sm, lane::SmCopies, lane::SmUnit, lane::Agent>;
 
 namespace target {
 
@@ -191,6 +221,12 @@ struct Device
     bool operator==(const Device&) const = default;
 };
 
+struct Sm // a number of trace::Agents::sms
+{
+    std::int32_t sm = 0;
+    bool operator==(const Sm&) const = default;
+};
+
 struct Ceiling // of the roofline: a row of analysis::Roofline::ceilings
 {
     std::int64_t row = 0;
@@ -201,7 +237,7 @@ struct Ceiling // of the roofline: a row of analysis::Roofline::ceilings
 struct Kept
 {
     std::variant<std::monostate, Copy, Steps, Round, Segment, Operation, Wait, Finding, Print, Lane,
-                 Moment, Piece, Device>
+                 Moment, Piece, Device, Sm>
         what;
     bool operator==(const Kept&) const = default;
 };
@@ -213,7 +249,7 @@ using Target =
                  target::Operation, target::Block, target::Buffer, target::Wait, target::SourceLine,
                  target::ListingLine, target::Alternative, target::Finding, target::Print,
                  target::Lane, target::Moment, target::Time, target::Piece, target::Device,
-                 target::Ceiling, target::Kept>;
+                 target::Sm, target::Ceiling, target::Kept>;
 
 template<class Kind>
 [[nodiscard]] constexpr bool is(const Target& target)

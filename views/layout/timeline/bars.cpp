@@ -104,13 +104,17 @@ private:
     std::int64_t m_longest; // the longest segment, if there are several agents
 };
 
-// The marks of one unit in one template, in order of time.
-std::vector<trace::Mark> marksOf(const trace::SegmentTemplate& segment, trace::UnitRow unit)
+// The marks in one template of a unit, or of all that are no matrix units, in order of time.
+std::vector<trace::Mark> marksOf(const trace::SegmentTemplate& segment, const trace::Info& info,
+                                 trace::OptionalRow<trace::UnitRow> unit)
 {
     std::vector<trace::Mark> marks;
     std::copy_if(segment.marks.begin(), segment.marks.end(), std::back_inserter(marks),
-                 [unit](const trace::Mark& mark) {
-                     return mark.unit == unit.number && mark.length.value() > 0;
+                 [&](const trace::Mark& mark) {
+                     const auto of = static_cast<std::size_t>(mark.unit);
+                     return (unit ? mark.unit == unit->number
+                                  : info.units[of].kind != UnitKind::Matrix)
+                            && mark.length.value() > 0;
                  });
     std::sort(marks.begin(), marks.end(),
               [](const trace::Mark& a, const trace::Mark& b) { return a.offset < b.offset; });
@@ -135,6 +139,7 @@ struct MarkRun
 {
     std::size_t first = 0, last = 0; // marks [first, last)
     std::int32_t operation = -1;     // whose mark is the longest
+    std::int32_t unit = -1;          // of that mark
     bool mixed = false;
 };
 
@@ -164,7 +169,7 @@ public:
         if (first >= m_marks.size()) {
             return std::nullopt;
         }
-        MarkRun run = {first, first + 1, m_marks[first].operation, false};
+        MarkRun run = {first, first + 1, m_marks[first].operation, m_marks[first].unit, false};
         Cycles longest = m_marks[first].length;
         while (run.last < m_marks.size() && joins(run, run.last)) {
             const trace::Mark& mark = m_marks[run.last];
@@ -172,6 +177,7 @@ public:
             if (mark.length > longest) {
                 longest = mark.length;
                 run.operation = mark.operation;
+                run.unit = mark.unit;
             }
             ++run.last;
         }
@@ -199,16 +205,15 @@ private:
     Level m_level;
 };
 
-} // namespace
-
-std::vector<Bar> unitBars(const RunView& run, trace::UnitRow unit, const TimeAxis& axis,
-                          Level level, trace::OptionalRow<trace::AgentRow> agent)
+// The bars of a unit, or of all that are no matrix units.
+std::vector<Bar> barsOf(const RunView& run, trace::OptionalRow<trace::UnitRow> unit,
+                        const TimeAxis& axis, Level level,
+                        trace::OptionalRow<trace::AgentRow> agent)
 {
     const trace::Info& info = run.trace->info();
     const trace::Segments& segments = run.trace->segments();
     const Plot plot(axis);
     const double pxPerPs = axis.width / static_cast<double>(plot.end - plot.begin);
-    const Role role = parts::unitRole(info.units[unit.index()].kind);
     std::vector<std::optional<std::vector<trace::Mark>>> marksOfTemplate(info.templates.size());
     std::vector<Bar> bars;
     const SegmentRows rows(run, agent);
@@ -221,7 +226,7 @@ std::vector<Bar> unitBars(const RunView& run, trace::UnitRow unit, const TimeAxi
         const auto id = static_cast<std::size_t>(segments.templateId[row]);
         const trace::SegmentTemplate& segment = info.templates[id];
         if (!marksOfTemplate[id]) {
-            marksOfTemplate[id] = marksOf(segment, unit);
+            marksOfTemplate[id] = marksOf(segment, info, unit);
         }
         const std::int64_t start = segments.begin[row];
         const bool thin = plot.x(start) == plot.x(start + segment.duration.value());
@@ -238,7 +243,7 @@ std::vector<Bar> unitBars(const RunView& run, trace::UnitRow unit, const TimeAxi
             bar.target =
                 partOfSegment(static_cast<std::int64_t>(row),
                               single ? trace::OperationRow::of(one->operation) : std::nullopt);
-            bar.color = role;
+            bar.color = parts::unitRole(info.units[static_cast<std::size_t>(one->unit)].kind);
             bar.count = static_cast<std::int64_t>(one->last - one->first);
             const auto duration = Picoseconds(bar.end - bar.begin);
             full = !append(bars, plot, std::move(bar));
@@ -249,6 +254,20 @@ std::vector<Bar> unitBars(const RunView& run, trace::UnitRow unit, const TimeAxi
         row = thin && full ? rows.next(row, plot.timeAt(bars.back().x1)) : row + 1;
     }
     return bars;
+}
+
+} // namespace
+
+std::vector<Bar> unitBars(const RunView& run, trace::UnitRow unit, const TimeAxis& axis,
+                          Level level, trace::OptionalRow<trace::AgentRow> agent)
+{
+    return barsOf(run, unit, axis, level, agent);
+}
+
+std::vector<Bar> agentBars(const RunView& run, trace::AgentRow agent, const TimeAxis& axis,
+                           Level level)
+{
+    return barsOf(run, std::nullopt, axis, level, agent);
 }
 
 std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis,

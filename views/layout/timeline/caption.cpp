@@ -111,7 +111,8 @@ std::string computeText(const RunView& run, const Part& part, std::int32_t unit,
         lane.agents = agents;
         const auto working = static_cast<std::int64_t>(rowsAt(run, lane, now).size());
         return name + " busy on " + strong(countText(working)) + " of "
-               + countText(static_cast<std::int64_t>(agents.size())) + " cores";
+               + countText(static_cast<std::int64_t>(agents.size()))
+               + (run.index->agents().sms.empty() ? " cores" : " warpgroups");
     }
     const Picoseconds before = run.index->unitBusy(trace::UnitRow{unit}, part.begin);
     const Picoseconds done = run.index->unitBusy(trace::UnitRow{unit}, now) - before;
@@ -135,7 +136,10 @@ std::string workText(const RunView& run, const Part& part, Picoseconds now)
         const bool forOthers = waitsForOthers(trace, *wait);
         const bool isCore =
             forOthers || !unit || unitState(trace, trace::UnitRow{*unit}, now).share.has_value();
-        return (isCore ? "the core" : trace.info().units[static_cast<std::size_t>(*unit)].name)
+        const bool isWarpgroup = isCore && !run.index->agents().sms.empty();
+        return (isWarpgroup ? trace.info().agents[static_cast<std::size_t>(part.agent)]
+                : isCore    ? "the core"
+                            : trace.info().units[static_cast<std::size_t>(*unit)].name)
                + strong(" waits " + left) + " more"
                + (forOthers ? " for the others"
                   : copy == trace::kNone || moving

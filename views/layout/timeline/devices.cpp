@@ -3,6 +3,7 @@
 #include "core/base/format.h"
 #include "views/layout/run/operand_color.h"
 #include "views/layout/timeline/plot.h"
+#include "views/layout/timeline/sm_lanes.h"
 #include "views/layout/timeline/timeline.h"
 
 #include <algorithm>
@@ -138,7 +139,9 @@ std::vector<Bar> copyBars(const RunView& run, const Lane& lane,
     for (auto next = rows.take(); next && copies.start[next->row] < plot.end; next = rows.take()) {
         const std::size_t row = next->row;
         const bool isOther =
-            lane.device < 0 && (copies.out[row] != 0) != (lane.kind == LaneKind::CopyOut);
+            lane.kind == LaneKind::SmCopies
+                ? !isCopyOfSm(run, trace::CopyRow::at(row), lane.sm)
+                : lane.device < 0 && (copies.out[row] != 0) != (lane.kind == LaneKind::CopyOut);
         if (isOther || copies.start[row] == copies.end[row]) {
             continue;
         }

@@ -37,6 +37,16 @@ double baseHeight(const Lane& lane, const RunView& run, std::optional<std::int32
         return 14;
     case LaneKind::DeviceUnit:
         return lane.unit == tallest ? 24 : 13;
+    case LaneKind::Sms:
+        return 44;
+    case LaneKind::Sm:
+        return kHeadOnly;
+    case LaneKind::SmCopies:
+        return 16;
+    case LaneKind::SmUnit:
+        return 24;
+    case LaneKind::Agent:
+        return 20;
     case LaneKind::Unit:
         break;
     }
@@ -110,6 +120,16 @@ void fitDevices(std::vector<Lane>& lanes, const RunView& run, double room)
         return lane.kind == LaneKind::Device && !lane.isOpen && lane.device != straggler;
     });
     drop([](const Lane& lane) { return lane.kind != LaneKind::Device; });
+}
+
+// Where room is scarce, warpgroups go from the end, but for the first.
+void fitSms(std::vector<Lane>& lanes, double room)
+{
+    const auto isAgent = [](const Lane& lane) { return lane.kind == LaneKind::Agent; };
+    while (sumOf(lanes, kLeastScale) > room
+           && std::count_if(lanes.begin(), lanes.end(), isAgent) > 1) {
+        lanes.pop_back();
+    }
 }
 
 // Makes the waits of many agents of one kind share a lane.
@@ -205,8 +225,13 @@ void fit(std::vector<Lane>& lanes, const RunView& run, double top, double room)
 {
     const std::optional<std::int32_t> tallest = mainUnit(run);
     setHeights(lanes, run, tallest);
+    const bool bySm = std::any_of(lanes.begin(), lanes.end(),
+                                  [](const Lane& lane) { return lane.kind == LaneKind::Sm; });
+    if (bySm) {
+        fitSms(lanes, room);
+    }
     const bool several =
-        run.index->agents().size() > 1 && (lanes.empty() || lanes.front().device < 0);
+        run.index->agents().size() > 1 && !bySm && (lanes.empty() || lanes.front().device < 0);
     if (several && sumOf(lanes, 1) > room) {
         shareWaits(lanes, run);
         setHeights(lanes, run, tallest);

@@ -2,6 +2,7 @@
 #include "views/layout/run/view_parts.h"
 #include "views/layout/timeline/fit.h"
 #include "views/layout/timeline/round_bands.h"
+#include "views/layout/timeline/sm_lanes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -103,6 +104,16 @@ LaneId idOf(const Lane& of)
         return lane::DeviceUnit{of.device, of.unit};
     case LaneKind::DeviceWait:
         return lane::DeviceWaits{of.device};
+    case LaneKind::Sms:
+        return lane::Sms{};
+    case LaneKind::Sm:
+        return lane::Sm{of.sm};
+    case LaneKind::SmCopies:
+        return lane::SmCopies{of.sm};
+    case LaneKind::SmUnit:
+        return lane::SmUnit{of.sm, of.unit};
+    case LaneKind::Agent:
+        return lane::Agent{of.agents.front()};
     }
     return lane::Waits{};
 }
@@ -110,6 +121,9 @@ LaneId idOf(const Lane& of)
 std::optional<Lane> laneOf(const RunView& run, const LaneId& id)
 {
     if (std::optional<Lane> lane = deviceLaneOf(run, id)) {
+        return lane;
+    }
+    if (std::optional<Lane> lane = smLaneOf(run, id)) {
         return lane;
     }
     for (Lane& lane : lanesOf(run, Level::Operations, 1e6)) {
@@ -159,7 +173,8 @@ std::optional<std::int32_t> mainUnit(const RunView& run)
     return best;
 }
 
-std::vector<Lane> lanesOf(const RunView& run, Level level, double height, std::int32_t device)
+std::vector<Lane> lanesOf(const RunView& run, Level level, double height, std::int32_t device,
+                          std::int32_t sm)
 {
     const trace::Info& info = run.trace->info();
     const Picoseconds end = run.trace->end();
@@ -177,8 +192,14 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height, std::i
         addCopies({LaneKind::CopyIn, -1, "copy in", Role::CopyIn});
         addCopies({LaneKind::CopyOut, -1, "copy out", Role::CopyOut});
     }
+    const bool bySm = !byDevice && hasSmLanes(run);
+    if (bySm) {
+        for (Lane& lane : smLanes(run, sm)) {
+            lanes.push_back(std::move(lane));
+        }
+    }
     const std::optional<std::int32_t> tallest = mainUnit(run);
-    for (std::size_t i = 0; i < info.units.size() && !byDevice; ++i) {
+    for (std::size_t i = 0; i < info.units.size() && !byDevice && !bySm; ++i) {
         const trace::Unit& unit = info.units[i];
         Lane lane = {LaneKind::Unit, static_cast<std::int32_t>(i), unit.name,
                      parts::unitRole(unit.kind)};
@@ -192,7 +213,7 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height, std::i
             add(std::move(lane));
         }
     }
-    if (!byDevice) {
+    if (!byDevice && !bySm) {
         addWaits(lanes, run);
     }
     const double top = plotTopOf(run, height);

@@ -50,6 +50,10 @@ void Painter::bars(const Lane& lane)
     if (!lane.used) {
         return;
     }
+    if (lane.kind == LaneKind::Agent) {
+        warpgroup(lane);
+        return;
+    }
     if (lane.agents.size() > 1) {
         if (const std::vector<Track> apart = tracksOf(lane); !apart.empty()) {
             tracks(lane, apart);
@@ -65,6 +69,7 @@ void Painter::bars(const Lane& lane)
     case LaneKind::CopyIn:
     case LaneKind::CopyOut:
     case LaneKind::DeviceCopy:
+    case LaneKind::SmCopies:
         for (const LinkTrack& track : linkTracksOf(lane)) {
             Lane own = lane;
             own.y = track.y;
@@ -75,6 +80,7 @@ void Painter::bars(const Lane& lane)
         break;
     case LaneKind::Unit:
     case LaneKind::DeviceUnit:
+    case LaneKind::SmUnit:
         for (const Bar& bar : cutAtGaps(
                  unitBars(m_run, trace::UnitRow{lane.unit}, m_axis, m_zoom.level, agent), m_gaps)) {
             solid(lane, bar, bar.x0, bar.x1, bar.x1);
@@ -87,6 +93,9 @@ void Painter::bars(const Lane& lane)
         }
         break;
     case LaneKind::Device: // strip()
+    case LaneKind::Sms:    // smStrip()
+    case LaneKind::Sm:
+    case LaneKind::Agent: // warpgroup()
         break;
     }
 }
@@ -135,7 +144,8 @@ void Painter::copies(const Lane& lane)
 {
     const std::vector<Bar> all =
         cutAtGaps(copyBars(m_run, lane, lane.links, m_axis, m_zoom.level), m_gaps);
-    if (lane.device < 0 && (m_zoom.level == Level::Steps || m_zoom.level == Level::Operations)) {
+    if (lane.device < 0 && lane.sm < 0
+        && (m_zoom.level == Level::Steps || m_zoom.level == Level::Operations)) {
         whiskers(lane);
     }
     for (const Bar& bar : all) {

@@ -1,6 +1,6 @@
 // The painter of the time line. The methods of FramePainter are in timeline.cpp (bands, playhead)
-// and rulers.cpp. Those of Painter are in timeline.cpp (heads and frames), paint.cpp (lanes) and
-// paint_shared.cpp (lanes of several agents).
+// and rulers.cpp. Those of Painter are in timeline.cpp (heads and frames), paint.cpp (lanes),
+// paint_shared.cpp (lanes of several agents) and paint_sms.cpp (lanes of SMs).
 #pragma once
 
 #include "views/layout/timeline/round_bands.h"
@@ -146,6 +146,11 @@ private:
     // A copy under way: solid up to now, tinted for what is still to come.
     void underWay(const Lane& lane, const Bar& bar, double x1);
     void wait(const Lane& lane, const Bar& bar);
+
+    // In paint_sms.cpp:
+    void smStrip(const Lane& lane);
+    void smHead(const Lane& lane);
+    void warpgroup(const Lane& lane);
 
     // In paint_shared.cpp:
     void tracks(const Lane& lane, const std::vector<Track>& tracks);

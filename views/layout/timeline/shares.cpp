@@ -3,6 +3,7 @@
 #include "core/trace/device_times.h"
 #include "core/trace/mark_time.h"
 #include "views/layout/timeline/plot.h"
+#include "views/layout/timeline/sm_lanes.h"
 #include "views/layout/timeline/timeline.h"
 
 #include <algorithm>
@@ -224,9 +225,10 @@ std::vector<Picoseconds> unitBusyBy(const RunView& run, const Lane& lane,
     return sums;
 }
 
-void addSegments(Columns& columns, const trace::Trace& trace, std::int32_t unit,
-                 const TimeAxis& axis)
+void addSegments(Columns& columns, const RunView& run, const Lane& lane, const TimeAxis& axis)
 {
+    const trace::Trace& trace = *run.trace;
+    const std::int32_t unit = lane.unit;
     const trace::Info& info = trace.info();
     const trace::Segments& segments = trace.segments();
     std::vector<std::optional<Busy>> ofTemplate(info.templates.size());
@@ -242,7 +244,8 @@ void addSegments(Columns& columns, const trace::Trace& trace, std::int32_t unit,
             ofTemplate[id] = busyIn(info.templates[id], unit);
         }
         const Busy& busy = *ofTemplate[id];
-        if (busy.times.empty()) {
+        const std::int32_t owner = run.index->agents().ownerOf[at(segments.agent[row])];
+        if (busy.times.empty() || (lane.kind == LaneKind::SmUnit && !isOf(lane, owner))) {
             continue;
         }
         const std::int64_t begin = segments.begin[row];
@@ -278,9 +281,13 @@ void addWaits(Columns& columns, const trace::Trace& trace, const Lane& lane, con
 std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
                                 const std::vector<Picoseconds>& times)
 {
-    const auto agents = static_cast<std::int64_t>(std::max<std::size_t>(1, lane.agents.size()));
+    // Warpgroups of an SM share its units, so what one of them does is a part of the SM's time.
+    const auto agents = static_cast<std::int64_t>(
+        lane.kind == LaneKind::SmUnit ? 1 : std::max<std::size_t>(1, lane.agents.size()));
     std::vector<Picoseconds> sums;
-    if (lane.role == Role::Wait && !lane.agents.empty() && !times.empty()) {
+    if (lane.sm >= 0 && lane.kind != LaneKind::Sm && !times.empty()) {
+        sums = smBusyBy(run, lane, times);
+    } else if (lane.role == Role::Wait && !lane.agents.empty() && !times.empty()) {
         sums = waitedBy(*run.trace, lane, times);
     } else if (!lane.links.empty() && lane.device >= 0) {
         sums = deviceBusyBy(run, lane, times);
@@ -291,6 +298,7 @@ std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
         Picoseconds& sum = sums.emplace_back();
         switch (lane.kind) {
         case LaneKind::Unit:
+        case LaneKind::Sms:
             sum = run.index->unitBusy(trace::UnitRow{lane.unit}, times[i]);
             break;
         case LaneKind::Wait:
@@ -303,6 +311,10 @@ std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
         case LaneKind::DeviceCopy:
         case LaneKind::DeviceUnit:
         case LaneKind::DeviceWait:
+        case LaneKind::Sm:
+        case LaneKind::SmCopies:
+        case LaneKind::SmUnit:
+        case LaneKind::Agent:
             break; // no agent of the device takes part in the run
         case LaneKind::CopyIn:
         case LaneKind::CopyOut:
@@ -334,8 +346,8 @@ std::vector<Track> tracksOf(const Lane& lane)
 std::vector<Share> sharesOf(const RunView& run, const Lane& lane, const TimeAxis& axis)
 {
     Columns columns(axis);
-    if (lane.kind == LaneKind::Unit || lane.kind == LaneKind::DeviceUnit) {
-        addSegments(columns, *run.trace, lane.unit, axis);
+    if (lane.role != Role::Wait) {
+        addSegments(columns, run, lane, axis);
     } else {
         addWaits(columns, *run.trace, lane, axis);
     }

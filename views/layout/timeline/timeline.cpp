@@ -29,7 +29,7 @@ FramePainter::FramePainter(const RunView& run, const ViewState& state, Size size
     , m_size(size)
     , m_axis(axis)
     , m_zoom(zoomOf(*run.trace, m_axis))
-    , m_lanes(lanesOf(run, m_zoom.level, size.height, state.device))
+    , m_lanes(lanesOf(run, m_zoom.level, size.height, state.device, state.sm))
     , m_roundBands(roundBandsOf(run, size.height))
     , m_canvas(size.width, size.height)
     , m_gaps(m_zoom.level == Level::Run ? std::vector<Gap>() : gapsOf(m_axis))
@@ -62,6 +62,8 @@ Scene Painter::paint() &&
     for (const Lane& lane : m_lanes) {
         if (lane.kind == LaneKind::Device) {
             strip(lane);
+        } else if (lane.kind == LaneKind::Sms) {
+            smStrip(lane);
         } else if (m_zoom.level == Level::Run && lane.device < 0) {
             folded(lane);
         } else {
@@ -135,12 +137,16 @@ void Painter::head(const Lane& lane)
         deviceHead(lane);
         return;
     }
+    if (lane.kind == LaneKind::Sm) {
+        smHead(lane);
+        return;
+    }
     const Target target = target::Lane{idOf(lane)};
     m_canvas.hit(0, lane.y, kHead, lane.h, target);
     // If there are two lines, the name stands on the upper one.
     const double high = headOfMany(lane) ? lane.h - kHeadLine : lane.h;
     const double mark = std::min(lane.h, 8.0);
-    const double inset = lane.device < 0 ? 0 : 6; // below the head of its device
+    const double inset = lane.device < 0 && lane.sm < 0 ? 0 : 6; // below the head that it is of
     m_canvas.fill(10 + inset, lane.y + std::floor((high - mark) / 2), 3, mark, lane.role);
     if (lane.h >= kLeastHead) {
         m_canvas.text(18 + inset, lane.y, 54 - inset, high, lane.name,
@@ -344,6 +350,8 @@ struct Belongs
     bool operator()(const target::Piece&) const { return false; }
 
     bool operator()(const target::Device&) const { return false; }
+
+    bool operator()(const target::Sm&) const { return false; }
 
     bool operator()(const target::Ceiling&) const { return false; }
 

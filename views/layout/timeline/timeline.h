@@ -55,7 +55,12 @@ enum class LaneKind
     Device,     // all that one device does, in a strip; of the chosen one, its head alone
     DeviceCopy, // of the chosen device, the copies over one link
     DeviceUnit,
-    DeviceWait
+    DeviceWait,
+    Sms,      // how busy each SM of a GPU is, as a strip
+    Sm,       // the head of the chosen one
+    SmCopies, // of the chosen one: its copies, a unit, and a warpgroup
+    SmUnit,
+    Agent
 };
 
 struct Lane
@@ -70,7 +75,8 @@ struct Lane
     std::vector<std::int32_t> agents;
     std::vector<std::int32_t> links; // whose copies it shows: of its direction or device
     bool used = true;                // ever busy during the run; if not, only its head is shown
-    bool isOpen = false;             // the head of the chosen device, whose lanes lie below it
+    bool isOpen = false;  // the head of the chosen device or SM, whose lanes lie below it
+    std::int32_t sm = -1; // that it is of; -1: of none
     double y = 0, h = 0;
 };
 
@@ -78,9 +84,9 @@ struct Lane
 // they still do not fit, the waits of many agents share one lane for each kind of agent, and units
 // without work are left out. Of several devices the chosen one has lanes, and each other one a
 // strip; where there is no room for all, the chosen one stays, and the one for which the others
-// wait.
+// wait. Of the SMs of a GPU the chosen one has lanes, and all of them share a strip.
 [[nodiscard]] std::vector<Lane> lanesOf(const RunView& run, Level level, double height,
-                                        std::int32_t device = 0);
+                                        std::int32_t device = 0, std::int32_t sm = 0);
 [[nodiscard]] LaneId idOf(const Lane& lane);
 [[nodiscard]] std::optional<Lane> laneOf(const RunView& run, const LaneId& id);
 
@@ -105,7 +111,7 @@ struct Bar
     std::vector<std::string> labels; // longest first; the first that fits is drawn
 };
 
-// All three functions give at most one bar per pixel, ascending and without overlaps.
+// All these functions give at most one bar per pixel, ascending and without overlaps.
 // The copies of a lane that go over `links`, which are usually the links of one of its tracks.
 [[nodiscard]] std::vector<Bar> copyBars(const RunView& run, const Lane& lane,
                                         const std::vector<std::int32_t>& links,
@@ -114,6 +120,9 @@ struct Bar
 [[nodiscard]] std::vector<Bar> unitBars(const RunView& run, trace::UnitRow unit,
                                         const TimeAxis& axis, Level level,
                                         trace::OptionalRow<trace::AgentRow> agent = {});
+// All that an agent does on units other than matrix units.
+[[nodiscard]] std::vector<Bar> agentBars(const RunView& run, trace::AgentRow agent,
+                                         const TimeAxis& axis, Level level);
 [[nodiscard]] std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis,
                                         trace::OptionalRow<trace::AgentRow> agent = {});
 

@@ -49,6 +49,9 @@ using Lines = std::vector<std::string>;
 [[nodiscard]] Lines pieceLines(const RunView& run, std::int32_t device, std::size_t piece);
 [[nodiscard]] Lines deviceLines(const RunView& run, const ViewState& state, std::int32_t device);
 
+// In sms.cpp.
+[[nodiscard]] Lines smLines(const RunView& run, std::int32_t sm);
+
 // In kept.cpp. What the kept run has there; the first line names the run.
 [[nodiscard]] Lines keptLines(const ViewState& state, const target::Kept& kept);
 

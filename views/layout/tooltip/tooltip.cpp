@@ -448,6 +448,8 @@ struct LinesOf
                                                                 : Lines{};
     }
 
+    Lines operator()(const target::Sm& of) const { return smLines(run, of.sm); }
+
     Lines operator()(const target::Ceiling& of) const
     {
         return isRow(of.row, run.report.roofline.ceilings.size())

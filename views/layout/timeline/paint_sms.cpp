@@ -1,0 +1,99 @@
+// Paints the strip of all SMs, the head of the chosen one, and what a warpgroup does.
+#include "core/base/format.h"
+#include "views/layout/timeline/painter.h"
+#include "views/layout/timeline/sm_lanes.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::layout::timeline {
+
+namespace {
+
+constexpr int kTints = 5;          // how many shades a strip has
+constexpr double kLeastTint = 0.2; // of the first
+
+// The mean of several SMs' shares over some pixels, as a number of tints.
+int tintOf(const std::vector<std::vector<float>>& shares, std::size_t firstSm, std::size_t lastSm,
+           std::size_t x, std::size_t pixels)
+{
+    double sum = 0;
+    std::size_t count = 0;
+    for (std::size_t sm = firstSm; sm < lastSm; ++sm) {
+        for (std::size_t i = x; i < std::min(x + pixels, shares[sm].size()); ++i) {
+            sum += shares[sm][i];
+            ++count;
+        }
+    }
+    constexpr double kNothing = 0.02; // less is not worth a shade
+    const double mean = count > 0 ? sum / static_cast<double>(count) : 0;
+    return mean < kNothing ? 0 : std::clamp(static_cast<int>(std::ceil(mean * kTints)), 1, kTints);
+}
+
+} // namespace
+
+// One row for each SM where there is room, or else for several; darker means busier.
+void Painter::smStrip(const Lane& lane)
+{
+    constexpr std::size_t kCell = 2; // px
+    const auto shares = smShares(m_run, trace::UnitRow{lane.unit}, m_axis);
+    const std::size_t sms = shares.size();
+    const auto rows = std::min(sms, static_cast<std::size_t>(std::max(
+                                        1.0, std::floor(lane.h / static_cast<double>(kCell)))));
+    m_canvas.fill(m_axis.left, lane.y, m_axis.width, lane.h, Role::Grid);
+    for (std::size_t row = 0; row < rows; ++row) {
+        const std::size_t first = row * sms / rows, last = (row + 1) * sms / rows;
+        const double y0 =
+            lane.y + std::round(lane.h * static_cast<double>(row) / static_cast<double>(rows));
+        const double y1 =
+            lane.y + std::round(lane.h * static_cast<double>(row + 1) / static_cast<double>(rows));
+        const std::size_t width = shares.front().size();
+        for (std::size_t x = 0; x < width;) {
+            const int tint = tintOf(shares, first, last, x, kCell);
+            std::size_t end = x + kCell;
+            while (end < width && tintOf(shares, first, last, end, kCell) == tint) {
+                end += kCell;
+            }
+            end = std::min(end, width);
+            if (tint > 0) {
+                const double share = kLeastTint + (1 - kLeastTint) * (tint - 1) / (kTints - 1);
+                m_canvas.fill(m_axis.left + static_cast<double>(x), y0,
+                              static_cast<double>(end - x), y1 - y0, mix(lane.role, share));
+            }
+            x = end;
+        }
+        const auto chosen = static_cast<std::size_t>(std::max(0, m_state.sm));
+        hit(m_axis.left, y0, m_axis.width, y1 - y0, target::Sm{static_cast<std::int32_t>(first)});
+        if (chosen >= first && chosen < last) {
+            m_canvas.polygon({{kHead - 7, (y0 + y1) / 2 - 4},
+                              {kHead - 1, (y0 + y1) / 2},
+                              {kHead - 7, (y0 + y1) / 2 + 4}},
+                             Role::Text2);
+        }
+    }
+}
+
+// An SM is always open: its name stands above its lanes.
+void Painter::smHead(const Lane& lane)
+{
+    m_canvas.hit(0, lane.y, kHead, lane.h, target::Lane{idOf(lane)});
+    const double middle = lane.y + std::floor(lane.h / 2);
+    m_canvas.polygon({{3, middle - 2}, {11, middle - 2}, {7, middle + 3}}, Role::Text2);
+    m_canvas.text(14, lane.y, kHead - 14, lane.h, lane.name, {11, Role::Text, Weight::SemiBold});
+    m_canvas.fill(m_axis.left, lane.y + lane.h + 1, m_axis.width, 1, Role::Grid);
+}
+
+// Its operations in the colours of their units, and what it waits for. Its products have a lane of
+// their own: they go on while it does something else.
+void Painter::warpgroup(const Lane& lane)
+{
+    const trace::AgentRow agent{lane.agents.front()};
+    for (const Bar& bar : cutAtGaps(waitBars(m_run, m_axis, agent), m_gaps)) {
+        wait(lane, bar);
+    }
+    for (const Bar& bar : cutAtGaps(agentBars(m_run, agent, m_axis, m_zoom.level), m_gaps)) {
+        solid(lane, bar, bar.x0, bar.x1, bar.x1);
+    }
+}
+
+} // namespace pallascope::layout::timeline

@@ -1,0 +1,319 @@
+#include "views/layout/timeline/sm_lanes.h"
+
+#include "core/trace/copy_ends.h"
+#include "core/trace/mark_time.h"
+#include "views/layout/run/view_parts.h"
+#include "views/layout/timeline/plot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace pallascope::layout::timeline {
+
+namespace {
+
+std::size_t at(std::int64_t index)
+{
+    return static_cast<std::size_t>(index);
+}
+
+bool isMatrix(const trace::Info& info, std::int32_t unit)
+{
+    return info.units[at(unit)].kind == UnitKind::Matrix;
+}
+
+// "WG 1", or "WG 2.1" where an SM has several places for blocks: the place, then the warpgroup.
+std::string shortNameOf(const std::string& agent)
+{
+    const std::string warpgroup = agent.substr(agent.rfind(' ') + 1);
+    const std::optional<std::string> place = trace::nameOfPlace(agent);
+    const std::size_t dot = place ? place->find('.') : std::string::npos;
+    return "WG " + (dot == std::string::npos ? warpgroup : place->substr(dot + 1));
+}
+
+// The agents of an SM that ever use a unit.
+std::vector<std::int32_t> usersOf(const RunView& run, std::int32_t sm, std::int32_t unit)
+{
+    const trace::Segments& segments = run.trace->segments();
+    const trace::Agents& agents = run.index->agents();
+    std::vector<bool> uses;
+    for (const trace::SegmentTemplate& segment : run.trace->info().templates) {
+        uses.push_back(std::any_of(segment.marks.begin(), segment.marks.end(),
+                                   [unit](const trace::Mark& mark) {
+                                       return mark.unit == unit && mark.length.value() > 0;
+                                   }));
+    }
+    std::vector<std::int32_t> users;
+    for (std::size_t row = 0; row < segments.size(); ++row) {
+        const std::int32_t agent = agents.ownerOf[at(segments.agent[row])];
+        if (agents.smOf[at(agent)] == sm && uses[at(segments.templateId[row])]
+            && std::find(users.begin(), users.end(), agent) == users.end()) {
+            users.push_back(agent);
+        }
+    }
+    std::sort(users.begin(), users.end());
+    return users;
+}
+
+class SmLaneMaker
+{
+public:
+    SmLaneMaker(const RunView& run, std::int32_t sm)
+        : m_run(run)
+        , m_info(run.trace->info())
+        , m_sms(run.index->agents().sms)
+        , m_sm(sm)
+    {}
+
+    // How busy the unit that computes most is on each SM.
+    [[nodiscard]] std::optional<Lane> strip() const
+    {
+        const std::optional<std::int32_t> unit = mainUnit(m_run);
+        if (!unit || m_sms.size() < 2) {
+            return std::nullopt;
+        }
+        Lane lane = {LaneKind::Sms, *unit, std::to_string(m_sms.size()) + " SMs",
+                     parts::unitRole(m_info.units[at(*unit)].kind)};
+        for (const trace::Sm& sm : m_sms) {
+            lane.agents.push_back(sm.agents.front());
+        }
+        return lane;
+    }
+
+    [[nodiscard]] Lane head() const
+    {
+        Lane lane = {LaneKind::Sm, -1, m_sms[at(m_sm)].name, Role::Text2};
+        lane.sm = m_sm;
+        lane.isOpen = true;
+        lane.used = false;
+        return lane;
+    }
+
+    [[nodiscard]] Lane copies() const
+    {
+        Lane lane = {LaneKind::SmCopies, -1, "copies", Role::CopyIn};
+        lane.sm = m_sm;
+        for (std::size_t link = 0; link < m_info.links.size(); ++link) {
+            if (m_run.index->copiesOf(trace::LinkRow::at(link)) > 0) {
+                lane.links.push_back(static_cast<std::int32_t>(link));
+            }
+        }
+        return lane;
+    }
+
+    void addMatrixUnits(std::vector<Lane>& lanes) const
+    {
+        for (std::size_t i = 0; i < m_info.units.size(); ++i) {
+            const auto unit = static_cast<std::int32_t>(i);
+            if (!isMatrix(m_info, unit)) {
+                continue;
+            }
+            Lane lane = {LaneKind::SmUnit, unit, m_info.units[i].name, Role::Mxu};
+            lane.sm = m_sm;
+            lane.agents = usersOf(m_run, m_sm, unit);
+            if (!lane.agents.empty()) {
+                lanes.push_back(std::move(lane));
+            }
+        }
+    }
+
+    void addWarpgroups(std::vector<Lane>& lanes) const
+    {
+        for (const std::int32_t agent : m_sms[at(m_sm)].agents) {
+            Lane lane = {LaneKind::Agent, -1, shortNameOf(m_info.agents[at(agent)]), Role::Vpu};
+            lane.sm = m_sm;
+            lane.agents = {agent};
+            lanes.push_back(std::move(lane));
+        }
+    }
+
+private:
+    const RunView& m_run;
+    const trace::Info& m_info;
+    const std::vector<trace::Sm>& m_sms;
+    std::int32_t m_sm;
+};
+
+// The SM that a lane is of; kNone: of none.
+std::int32_t smOf(const RunView& run, const LaneId& id)
+{
+    if (const auto* sm = std::get_if<lane::Sm>(&id)) {
+        return sm->sm;
+    }
+    if (const auto* copies = std::get_if<lane::SmCopies>(&id)) {
+        return copies->sm;
+    }
+    if (const auto* unit = std::get_if<lane::SmUnit>(&id)) {
+        return unit->sm;
+    }
+    const auto* agent = std::get_if<lane::Agent>(&id);
+    const std::vector<std::int32_t>& all = run.index->agents().smOf;
+    const bool isKnown = agent != nullptr && agent->agent >= 0 && at(agent->agent) < all.size();
+    return isKnown                                 ? all[at(agent->agent)]
+           : std::holds_alternative<lane::Sms>(id) ? 0
+                                                   : trace::kNone;
+}
+
+// Which part of a template counts for a lane, as times from its start.
+using Spans = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+Spans spansOf(const trace::SegmentTemplate& segment, const trace::Info& info, std::int32_t unit)
+{
+    Spans spans;
+    for (const trace::Mark& mark : segment.marks) {
+        const bool counts = unit == trace::kNone ? !isMatrix(info, mark.unit) : mark.unit == unit;
+        if (counts && mark.length.value() > 0) {
+            spans.emplace_back(trace::markTime(segment, mark.offset),
+                               trace::markTime(segment, mark.offset + mark.length));
+        }
+    }
+    std::sort(spans.begin(), spans.end());
+    Spans joined;
+    for (const auto& [from, to] : spans) {
+        if (joined.empty() || from > joined.back().second) {
+            joined.emplace_back(from, to);
+        } else {
+            joined.back().second = std::max(joined.back().second, to);
+        }
+    }
+    return joined;
+}
+
+std::vector<Spans> spansOfAll(const trace::Info& info, std::int32_t unit)
+{
+    std::vector<Spans> all;
+    for (const trace::SegmentTemplate& segment : info.templates) {
+        all.push_back(spansOf(segment, info, unit));
+    }
+    return all;
+}
+
+// Adds a time to the sums up to each of several ascending times.
+void addSpan(std::vector<Picoseconds>& sums, const std::vector<Picoseconds>& times,
+             std::int64_t from, std::int64_t to)
+{
+    for (std::size_t i = times.size(); i-- > 0 && times[i].value() > from;) {
+        sums[i] += Picoseconds(std::min(times[i].value(), to) - from);
+    }
+}
+
+} // namespace
+
+bool hasSmLanes(const RunView& run)
+{
+    return !run.index->agents().sms.empty();
+}
+
+std::vector<Lane> smLanes(const RunView& run, std::int32_t chosen)
+{
+    const auto count = static_cast<std::int32_t>(run.index->agents().sms.size());
+    const SmLaneMaker maker(run, std::clamp(chosen, 0, count - 1));
+    std::vector<Lane> lanes;
+    if (std::optional<Lane> strip = maker.strip()) {
+        lanes.push_back(*std::move(strip));
+    }
+    lanes.push_back(maker.head());
+    if (Lane copies = maker.copies(); !copies.links.empty()) {
+        lanes.push_back(std::move(copies));
+    }
+    maker.addMatrixUnits(lanes);
+    maker.addWarpgroups(lanes);
+    return lanes;
+}
+
+std::optional<Lane> smLaneOf(const RunView& run, const LaneId& id)
+{
+    const std::int32_t sm = smOf(run, id);
+    if (sm < 0 || at(sm) >= run.index->agents().sms.size()) {
+        return std::nullopt;
+    }
+    std::vector<Lane> lanes = smLanes(run, sm);
+    const auto found = std::find_if(lanes.begin(), lanes.end(),
+                                    [&](const Lane& lane) { return idOf(lane) == id; });
+    return found == lanes.end() ? std::nullopt : std::optional(std::move(*found));
+}
+
+bool isCopyOfSm(const RunView& run, trace::CopyRow copy, std::int32_t sm)
+{
+    const trace::OptionalRow<trace::EndRow> source = trace::sourceOf(*run.trace, copy);
+    if (!source) {
+        return false;
+    }
+    const trace::CopyEnds& ends = run.trace->copyEnds();
+    const std::vector<std::int32_t>& smOf = run.index->agents().smOf;
+    return smOf[at(ends.agent[source->index()])] == sm
+           || smOf[at(ends.agent[source->index() + 1])] == sm;
+}
+
+std::vector<Picoseconds> smBusyBy(const RunView& run, const Lane& lane,
+                                  const std::vector<Picoseconds>& times)
+{
+    std::vector<Picoseconds> sums(times.size());
+    if (lane.kind == LaneKind::SmCopies) {
+        const trace::Copies& copies = run.trace->copies();
+        for (std::size_t row = 0; row < copies.size(); ++row) {
+            if (isCopyOfSm(run, trace::CopyRow::at(row), lane.sm)) {
+                addSpan(sums, times, copies.start[row], copies.end[row]);
+            }
+        }
+        return sums;
+    }
+    const trace::Segments& segments = run.trace->segments();
+    const std::vector<std::int32_t>& owner = run.index->agents().ownerOf;
+    const std::vector<Spans> spans = spansOfAll(run.trace->info(), lane.unit);
+    for (std::size_t row = 0; row < segments.size() && segments.begin[row] < times.back().value();
+         ++row) {
+        const Spans& of = spans[at(segments.templateId[row])];
+        if (of.empty()
+            || !std::binary_search(lane.agents.begin(), lane.agents.end(),
+                                   owner[at(segments.agent[row])])) {
+            continue;
+        }
+        for (const auto& [from, to] : of) {
+            addSpan(sums, times, segments.begin[row] + from, segments.begin[row] + to);
+        }
+    }
+    return sums;
+}
+
+std::vector<std::vector<float>> smShares(const RunView& run, trace::UnitRow unit,
+                                         const TimeAxis& axis)
+{
+    const trace::Info& info = run.trace->info();
+    const trace::Segments& segments = run.trace->segments();
+    const std::vector<std::int32_t>& smOf = run.index->agents().smOf;
+    const auto width = at(std::llround(std::ceil(axis.width)));
+    std::vector<std::vector<float>> shares(run.index->agents().sms.size(),
+                                           std::vector<float>(width, 0));
+    const std::vector<Spans> spans = spansOfAll(info, unit.number);
+    const auto first = std::upper_bound(segments.begin.begin(), segments.begin.end(),
+                                        axis.range.begin.value() - longestSegment(info));
+    const auto px = [&](std::int64_t t) {
+        return std::clamp(axis.toX(Picoseconds(t)) - axis.left, 0.0, static_cast<double>(width));
+    };
+    for (std::size_t row = at(first - segments.begin.begin());
+         row < segments.size() && segments.begin[row] < axis.range.end.value(); ++row) {
+        const std::int32_t sm = smOf[at(segments.agent[row])];
+        if (sm == trace::kNone) {
+            continue;
+        }
+        for (const auto& [from, to] : spans[at(segments.templateId[row])]) {
+            const double x0 = px(segments.begin[row] + from), x1 = px(segments.begin[row] + to);
+            for (auto x = static_cast<std::size_t>(x0); x < width && static_cast<double>(x) < x1;
+                 ++x) {
+                const double left = std::max(x0, static_cast<double>(x));
+                const double right = std::min(x1, static_cast<double>(x) + 1);
+                shares[at(sm)][x] += static_cast<float>(right - left);
+            }
+        }
+    }
+    for (std::vector<float>& ofSm : shares) {
+        for (float& share : ofSm) {
+            share = std::min(share, 1.0F);
+        }
+    }
+    return shares;
+}
+
+} // namespace pallascope::layout::timeline
