@@ -37,9 +37,9 @@ void expectSum(const Report& report)
 {
     EXPECT_GE(report.losses.roofline, Picoseconds(0));
     for (const Loss& loss : report.losses.beyond) {
-        EXPECT_GT(loss.time, Picoseconds(0)) << analysis::lossText(loss);
-        EXPECT_GE(loss.gain, Picoseconds(0)) << analysis::lossText(loss);
-        EXPECT_LT(loss.gain, report.time) << analysis::lossText(loss);
+        EXPECT_GT(loss.time, Picoseconds(0)) << analysis::lossText(loss, report);
+        EXPECT_GE(loss.gain, Picoseconds(0)) << analysis::lossText(loss, report);
+        EXPECT_LT(loss.gain, report.time) << analysis::lossText(loss, report);
     }
     EXPECT_EQ(report.losses.total(), report.time);
 }
@@ -144,6 +144,24 @@ TEST(Losses, adviseNothingThatBringsNothing)
     EXPECT_EQ(analysis::advice(report),
               "without step overhead (9 ns, 0.9 %) it would take 0.90 µs: fewer and larger steps "
               "would save most of it");
+}
+
+TEST(Losses, haveTheWordsOfTheChip)
+{
+    Report report;
+    report.time = Picoseconds(1'000'000);
+    report.losses = {Picoseconds(400'000),
+                     {{LossKind::IdleCores, "", Picoseconds(600'000), Picoseconds(600'000)}}};
+    EXPECT_EQ(analysis::advice(report),
+              "without cores without work (0.60 µs, 60.0 %) it would take 0.40 µs: a parallel grid "
+              "axis, or a mesh of cores, would use them");
+    report.isGpu = true;
+    EXPECT_EQ(analysis::advice(report),
+              "without SMs without work (0.60 µs, 60.0 %) it would take 0.40 µs: a grid that fills "
+              "whole waves of the SMs' places, or a persistent one of a block per SM, would use "
+              "them");
+    report.losses.beyond[0].kind = LossKind::Launches; // the same words everywhere
+    EXPECT_EQ(analysis::lossText(report.losses.beyond[0], report), "launches");
 }
 
 } // namespace pallascope::analysis_test
