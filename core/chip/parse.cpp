@@ -207,6 +207,16 @@ void parseOperations(const Node& node, Chip& chip)
                     {of, entry[std::string(kind)].atLeastZero("instructions")});
             }
         }
+        if (entry.has("serial")) {
+            const Node serial = entry["serial"];
+            for (const std::string_view kind : kUnitKindNames) {
+                if (serial.has(std::string(kind))) {
+                    chip.operations[name + "/serial"].push_back(
+                        {*unitKindFromName(kind),
+                         serial[std::string(kind)].atLeastZero("instructions")});
+                }
+            }
+        }
         if (!chip.operations.contains(name)) {
             entry.fail("an object with vector, transcendental, crosslane, load, store or scalar");
         }

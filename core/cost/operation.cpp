@@ -7,6 +7,7 @@
 #include "core/cost/tiling.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 
@@ -34,6 +35,7 @@ public:
         , m_agent(runner.agent)
         , m_share(shareOf(operation, runner))
         , m_isAround(runner.isAround)
+        , m_isInOrder(chip.multiprocessor && !runner.isAround)
         , m_registers(program, chip, runner, variation)
     {}
 
@@ -54,6 +56,14 @@ private:
 
     [[nodiscard]] Status demand(UnitKind kind, double instructions);
     [[nodiscard]] Status demand(const chip::Unit& unit, double cycles);
+    // How many cycles a chain of so many instructions of this kind takes, each of which needs the
+    // result of the one before.
+    [[nodiscard]] double chained(UnitKind kind, double instructions) const;
+    // How many cycles one register's instructions of this operation take, if those of the next one
+    // wait for them.
+    [[nodiscard]] double serial(std::string_view name) const;
+    // The operation takes at least so long, where instructions are issued in order.
+    void takesAtLeast(double cycles);
     // How many vector instructions each register of the result takes.
     [[nodiscard]] std::int64_t passes() const;
     // Adds the instructions of an elementwise operation on this many registers.
@@ -65,7 +75,9 @@ private:
     [[nodiscard]] Status reshape();
     [[nodiscard]] Status copyStart();
     [[nodiscard]] Status reduction();
+    [[nodiscard]] Status acrossThreads(std::int64_t left);
     [[nodiscard]] Status memory();
+    [[nodiscard]] Status relaid(double registers);
     [[nodiscard]] Status dot();
     [[nodiscard]] Status matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
                                     std::int64_t k, std::int64_t instances);
@@ -76,6 +88,7 @@ private:
     std::int32_t m_agent; // index into Chip::agents
     double m_share;       // share of the work that is done here
     bool m_isAround;
+    bool m_isInOrder; // a GPU's kernel, whose agents issue their instructions in order
     RegisterCounts m_registers;
     OperationCost m_cost;
 };
@@ -87,6 +100,13 @@ Status CostModel::demand(UnitKind kind, double instructions)
         return error(std::string(ir::opName(m_operation.code)) + " needs a "
                      + std::string(unitKindName(kind)) + " unit, which " + m_chip.title
                      + " lacks.");
+    }
+    // An instruction takes a slot of the schedulers that issue it, whichever unit it is for.
+    const chip::Unit* issue = m_chip.unitOf(UnitKind::Scalar, m_agent);
+    if (m_isInOrder && kind != UnitKind::Scalar && issue != nullptr) {
+        if (Status status = demand(*issue, instructions * issue->cyclesPerRegister); !status) {
+            return status;
+        }
     }
     return demand(*unit, instructions * unit->cyclesPerRegister / static_cast<double>(unit->count));
 }
@@ -102,6 +122,32 @@ Status CostModel::demand(const chip::Unit& unit, double cycles)
     m_cost.demands.push_back({static_cast<std::int32_t>(&unit - m_chip.units.data()),
                               Cycles(static_cast<std::int64_t>(std::ceil(cycles)))});
     return Done{};
+}
+
+double CostModel::chained(UnitKind kind, double instructions) const
+{
+    const chip::Unit* unit = m_chip.unitOf(kind, m_agent);
+    return unit == nullptr ? 0 : instructions * static_cast<double>(unit->latency);
+}
+
+double CostModel::serial(std::string_view name) const
+{
+    const auto known = m_chip.operations.find(std::string(name) + "/serial");
+    double cycles = 0;
+    if (known != m_chip.operations.end()) {
+        for (const chip::Instructions& part : known->second) {
+            cycles += chained(part.kind, part.count);
+        }
+    }
+    return cycles;
+}
+
+void CostModel::takesAtLeast(double cycles)
+{
+    if (m_isInOrder) {
+        m_cost.chain =
+            std::max(m_cost.chain, Cycles(static_cast<std::int64_t>(std::ceil(cycles * m_share))));
+    }
 }
 
 std::int64_t CostModel::passes() const
@@ -122,16 +168,22 @@ std::int64_t CostModel::passes() const
 
 Status CostModel::instructions(UnitKind kind, std::int64_t registers)
 {
-    const auto known = m_chip.operations.find(ir::opName(m_operation.code));
+    const std::string_view name = ir::opName(m_operation.code);
     const auto work = static_cast<double>(registers * passes());
+    const auto known = m_chip.operations.find(name);
     if (known == m_chip.operations.end() || m_registers.areOwn()) {
+        takesAtLeast(chained(kind, 1));
         return demand(kind, work);
     }
+    double latency = 0;
     for (const chip::Instructions& part : known->second) {
         if (Status status = demand(part.kind, work * part.count); !status) {
             return status;
         }
+        latency += part.count > 0 ? chained(part.kind, 1) : 0;
     }
+    takesAtLeast(latency);
+    takesAtLeast(work * serial(name));
     return Done{};
 }
 
@@ -248,7 +300,24 @@ Status CostModel::reduction()
             kept.push_back(input[static_cast<std::size_t>(axis)]);
         }
     }
-    return demand(UnitKind::Crosslane, static_cast<double>(m_registers.of(Shape(kept))));
+    const std::int64_t left = m_registers.of(Shape(kept));
+    return m_isInOrder ? acrossThreads(left)
+                       : demand(UnitKind::Crosslane, static_cast<double>(left));
+}
+
+// A reduction along the rows of a GPU's threads. Each thread has parts of a row and combines them
+// one after the other. Then the threads of the row exchange what they have, in rounds that halve
+// their number.
+Status CostModel::acrossThreads(std::int64_t left)
+{
+    const auto rounds =
+        static_cast<double>(std::countr_zero(static_cast<std::uint64_t>(kRowThreads)));
+    const std::int64_t before = m_registers.distinct(m_operation.operands[0], workDType());
+    takesAtLeast(chained(UnitKind::Vector, static_cast<double>(ceilDiv(before, left)) + rounds)
+                 + chained(UnitKind::Crosslane, rounds));
+    const Status exchanged = demand(UnitKind::Crosslane, static_cast<double>(left) * rounds);
+    return exchanged ? instructions(UnitKind::Vector, left * static_cast<std::int64_t>(rounds))
+                     : exchanged;
 }
 
 Status CostModel::memory()
@@ -262,12 +331,25 @@ Status CostModel::memory()
                       static_cast<double>(std::max<std::int64_t>(1, moved.shape.elements())));
     }
     const auto filled = static_cast<double>(m_registers.inMemory(moved));
+    if (m_isInOrder && moved.shape.rank() > 1 && *operand(0).space == ir::MemorySpace::Hbm) {
+        if (Status status = relaid(filled); !status) {
+            return status;
+        }
+    }
     if (!stores || m_operation.code == OpCode::AddupdateScatter) {
         if (Status status = demand(UnitKind::Load, filled); !status) {
             return status;
         }
     }
     return stores ? demand(UnitKind::Store, filled) : Done{};
+}
+
+// Threads whose accesses of GMEM lie side by side do not have the elements that a product gives
+// them: they exchange what they have in shared memory.
+Status CostModel::relaid(double registers)
+{
+    const Status put = demand(UnitKind::Store, registers);
+    return put ? demand(UnitKind::Load, registers) : put;
 }
 
 Status CostModel::dot()
@@ -317,6 +399,10 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
     }
     m_cost.product = run;
     m_cost.flopsUnit = m_cost.demands.back().unit;
+    if (m_chip.multiprocessor) {
+        takesAtLeast(run->passes * cycles / static_cast<double>(instances)
+                     + m_chip.multiprocessor->productWaitCycles.value_or(0));
+    }
     m_cost.useful = Flops(2 * batch * m * n * k);
     m_cost.executed = Flops(2 * rowsPushed * unit->rows * unit->columns);
     if (unit->cyclesPerResult > 0) {

@@ -25,7 +25,7 @@ std::int64_t RegisterCounts::of(const Shape& shape, DType dtype) const
     const bool isPacked =
         unit != nullptr
         && std::find(unit->packed.begin(), unit->packed.end(), dtype) != unit->packed.end();
-    return filled(isPacked ? dtype : DType::F32, shape);
+    return filled(isPacked ? dtype : DType::F32, shape, copies(shape));
 }
 
 std::int64_t RegisterCounts::distinct(ir::ValueId value, DType dtype) const
@@ -36,13 +36,21 @@ std::int64_t RegisterCounts::distinct(ir::ValueId value, DType dtype) const
 
 std::int64_t RegisterCounts::inMemory(const ir::Type& type) const
 {
-    return filled(type.dtype, type.shape);
+    return filled(type.dtype, type.shape, 1);
 }
 
-std::int64_t RegisterCounts::filled(DType dtype, const Shape& shape) const
+// Of a GPU's values, what belongs to a whole row is in all of its threads.
+std::int64_t RegisterCounts::copies(const Shape& shape) const
+{
+    const bool isOfRows = shape.rank() == 1 || (shape.rank() > 1 && shape[shape.rank() - 1] == 1);
+    return m_chip.multiprocessor && !m_isAround && isOfRows ? kRowThreads : 1;
+}
+
+std::int64_t RegisterCounts::filled(DType dtype, const Shape& shape, std::int64_t copies) const
 {
     const Bytes bytes =
-        m_isAround ? compactBytes(dtype, shape, tile()) : paddedBytes(dtype, shape, tile());
+        (m_isAround ? compactBytes(dtype, shape, tile()) : paddedBytes(dtype, shape, tile()))
+        * copies;
     const Bytes one = m_chip.agents[static_cast<std::size_t>(m_agent)].registerBytes.value_or(
         m_chip.registerBytes);
     return ceilDiv(bytes.value(), one.value());

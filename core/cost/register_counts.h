@@ -8,6 +8,11 @@
 
 namespace pallascope::cost {
 
+// How many threads of a GPU have parts of the same row of a product's result (CUDA PTX ISA, the
+// fragments of wgmma and mma). Each of them has what belongs to the row as a whole, such as its
+// sum.
+inline constexpr std::int64_t kRowThreads = 4;
+
 class RegisterCounts
 {
 public:
@@ -33,7 +38,9 @@ public:
     [[nodiscard]] std::int64_t inMemory(const ir::Type& type) const;
 
 private:
-    [[nodiscard]] std::int64_t filled(DType dtype, const Shape& shape) const;
+    // In how many places each element is.
+    [[nodiscard]] std::int64_t copies(const Shape& shape) const;
+    [[nodiscard]] std::int64_t filled(DType dtype, const Shape& shape, std::int64_t copies) const;
 
     const ir::Program& m_program;
     const chip::Chip& m_chip;

@@ -1,6 +1,7 @@
 // Adds up what the operations of a segment demand, and places them on the units.
 #include "core/cost/segment.h"
 
+#include "core/cost/left_out.h"
 #include "core/cost/variation.h"
 
 #include <algorithm>
@@ -88,6 +89,26 @@ void place(const ir::Program& program, std::span<const ir::Operation* const> ope
     }
 }
 
+// The same for an agent of a GPU, which issues its instructions in order: while one unit has work,
+// its other units wait. Those of other agents do not.
+void placeInOrder(std::span<const ir::Operation* const> operations,
+                  const std::vector<OperationCost>& costs, const chip::Chip& chip, SegmentCost& out)
+{
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        const Cycles begin = out.cycles;
+        for (const Demand& demand : costs[i].demands) {
+            const bool issues =
+                chip.units[static_cast<std::size_t>(demand.unit)].kind == UnitKind::Scalar
+                && costs[i].demands.size() > 1;
+            out.places.push_back({demand.unit, operations[i]->id, out.cycles, demand.cycles});
+            out.cycles += issues ? Cycles(0) : demand.cycles;
+        }
+        out.cycles = std::max(out.cycles, begin + costs[i].chain);
+        out.operations.push_back(operations[i]->id);
+        out.retire.push_back(out.cycles);
+    }
+}
+
 void addProduct(const MatrixRun& run, Flops flops, std::vector<Products>& products)
 {
     const auto same = std::find_if(products.begin(), products.end(),
@@ -142,8 +163,15 @@ Result<SegmentCost> segmentCost(const ir::Program& program,
     result.executed.assign(chip.units.size(), Flops(0));
     std::vector<OperationCost> costs;
     Variation variation(program);
+    const bool isInOrder = chip.multiprocessor && !runner.isAround;
+    const std::optional<LeftOut> leftOut =
+        isInOrder ? std::optional<LeftOut>(std::in_place, program, operations, chip) : std::nullopt;
     for (const ir::Operation* operation : operations) {
         variation.add(*operation);
+        if (leftOut && leftOut->has(*operation)) {
+            costs.emplace_back();
+            continue;
+        }
         Result<OperationCost> cost = operationCost(program, *operation, chip, runner, &variation);
         if (!cost) {
             return cost.error();
@@ -158,7 +186,11 @@ Result<SegmentCost> segmentCost(const ir::Program& program,
         result.transcendentals += cost->transcendentals;
         costs.push_back(std::move(*cost));
     }
-    place(program, operations, costs, chip, result);
+    if (isInOrder) {
+        placeInOrder(operations, costs, chip, result);
+    } else {
+        place(program, operations, costs, chip, result);
+    }
     result.clock = chip.agents[static_cast<std::size_t>(runner.agent)].clock;
     constexpr double kLongest = 2e6; // s; below half of the longest run, 2^62 ps
     if (toSeconds(result.cycles, result.clock).value() > kLongest) {

@@ -30,6 +30,9 @@ struct OperationCost
     Flops executed;              // with tile padding
     std::int64_t transcendentals = 0;
     std::optional<MatrixRun> product; // only for operations of the matrix unit
+    // How long it takes at least, however fast the units are: instructions in it wait for each
+    // other. Only on a GPU.
+    Cycles chain;
 };
 
 // The agent or agents that run operations.

@@ -69,8 +69,8 @@ TEST(Multiprocessor, isRead)
     EXPECT_EQ(sm.l2Usable, Bytes(34 << 20));
     EXPECT_EQ(sm.copyCycles, 105);
     EXPECT_EQ(sm.productWaitCycles, 60);
-    EXPECT_EQ(sm.arriveCycles, 24);
-    EXPECT_EQ(sm.waitCycles, 99);
+    EXPECT_EQ(sm.arriveCycles, 2);
+    EXPECT_EQ(sm.waitCycles, 121);
     EXPECT_EQ(sm.boostClock, Hertz(1'980'000'000));
     EXPECT_EQ(sm.sustainedClock, Hertz(1'755'000'000));
 }

@@ -10,13 +10,15 @@ namespace pallascope::cost_test {
 
 namespace {
 
-// The cycles of each unit, by name, of all operations with this code in a core_map whose body gets
-// f32[64,128] in shared memory.
-std::map<std::string, std::int64_t> cyclesOf(ir::OpCode code,
-                                             const std::function<void(const pl::Ref&)>& body)
+chip::Chip gpu(const char* name)
 {
-    const chip::Chip h100 = chip::parse(chip::chipText("h100_sxm"), "h100_sxm.json").value();
-    const Result<ir::Program> program =
+    return chip::parse(chip::chipText(name), std::string(name) + ".json").value();
+}
+
+// A core_map whose body gets f32[64,128] in shared memory.
+ir::Program programOf(const std::function<void(const pl::Ref&)>& body)
+{
+    Result<ir::Program> program =
         pl::kernel("blocks", {pl::out("out", kF32, {64, 128})}, [&](const pl::Ref&) {
             pl::coreMap("wg", 1, [&] {
                 pl::runScoped({{"tile", kF32, {64, 128}, ir::MemorySpace::Smem}},
@@ -27,12 +29,39 @@ std::map<std::string, std::int64_t> cyclesOf(ir::OpCode code,
             });
         });
     EXPECT_TRUE(program) << (program ? "" : program.error().message);
+    return std::move(*program);
+}
+
+// How long all operations of the body but loads and stores take as one segment.
+std::int64_t lastingOf(const std::function<void(const pl::Ref&)>& body,
+                       const char* name = "h100_sxm")
+{
+    const ir::Program program = programOf(body);
+    std::vector<const ir::Operation*> operations;
+    ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
+        const bool isStore = operation.code == ir::OpCode::Swap;
+        if (!ir::endsSegment(operation.code) && !isStore) {
+            operations.push_back(&operation);
+        }
+    });
+    const auto cost = cost::segmentCost(program, operations, gpu(name));
+    EXPECT_TRUE(cost) << (cost ? "" : cost.error().message);
+    return cost->cycles.value();
+}
+
+// The cycles of each unit, by name, of all operations with this code in a core_map whose body gets
+// f32[64,128] in shared memory.
+std::map<std::string, std::int64_t> cyclesOf(ir::OpCode code,
+                                             const std::function<void(const pl::Ref&)>& body)
+{
+    const chip::Chip h100 = gpu("h100_sxm");
+    const ir::Program program = programOf(body);
     std::map<std::string, std::int64_t> cycles;
-    ir::forEachOperation(program->body, [&](const ir::Operation& operation) {
+    ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
         if (operation.code != code) {
             return;
         }
-        const auto cost = cost::operationCost(*program, operation, h100);
+        const auto cost = cost::operationCost(program, operation, h100);
         EXPECT_TRUE(cost) << (cost ? "" : cost.error().message);
         for (const cost::Demand& demand : cost->demands) {
             cycles[h100.units[static_cast<std::size_t>(demand.unit)].name] += demand.cycles.value();
@@ -43,24 +72,29 @@ std::map<std::string, std::int64_t> cyclesOf(ir::OpCode code,
 
 using UnitCycles = std::map<std::string, std::int64_t>;
 
-constexpr std::int64_t kElements = 64 * 128;
+constexpr std::int64_t kElements = 64 * 128, kRegisters = kElements / 128;
+constexpr std::int64_t kLoad = 4 * kRegisters; // cycles to load the tile
 
 } // namespace
 
 TEST(GpuCost, ofSharedMemoryIsThatOfItsBytes)
 {
     const auto copy = [](const pl::Ref& tile) { tile[pl::all] = tile[pl::all] + 1.0; };
-    EXPECT_EQ(cyclesOf(ir::OpCode::Get, copy), (UnitCycles{{"load", kElements * 4 / 128}}));
-    EXPECT_EQ(cyclesOf(ir::OpCode::Swap, copy), (UnitCycles{{"store", kElements * 4 / 128}}));
-    EXPECT_EQ(cyclesOf(ir::OpCode::Add, copy), (UnitCycles{{"FP32", kElements / 128}}));
+    EXPECT_EQ(cyclesOf(ir::OpCode::Get, copy),
+              (UnitCycles{{"load", kLoad}, {"issue", kRegisters}}));
+    EXPECT_EQ(cyclesOf(ir::OpCode::Swap, copy),
+              (UnitCycles{{"store", kLoad}, {"issue", kRegisters}}));
+    EXPECT_EQ(cyclesOf(ir::OpCode::Add, copy),
+              (UnitCycles{{"FP32", kRegisters}, {"issue", kRegisters}}));
 }
 
 // exp(x) is exp2(x * log2(e)).
 TEST(GpuCost, ofAnExponentialIsThatOfSpecialFunctions)
 {
     const auto body = [](const pl::Ref& tile) { tile[pl::all] = pl::exp(tile[pl::all]); };
-    EXPECT_EQ(cyclesOf(ir::OpCode::Exp, body),
-              (UnitCycles{{"FP32", kElements / 128}, {"SFU", kElements / 16}}));
+    EXPECT_EQ(
+        cyclesOf(ir::OpCode::Exp, body),
+        (UnitCycles{{"FP32", kRegisters}, {"SFU", kElements / 16}, {"issue", 2 * kRegisters}}));
 }
 
 TEST(GpuCost, ofAProductIsTheRateOfTheTensorCore)
@@ -71,6 +105,67 @@ TEST(GpuCost, ofAProductIsTheRateOfTheTensorCore)
     };
     EXPECT_EQ(cyclesOf(ir::OpCode::DotGeneral, body),
               (UnitCycles{{"TC", 2 * kElements * 128 / 4096}}));
+}
+
+// A warp issues in order: while the special functions are busy, its additions wait.
+TEST(GpuCost, ofASegmentIsTheSumOfItsUnits)
+{
+    EXPECT_EQ(lastingOf([](const pl::Ref& tile) { tile[pl::all] = tile[pl::all] + 2.0; }),
+              kLoad + kRegisters);
+    EXPECT_EQ(lastingOf([](const pl::Ref& tile) { tile[pl::all] = pl::exp(tile[pl::all] + 2.0); }),
+              kLoad + kRegisters + kRegisters + 8 * kRegisters);
+}
+
+// A thread has 32 elements of each of two rows. It combines them one after the other, 4 cycles
+// each, then with those of the 3 other threads of the row in 2 rounds of a shuffle, 24 cycles each.
+TEST(GpuCost, ofARowsSumIsThatOfItsChain)
+{
+    const auto body = [](const pl::Ref& tile) {
+        const pl::Value sums = pl::reduce(ir::OpCode::ReduceSum, tile[pl::all], {1});
+        tile[pl::all] = pl::broadcastTo(sums, {64, 128}, {0});
+    };
+    EXPECT_EQ(cyclesOf(ir::OpCode::ReduceSum, body),
+              (UnitCycles{{"FP32", kRegisters + 2 * 2},
+                          {"SHFL", 2 * 2 * 4},
+                          {"issue", kRegisters + 2 * 2 + 2 * 2}}));
+    EXPECT_EQ(lastingOf(body), kLoad + (32 + 2) * 4 + 2 * 24);
+}
+
+// What belongs to a row is in all 4 threads that have parts of it: 64 numbers fill 2 registers.
+TEST(GpuCost, ofWhatARowHasIsThatOfItsCopies)
+{
+    const auto body = [](const pl::Ref& tile) {
+        const pl::Value sums = pl::reduce(ir::OpCode::ReduceSum, tile[pl::all], {1}) + 2.0;
+        tile[pl::all] = pl::broadcastTo(sums, {64, 128}, {0});
+    };
+    EXPECT_EQ(cyclesOf(ir::OpCode::Add, body), (UnitCycles{{"FP32", 2}, {"issue", 2}}));
+}
+
+// There is a branch in the division of each register: 6 instructions of 4 cycles and one of 14 wait
+// for each other.
+TEST(GpuCost, ofDivisionsIsThatOfOneAfterTheOther)
+{
+    const auto body = [](const pl::Ref& tile) { tile[pl::all] = 2.0 / tile[pl::all]; };
+    EXPECT_EQ(lastingOf(body), kLoad + kRegisters * (6 * 4 + 14));
+}
+
+// The tensor core of an H100 reads the right operand from shared memory and adds to the sum that is
+// there; that of an A100 gets it loaded. A multiplication by one is no instruction.
+TEST(GpuCost, isNoneForWhatProductsDoThemselves)
+{
+    const auto body = [](bool scales, bool adds) {
+        return [scales, adds](const pl::Ref& tile) {
+            const pl::Value loaded = tile[pl::all].load();
+            const pl::Value right = scales ? loaded * 1.0 : loaded;
+            const pl::Value left = pl::full({64, 64}, 3, kF32),
+                            product = pl::dot(left, right, kF32);
+            tile[pl::all] = adds ? product + pl::full({64, 128}, 5, kF32) : product;
+        };
+    };
+    const std::int64_t plain = lastingOf(body(false, false));
+    EXPECT_EQ(plain, 2 * 64 * 64 * 128 / 2048 + 60); // and the wait for it
+    EXPECT_EQ(lastingOf(body(true, true)), plain);
+    EXPECT_EQ(lastingOf(body(false, false), "a100_80"), kLoad + 2 * 64 * 64 * 128 / 1024);
 }
 
 } // namespace pallascope::cost_test

@@ -104,7 +104,7 @@ void Barriers::wait(const ir::Operation& operation)
         addWaiter(barrier, agent.id);
     } else {
         pass(barrier, agent, waiting);
-        agent.time += m_times.wait;
+        agent.time += m_times.look;
     }
 }
 

@@ -1,6 +1,7 @@
 #include "core/machine/parts/core_maps.h"
 
 #include "core/ir/mesh.h"
+#include "core/machine/parts/sync_times.h"
 
 #include <algorithm>
 
@@ -15,6 +16,7 @@ CoreMaps::CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched
     , m_dispatched(dispatched)
     , m_agents(agents)
     , m_semaphores(semaphores)
+    , m_blockStart(syncTimes(context.prepared.chip).blockStart)
 {}
 
 Agent& CoreMaps::coreOf(const Agent& agent, std::int32_t core)
@@ -129,6 +131,7 @@ void CoreMaps::joinCores(const CoresFrame& frame)
         return; // another place may be free before this one
     }
     if (m_dispatched[static_cast<std::size_t>(m_turn.agent().device)] < ir::sizeOf(mesh.grid)) {
+        m_turn.agent().time += m_blockStart; // the launch covers that of a place's first block
         dispatch(item);
         return;
     }

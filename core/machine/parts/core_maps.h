@@ -42,6 +42,7 @@ private:
     std::vector<std::int32_t>& m_dispatched;
     Agents& m_agents;
     Semaphores& m_semaphores;
+    Picoseconds m_blockStart;
 };
 
 } // namespace pallascope::machine

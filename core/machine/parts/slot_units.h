@@ -1,5 +1,4 @@
-// Units that the agents of a slot share, as the warpgroups of an SM do. They are served in the
-// order in which segments ask for them.
+// Units that the agents of a slot share, as the warpgroups of an SM do.
 #pragma once
 
 #include "core/machine/parts/agents.h"
@@ -18,6 +17,8 @@ public:
     void reserve(const PlanItem& segment);
 
 private:
+    [[nodiscard]] std::int64_t othersAt(const Agent& agent) const;
+
     const Prepared& m_prepared;
     Turn& m_turn;
     SlotUnitTimes& m_times;

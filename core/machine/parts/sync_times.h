@@ -14,6 +14,8 @@ struct SyncTimes
 {
     Picoseconds arrival;     // an arrival at a barrier
     Picoseconds wait;        // a wait at a barrier, after its phase is complete
+    Picoseconds look;        // one whose phase was complete before
+    Picoseconds blockStart;  // from the end of a block to the first operation of the next
     Picoseconds productWait; // a wait for products, after they have ended
 };
 
@@ -28,8 +30,14 @@ struct SyncTimes
         return toPicoseconds(Cycles(static_cast<std::int64_t>(std::llround(cycles))),
                              chip.agents.front().clock);
     };
-    return {timeOf(sm.arriveCycles), timeOf(sm.waitCycles),
-            timeOf(sm.productWaitCycles.value_or(0))};
+    double start = 0;
+    if (const auto known = chip.operations.find("core_map"); known != chip.operations.end()) {
+        for (const chip::Instructions& part : known->second) {
+            start += part.count;
+        }
+    }
+    return {timeOf(sm.arriveCycles), timeOf(sm.waitCycles), timeOf(sm.sharedLoadCycles),
+            timeOf(start), timeOf(sm.productWaitCycles.value_or(0))};
 }
 
 } // namespace pallascope::machine

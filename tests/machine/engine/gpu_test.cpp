@@ -265,7 +265,8 @@ TEST(Gpu, aPhaseThatNobodyWaitsForAndOneThatStaysOpenAreFound)
 }
 
 // A warpgroup that arrives at a barrier of its own and waits for it finds the phase complete: each
-// round takes an arrival and a wait, as the chip file says (arrive_cycles, wait_cycles).
+// round takes an arrival and a load from shared memory, as the chip file says (arrive_cycles,
+// shared_load_cycles).
 TEST(Gpu, arrivalsAndWaitsTakeTheirCycles)
 {
     const auto timeOf = [](std::int64_t rounds) {
@@ -285,7 +286,7 @@ TEST(Gpu, arrivalsAndWaitsTakeTheirCycles)
         return runOnGpu(program, {}).trace->end();
     };
     const chip::Chip chip = h100();
-    const double cycles = chip.multiprocessor->arriveCycles + chip.multiprocessor->waitCycles;
+    const double cycles = chip.multiprocessor->arriveCycles + chip.multiprocessor->sharedLoadCycles;
     const double expected = 100 * cycles / static_cast<double>(chip.agents[0].clock.value()) * 1e12;
     const double took = static_cast<double>((timeOf(150) - timeOf(50)).value());
     EXPECT_GE(took, expected);
