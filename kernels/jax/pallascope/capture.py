@@ -163,8 +163,9 @@ def _traced(fn: Callable[..., Any], shapes: Any, chip: str, cores: int, mesh: An
             with (tracing.tracing_for(chip, cores, mesh, whole),
                   debug_infos.noted_by(lambda of, *given: (source_of(of), names_of(of, *given)))):
                 closed = jax.make_jaxpr(fn)(*shapes)
-                outer = Function(Walk(table.RULES), cores, names_of_constants(fn),
-                                 is_tpu=not chips.is_gpu(chip))
+                walk = Walk(table.RULES)
+                walk.multiplies_from_shared = chips.multiplies_from_shared(chip)
+                outer = Function(walk, cores, names_of_constants(fn), is_tpu=not chips.is_gpu(chip))
                 jaxpr, _ = jaxprs.open_jaxpr(closed)
                 body = outer.run(closed, _argument_names(fn, shapes, jaxpr), donated)
         except Exception:

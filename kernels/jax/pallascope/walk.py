@@ -71,6 +71,9 @@ class Walk:
         self.program_axes: list[int] = []
         self.grid_sizes: list[int] = []
         self.stages = 1  # of the pipelines that Triton makes of loops
+        # Whether the tensor core of a GPU reads operands from shared memory by itself, while the
+        # program goes on.
+        self.multiplies_from_shared = False
         self.given: dict[int, Rule] = {}  # rules of single equations, by their id()
         self.guard: int | None = None  # whether the current branch of an index map is taken
         self._jaxpr: Any = None  # which is walked

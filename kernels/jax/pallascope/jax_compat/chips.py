@@ -28,6 +28,11 @@ def chip_named(name: str) -> str:
     return found
 
 
+def multiplies_from_shared(chip: str) -> bool:
+    """Returns whether the chip is a GPU with wgmma or tcgen05."""
+    return is_gpu(chip) and gpu_chips.GPUS[chip].compute_capability >= (9, 0)
+
+
 def is_gpu(chip: str) -> bool:
     return chip in gpu_chips.GPUS
 

@@ -1,8 +1,9 @@
 """Loops of Triton kernels whose loads of GMEM the compiler starts early (num_stages).
 
 Triton does this itself, behind JAX: in a loop with products, loads that products need become copies
-into SMEM, of which stages - 1 are under way. Here such a loop gets these copies, a slot of SMEM for
-each and a barrier to wait for them.
+into SMEM, of which stages - 1 are under way. Here such a loop gets these copies, slots of SMEM for
+them and a barrier to wait for each. Where products read their operands from SMEM by themselves, a
+slot is still in use when the next copies start, so there is one slot more.
 """
 
 from __future__ import annotations
@@ -179,7 +180,7 @@ def _round(walk: Walk, stages: Stages, counter: int, slot: int, flag: int | None
 
 def _staged(walk: Walk, loop: Loop, loads: list[Any], results: list[Type],
             emit: Callable[[Stages], list[int]]) -> list[int]:
-    builder, count = walk.builder, walk.stages - 1
+    builder, count = walk.builder, walk.stages - (not walk.multiplies_from_shared)
     types_ = [walk.type_of(eqn.outvars[0]) for eqn in loads]
     slots = [builder.value(Type(kind.dtype, (count, *kind.shape), "smem"), "stages")
              for kind in types_]
