@@ -7,17 +7,64 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
+#include <string_view>
+#include <utility>
 
 namespace pallascope::app {
+
+namespace {
+
+// An embedded chip, read when it is first asked for, by any thread: a run needs one of many.
+class Embedded
+{
+public:
+    [[nodiscard]] const chip::Chip& read(const resources::EmbeddedFile& file)
+    {
+        std::call_once(m_once, [&] {
+            Result<chip::Chip> chip = chip::parse(file.text, file.name);
+            PALLASCOPE_CHECK(chip.has_value());
+            m_chip = std::move(*chip);
+        });
+        return m_chip;
+    }
+
+private:
+    std::once_flag m_once;
+    chip::Chip m_chip;
+};
+
+const chip::Chip& embedded(std::size_t number)
+{
+    static std::vector<Embedded> chips(resources::chipFiles().size());
+    return chips[number].read(resources::chipFiles()[number]);
+}
+
+// The chip with this name or alias, or null.
+const chip::Chip* builtIn(const std::string& name)
+{
+    const std::string quoted = '"' + name + '"';
+    for (std::size_t i = 0; i < resources::chipFiles().size(); ++i) {
+        if (resources::chipFiles()[i].text.find(quoted) == std::string_view::npos) {
+            continue; // its name and aliases are in its text
+        }
+        const chip::Chip& chip = embedded(i);
+        if (chip.name == name
+            || std::find(chip.aliases.begin(), chip.aliases.end(), name) != chip.aliases.end()) {
+            return &chip;
+        }
+    }
+    return nullptr;
+}
+
+} // namespace
 
 const std::vector<chip::Chip>& builtInChips()
 {
     static const std::vector<chip::Chip> kChips = [] {
         std::vector<chip::Chip> chips;
-        for (const resources::EmbeddedFile& file : resources::chipFiles()) {
-            Result<chip::Chip> chip = chip::parse(file.text, file.name);
-            PALLASCOPE_CHECK(chip.has_value());
-            chips.push_back(std::move(*chip));
+        for (std::size_t i = 0; i < resources::chipFiles().size(); ++i) {
+            chips.push_back(embedded(i));
         }
         // TPUs first: what is built in is for them.
         std::stable_partition(chips.begin(), chips.end(),
@@ -28,18 +75,6 @@ const std::vector<chip::Chip>& builtInChips()
 }
 
 namespace {
-
-// The chip with this name or alias, or null.
-const chip::Chip* builtIn(const std::string& name)
-{
-    const auto found =
-        std::find_if(builtInChips().begin(), builtInChips().end(), [&](const chip::Chip& chip) {
-            return chip.name == name
-                   || std::find(chip.aliases.begin(), chip.aliases.end(), name)
-                          != chip.aliases.end();
-        });
-    return found == builtInChips().end() ? nullptr : &*found;
-}
 
 std::string builtInNames()
 {
