@@ -96,13 +96,16 @@ void placeInOrder(std::span<const ir::Operation* const> operations,
 {
     for (std::size_t i = 0; i < operations.size(); ++i) {
         const Cycles begin = out.cycles;
+        Cycles issued = begin; // when the schedulers have issued what came so far
         for (const Demand& demand : costs[i].demands) {
             const bool issues =
-                chip.units[static_cast<std::size_t>(demand.unit)].kind == UnitKind::Scalar
-                && costs[i].demands.size() > 1;
-            out.places.push_back({demand.unit, operations[i]->id, out.cycles, demand.cycles});
+                chip.units[static_cast<std::size_t>(demand.unit)].kind == UnitKind::Scalar;
+            const Cycles from = issues ? std::max(out.cycles, issued) : out.cycles;
+            out.places.push_back({demand.unit, operations[i]->id, from, demand.cycles});
+            issued = issues ? from + demand.cycles : issued;
             out.cycles += issues ? Cycles(0) : demand.cycles;
         }
+        out.cycles = std::max(out.cycles, issued);
         out.cycles = std::max(out.cycles, begin + costs[i].chain);
         out.operations.push_back(operations[i]->id);
         out.retire.push_back(out.cycles);
