@@ -105,8 +105,9 @@ def run(row, folder, program, limit_s):
     except ValueError:
         return {"stage": "run", "reason": (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1],
                 "run_s": seconds}
-    if report["error"] or report["time_s"] is None:
-        return {"stage": "run", "reason": str(report["error"]), "run_s": seconds}
+    if report["error"] or report.get("time_s") is None:
+        reason = report["error"] or f"needs {report.get('vmem_bytes')} bytes of shared memory"
+        return {"stage": "run", "reason": reason, "run_s": seconds}
     for finding in report["findings"]:
         if any(stop in json.dumps(finding) for stop in kit.STOPS):
             return {"stage": "stopped", "reason": json.dumps(finding), "run_s": seconds}
