@@ -51,6 +51,11 @@ void parseShared(const Node& node, Bytes shared, Multiprocessor& sm)
     sm.sharedGranule = Bytes(node["shared_granule"].whole(shared.value(), "bytes"));
     sm.sharedBytesPerCycle = node["shared_bytes_per_cycle"].rate("bytes");
     sm.sharedLoadCycles = node["shared_load_cycles"].atLeastZero("cycles");
+    const auto rate = [&](const std::string& key) -> std::optional<double> {
+        return node.has(key) ? std::optional(node[key].rate("bytes")) : std::nullopt;
+    };
+    sm.tensorLoadBytesPerCycle = rate("tensor_load_bytes_per_cycle");
+    sm.tensorStoreBytesPerCycle = rate("tensor_store_bytes_per_cycle");
 }
 
 void parseClusters(const Node& node, Multiprocessor& sm)

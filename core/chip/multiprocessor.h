@@ -43,6 +43,8 @@ struct Multiprocessor
     std::optional<double> copyCycles, productWaitCycles;
     double arriveCycles = 0, waitCycles = 0, sharedLoadCycles = 0;
     double sharedBytesPerCycle = 0;   // what shared memory gives to loads or to products
+    // What tensor memory gives to loads and takes from stores. Absent where there is none.
+    std::optional<double> tensorLoadBytesPerCycle, tensorStoreBytesPerCycle;
     Hertz boostClock, sustainedClock; // which of them counts is the agents' clock
 
     [[nodiscard]] std::int64_t warps() const { return threads / kWarpThreads; }

@@ -2,6 +2,7 @@
 
 #include "core/base/format.h"
 #include "core/base/shape.h"
+#include "core/cost/tensor_memory.h"
 #include "core/ir/mesh.h"
 
 #include <algorithm>
@@ -59,7 +60,8 @@ Need needOfScope(const ir::Program& program, const ir::Operation& scope)
     for (std::size_t i = 0; i < refs.size(); ++i) {
         const ir::Type& type = program.type(refs[i]);
         if (*type.space == ir::MemorySpace::Smem) {
-            const Bytes bytes(alignTo(packedBytes(type.dtype, type.shape.elements()).value(),
+            const std::int64_t blocks = params == nullptr ? 1 : params->blocks;
+            const Bytes bytes(alignTo(packedBytes(type.dtype, type.shape.elements() / blocks).value(),
                                       kSharedGranule.value()));
             const bool isMember =
                 params != nullptr && i < params->unions.size() && params->unions[i] > 0;
@@ -68,7 +70,8 @@ Need needOfScope(const ir::Program& program, const ir::Operation& scope)
                    && (params == nullptr || !params->named)) {
             const std::int64_t arrivals =
                 params != nullptr && i < params->arrivals.size() ? params->arrivals[i] : 0;
-            ++need.barriers[{arrivals, type.shape.elements()}];
+            const std::int64_t blocks = params == nullptr ? 1 : params->blocks;
+            ++need.barriers[{arrivals, type.shape.elements() / blocks}];
         }
     }
     for (const auto& [number, groups] : unions) {
@@ -134,6 +137,23 @@ std::int64_t threadsOf(const ir::CoreMapParams& mesh)
     return std::int64_t{mesh.cores} * mesh.threads;
 }
 
+namespace {
+
+// Blocks of an SM share its TMEM.
+void limitByTensorMemory(const ir::Program& program, const ir::Operation& coreMap,
+                         const chip::Chip& chip, std::int64_t& blocks)
+{
+    const std::int64_t columns = blockColumns(program, coreMap.regions[0]);
+    const std::optional<std::int32_t> memory = chip.memoryIndex("TMEM");
+    if (columns > 0 && memory) {
+        const Bytes all = chip.memories[static_cast<std::size_t>(*memory)].bytes;
+        const std::int64_t fit = all.value() / (columns * kTensorColumnBytes);
+        blocks = std::min(blocks, std::max<std::int64_t>(1, fit));
+    }
+}
+
+} // namespace
+
 std::vector<BlockGrid> blockGrids(const ir::Program& program, const chip::Chip& chip,
                                   std::optional<std::int64_t> registers)
 {
@@ -151,8 +171,11 @@ std::vector<BlockGrid> blockGrids(const ir::Program& program, const chip::Chip& 
         grid.warpsAtMost = sm.warps();
         grid.block.shared = grid.shared.total();
         grid.occupancy = occupancy(grid.block, sm);
-        grid.blocks = ir::sizeOf(mesh.grid);
-        grid.waves = waves(grid.blocks, chip.agents.front().slots, grid.occupancy.blocks);
+        limitByTensorMemory(program, *coreMap, chip, grid.occupancy.blocks);
+        const std::int64_t cluster = ir::sizeOf(mesh.cluster);
+        grid.blocks = ir::sizeOf(mesh.grid) * cluster;
+        grid.waves = waves(grid.blocks, chip.agents.front().slots / cluster * cluster,
+                           grid.occupancy.blocks);
         grids.push_back(std::move(grid));
     }
     return grids;

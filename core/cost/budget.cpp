@@ -4,11 +4,13 @@
 #include "core/base/format.h"
 #include "core/cost/segment.h"
 #include "core/cost/target.h"
+#include "core/cost/tensor_memory.h"
 #include "core/cost/tiling.h"
 #include "core/ir/pipeline_facts.h"
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 
 namespace pallascope::cost {
 
@@ -69,6 +71,37 @@ bool findAround(const ir::Region& region, const ir::Operation& inner, Around& ar
     return false;
 }
 
+// How many blocks of a cluster share a ref, where several do.
+using SharingBlocks = std::map<std::int32_t, std::int64_t>;
+
+SharingBlocks sharingBlocks(const ir::Program& program)
+{
+    SharingBlocks blocks;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        const auto* scope = std::get_if<ir::ScopedParams>(&operation.params);
+        if (scope != nullptr && scope->blocks > 1) {
+            for (const ir::ValueId ref : operation.regions[0].arguments) {
+                blocks[ref.index] = scope->blocks;
+            }
+        }
+    });
+    return blocks;
+}
+
+// What one block takes of a memory for a ref.
+Bytes bytesOf(const ir::Program& program, ir::ValueId ref, const SharingBlocks& sharing,
+              std::int32_t memory, const chip::Chip& chip)
+{
+    const ir::Type& type = program.type(ref);
+    const auto shared = sharing.find(ref.index);
+    const std::int64_t blocks = shared == sharing.end() ? 1 : shared->second;
+    if (type.space == ir::MemorySpace::Tmem) {
+        return Bytes(tensorColumns(type.dtype, type.shape) * kTensorColumnBytes / blocks);
+    }
+    const auto& tile = chip.memories[static_cast<std::size_t>(memory)].tile;
+    return Bytes(paddedBytes(type.dtype, type.shape, tile).value() / blocks);
+}
+
 // Scopes that follow each other reuse the same bytes, so only the chain of nested scopes that
 // needs most counts.
 std::vector<ir::ValueId> largestScopes(const ir::Program& program, const ir::Region& region,
@@ -89,9 +122,8 @@ std::vector<ir::ValueId> largestScopes(const ir::Program& program, const ir::Reg
                     continue;
                 }
                 const Result<std::int32_t> memory = memoryOf(*type.space, chip);
-                sum += paddedBytes(type.dtype, type.shape,
-                                   memory ? chip.memories[static_cast<std::size_t>(*memory)].tile
-                                          : std::vector<std::int64_t>{});
+                sum += memory ? bytesOf(program, ref, {}, *memory, chip)
+                              : paddedBytes(type.dtype, type.shape, {});
             }
             if (sum > most) {
                 most = sum;
@@ -137,6 +169,7 @@ public:
     Adder(const ir::Program& program, const chip::Chip& chip)
         : m_program(program)
         , m_chip(chip)
+        , m_blocks(sharingBlocks(program))
     {}
 
     Budget budget;
@@ -154,9 +187,8 @@ public:
             status = memory.error();
             return;
         }
-        const auto& tile = m_chip.memories[static_cast<std::size_t>(*memory)].tile;
         budget.entries.push_back({m_program.value(ref).name, ref, false, scratch, *memory, slots,
-                                  paddedBytes(type.dtype, type.shape, tile)});
+                                  bytesOf(m_program, ref, m_blocks, *memory, m_chip)});
     }
 
     void addPipeline(const ir::Operation& pipeline)
@@ -189,6 +221,7 @@ public:
 private:
     const ir::Program& m_program;
     const chip::Chip& m_chip;
+    SharingBlocks m_blocks;
 };
 
 } // namespace

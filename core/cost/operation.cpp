@@ -78,7 +78,9 @@ private:
     [[nodiscard]] Status acrossThreads(std::int64_t left);
     [[nodiscard]] Status memory();
     [[nodiscard]] Status relaid(double registers);
+    [[nodiscard]] double tensorShare(bool stores) const;
     [[nodiscard]] Status dot();
+    [[nodiscard]] Status tensorProduct();
     [[nodiscard]] Status matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
                                     std::int64_t k, std::int64_t instances);
 
@@ -320,6 +322,17 @@ Status CostModel::acrossThreads(std::int64_t left)
                      : exchanged;
 }
 
+// TMEM moves a register in another time than SMEM. Returns how many times as long that takes.
+double CostModel::tensorShare(bool stores) const
+{
+    if (*operand(0).space != ir::MemorySpace::Tmem || !m_chip.multiprocessor) {
+        return 1;
+    }
+    const chip::Multiprocessor& sm = *m_chip.multiprocessor;
+    const auto& rate = stores ? sm.tensorStoreBytesPerCycle : sm.tensorLoadBytesPerCycle;
+    return rate ? sm.sharedBytesPerCycle / *rate : 1;
+}
+
 Status CostModel::memory()
 {
     const bool stores = ir::storesInto(m_operation.code);
@@ -330,7 +343,7 @@ Status CostModel::memory()
         return demand(UnitKind::Scalar,
                       static_cast<double>(std::max<std::int64_t>(1, moved.shape.elements())));
     }
-    const auto filled = static_cast<double>(m_registers.inMemory(moved));
+    const auto filled = static_cast<double>(m_registers.inMemory(moved)) * tensorShare(stores);
     if (m_isInOrder && moved.shape.rank() > 1 && *operand(0).space == ir::MemorySpace::Hbm) {
         if (Status status = relaid(filled); !status) {
             return status;
@@ -413,6 +426,28 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
     return Done{};
 }
 
+// A product of the tensor core takes as long as its work, or as its operands in SMEM take to be
+// read. Of a pair of blocks each SM has its rows of the sum and half of the right operand.
+Status CostModel::tensorProduct()
+{
+    const ir::Type &lhs = operand(1), &rhs = operand(2);
+    if (Status status =
+            matrixWork(1, lhs.shape[0], operand(0).shape[1], rhs.shape[0], 1);
+        !status || !m_chip.multiprocessor) {
+        return status;
+    }
+    Bytes read = packedBytes(rhs.dtype, rhs.shape.elements());
+    if (lhs.space == ir::MemorySpace::Smem) {
+        read += packedBytes(lhs.dtype, lhs.shape.elements());
+    }
+    const double rate = m_chip.multiprocessor->sharedBytesPerCycle;
+    const auto cycles = static_cast<std::int64_t>(
+        std::ceil(static_cast<double>(read.value()) / rate * m_share));
+    Cycles& work = m_cost.demands.front().cycles;
+    work = std::max(work, Cycles(cycles));
+    return Done{};
+}
+
 Result<OperationCost> CostModel::run()
 {
     Status status = Done{};
@@ -456,7 +491,10 @@ Result<OperationCost> CostModel::run()
         status = dot();
         break;
     case OpKind::Request: // uses one instance
-        status = matrixWork(1, operand(1).shape[0], operand(2).shape[1], operand(2).shape[0], 1);
+        status = m_operation.code == OpCode::Tcgen05Mma
+                     ? tensorProduct()
+                     : matrixWork(1, operand(1).shape[0], operand(2).shape[1],
+                                  operand(2).shape[0], 1);
         break;
     case OpKind::Sync: // only the start of a copy, the last operation of its segment
         PALLASCOPE_CHECK(ir::startsCopy(m_operation.code));

@@ -19,7 +19,7 @@ namespace pallascope::ir {
 [[nodiscard]] constexpr bool isLoadable(MemorySpace space)
 {
     return space == MemorySpace::Vmem || space == MemorySpace::Smem
-           || space == MemorySpace::TileSpmem;
+           || space == MemorySpace::TileSpmem || space == MemorySpace::Tmem;
 }
 
 // HBM. Only fusions load from it and store to it; kernels copy.
@@ -28,8 +28,8 @@ namespace pallascope::ir {
     return space == MemorySpace::Hbm || space == MemorySpace::Any;
 }
 
-inline constexpr const char* kNotLoadable = ": loads and stores work on refs to vmem, tilespmem "
-                                            "and smem, other memory only through copies.";
+inline constexpr const char* kNotLoadable = ": loads and stores work on refs to vmem, tilespmem, "
+                                            "smem and tmem, other memory only through copies.";
 
 // The shape that an indexer selects; an axis indexed by an integer is dropped.
 [[nodiscard]] Shape indexedShape(const IndexerParams& indexer);

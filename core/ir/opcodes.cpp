@@ -15,8 +15,8 @@ namespace {
 namespace table {
 
 using operand_rules::accumulated, operand_rules::copied, operand_rules::multiplied,
-    operand_rules::none, operand_rules::pipelined, operand_rules::queued, operand_rules::roles,
-    operand_rules::rolesBy;
+    operand_rules::claimed, operand_rules::none, operand_rules::pipelined, operand_rules::queued,
+    operand_rules::roles, operand_rules::rolesBy, operand_rules::tensorProduct;
 using enum OperandRole;
 
 constexpr std::array kTable{

@@ -49,6 +49,23 @@ OperandRole multiplied(const Operation& product, std::size_t operand)
     return roleAt(isValue ? roles(Updated, Value, Read) : roles(Updated, Read, Read), operand);
 }
 
+// Sum, factors and whether it accumulates; for a pair of blocks also the sum and the factors of the
+// second one.
+OperandRole tensorProduct(const Operation&, std::size_t operand)
+{
+    constexpr std::size_t kAccumulates = 3;
+    if (operand == kAccumulates) {
+        return Value;
+    }
+    return operand % 4 == 0 ? Updated : Read;
+}
+
+// Pairs: where the answer goes, and the barrier on which it arrives.
+OperandRole claimed(const Operation&, std::size_t operand)
+{
+    return operand % 2 == 0 ? Written : Address;
+}
+
 // Its arrays, then the extents of dynamic axes of its grid.
 OperandRole pipelined(const Operation& pipeline, std::size_t operand)
 {

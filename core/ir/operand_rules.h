@@ -32,6 +32,8 @@ inline constexpr OperandRoles none{};
 [[nodiscard]] OperandRole accumulated(const Operation&, std::size_t operand); // matmul_acc_lhs
 [[nodiscard]] OperandRole queued(const Operation&, std::size_t operand);      // matmul_lhs_fifo
 [[nodiscard]] OperandRole multiplied(const Operation&, std::size_t operand);  // wgmma
+[[nodiscard]] OperandRole tensorProduct(const Operation&, std::size_t operand); // tcgen05_mma
+[[nodiscard]] OperandRole claimed(const Operation&, std::size_t operand); // try_cluster_cancel
 [[nodiscard]] OperandRole pipelined(const Operation&, std::size_t operand);   // by block specs
 
 } // namespace pallascope::ir::operand_rules

@@ -326,6 +326,9 @@ struct CoreMapParams
     // multiple of 32 up to 1024. It decides what a block takes of a multiprocessor, not what its
     // operations cost.
     std::int32_t threads = 128;
+    // The axes of a thread block cluster: so many blocks run for each point of the grid at the same
+    // time, each with `cores` agents, on multiprocessors of their own.
+    std::vector<MeshAxis> cluster;
     bool operator==(const CoreMapParams&) const = default;
 };
 
@@ -344,6 +347,8 @@ struct ScopedParams
     // its own; and which of the union's groups it belongs to. Groups of a union share its memory.
     // Empty: there is no union.
     std::vector<std::int32_t> unions, groups;
+    // How many blocks of a cluster share it; the first axis of each ref then says whose it is.
+    std::int32_t blocks = 1;
     bool operator==(const ScopedParams&) const = default;
 };
 
@@ -357,6 +362,7 @@ struct LoadCopyParams // copy_gmem_to_smem
 {
     bool predicate = false;  // as in PredicateParams
     std::int32_t blocks = 1; // of a cluster, each of which fetches its share for all (multicast)
+    std::int32_t parts = 1;  // how many such copies make one arrival together
     bool operator==(const LoadCopyParams&) const = default;
 };
 
@@ -413,6 +419,12 @@ struct AtomicParams
     AtomicType atomicType = AtomicType::Add;
     bool listed = false;
     bool operator==(const AtomicParams&) const = default;
+};
+
+struct WarpMapParams // which warps of its warpgroup run a region each, at the same time
+{
+    std::vector<std::int32_t> warps; // ascending; the agent of the warpgroup stands for the first
+    bool operator==(const WarpMapParams&) const = default;
 };
 
 struct ScanParams // a counted loop: the body's first argument is the counter, 0 to length - 1

@@ -201,6 +201,9 @@ struct ParametersText
         for (const MeshAxis& axis : p.grid) {
             text += " " + axis.name + "=" + std::to_string(axis.size);
         }
+        for (const MeshAxis& axis : p.cluster) {
+            text += " cluster " + axis.name + "=" + std::to_string(axis.size);
+        }
         return text + (p.agents.empty() ? "" : " agents=" + p.agents)
                + (p.directAccess ? " direct_access" : "")
                + (p.threads == CoreMapParams{}.threads ? ""
@@ -224,6 +227,9 @@ struct ParametersText
             text += std::string(text.empty() ? "" : " ") + "unions=" + tuple(p.unions)
                     + " groups=" + tuple(p.groups);
         }
+        if (p.blocks != 1) {
+            text += std::string(text.empty() ? "" : " ") + "blocks=" + std::to_string(p.blocks);
+        }
         return text + (p.named ? " named" : "");
     }
 
@@ -231,8 +237,14 @@ struct ParametersText
 
     std::string operator()(const LoadCopyParams& p) const
     {
-        return p.blocks == 1 ? "" : "blocks=" + std::to_string(p.blocks);
+        std::string text = p.blocks == 1 ? "" : "blocks=" + std::to_string(p.blocks);
+        if (p.parts != 1) {
+            text += std::string(text.empty() ? "" : " ") + "parts=" + std::to_string(p.parts);
+        }
+        return text;
     }
+
+    std::string operator()(const WarpMapParams& p) const { return "warps=" + tuple(p.warps); }
 
     std::string operator()(const StoreCopyParams& p) const
     {

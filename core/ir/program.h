@@ -25,7 +25,7 @@ using Params =
                  DmaParams, SignalParams, SemaphoreWaitParams, MatrixUnitParams, BarrierParams,
                  CoreMapParams, ScopedParams, PredicateParams, LoadCopyParams, StoreCopyParams,
                  GroupWaitParams, WgmmaParams, ProductWaitParams, RegistersParams, AtomicParams,
-                 ScanParams, PipelineParams>;
+                 WarpMapParams, ScanParams, PipelineParams>;
 
 constexpr std::size_t kMostValues = 64; // the most operands, and the most results, of one operation
 

@@ -19,6 +19,7 @@ enum class MemorySpace : std::uint8_t
     Smem,
     TileSpmem, // the vector memory of one subcore
     Spmem,     // shared by the subcores of one core
+    Tmem,      // tensor memory of a GPU's multiprocessor: 128 lanes of columns
     // Registers of the matrix unit (accumulators, staged right operands); occupies no memory.
     Accumulator,
     Semaphore,        // SemaphoreType.REGULAR: counts signals
@@ -43,6 +44,8 @@ enum class MemorySpace : std::uint8_t
         return "tilespmem";
     case MemorySpace::Spmem:
         return "spmem";
+    case MemorySpace::Tmem:
+        return "tmem";
     case MemorySpace::Accumulator:
         return "accumulator";
     case MemorySpace::Semaphore:

@@ -98,6 +98,9 @@ using Types = std::vector<Type>;
 [[nodiscard]] Result<Types> productWait(const Program&, const Operation&);
 [[nodiscard]] Result<Types> accumulatorLoad(const Program&, const Operation&);
 [[nodiscard]] Result<Types> accumulatorStore(const Program&, const Operation&);
+[[nodiscard]] Result<Types> tcgen05Mma(const Program&, const Operation&);
+[[nodiscard]] Result<Types> tensorCopy(const Program&, const Operation&);
+[[nodiscard]] Result<Types> tryClusterCancel(const Program&, const Operation&);
 [[nodiscard]] Result<Types> maxRegisters(const Program&, const Operation&);
 
 // What the rules share.

@@ -71,6 +71,11 @@ Result<Types> loadCopy(const Program& program, const Operation& operation)
                                     + " blocks of a cluster; expected 1 to "
                                     + std::to_string(kMostBlocks) + ".");
     }
+    if (copy.parts < 1 || copy.parts > kMostBlocks) {
+        return error(operation, "is one of " + std::to_string(copy.parts)
+                                    + " that arrive together; expected 1 to "
+                                    + std::to_string(kMostBlocks) + ".");
+    }
     if (Status status = checkCopy(operation, operand(program, operation, 0),
                                   operand(program, operation, 1), true);
         !status) {
@@ -171,6 +176,77 @@ Result<Types> accumulatorStore(const Program& program, const Operation& operatio
         return error(operation, "puts " + toString(value) + " into " + toString(sum)
                                     + "; expected a ref in accumulator and a value of its dtype "
                                       "and shape.");
+    }
+    return Types{};
+}
+
+namespace {
+
+bool isInTensorMemory(const Type& type)
+{
+    return type.space == MemorySpace::Tmem;
+}
+
+bool isMatrix(const Type& type)
+{
+    return type.shape.rank() == 2;
+}
+
+// Whether `sum` may hold `lhs` times what `factors` right operands of rhs's shape make side by side.
+bool multiplies(const Type& sum, const Type& lhs, const Type& rhs, std::int64_t factors)
+{
+    return isInTensorMemory(sum) && (isShared(lhs) || isInTensorMemory(lhs)) && isShared(rhs)
+           && isMatrix(sum) && isMatrix(lhs) && isMatrix(rhs) && lhs.shape[0] == sum.shape[0]
+           && lhs.shape[1] == rhs.shape[0] && rhs.shape[1] * factors == sum.shape[1];
+}
+
+} // namespace
+
+Result<Types> tcgen05Mma(const Program& program, const Operation& operation)
+{
+    constexpr std::size_t kOfOne = 4, kOfPair = 7;
+    const bool isPair = operation.operands.size() == kOfPair;
+    const auto at = [&](std::size_t i) -> const Type& { return operand(program, operation, i); };
+    const bool sound =
+        (isPair || operation.operands.size() == kOfOne)
+        && multiplies(at(0), at(1), at(2), isPair ? 2 : 1) && at(3) == Type{DType::Bool, Shape{}, {}}
+        && (!isPair || (at(4) == at(0) && at(5) == at(1) && at(6) == at(2)));
+    if (!sound) {
+        return error(operation,
+                     "adds " + toString(at(1)) + " times " + toString(at(2)) + " to "
+                         + toString(at(0))
+                         + "; expected [m,k] times [k,n] to [m,n], the sum a ref in tmem, the right "
+                           "operand a ref in smem and the left one a ref in either, and a bool. A "
+                           "pair of blocks has [m,2n] and twice as many refs.");
+    }
+    return Types{};
+}
+
+Result<Types> tensorCopy(const Program& program, const Operation& operation)
+{
+    const Type &source = operand(program, operation, 0), &target = operand(program, operation, 1);
+    if (!isShared(source) || !isInTensorMemory(target) || source.dtype != target.dtype
+        || source.shape != target.shape) {
+        return error(operation, "copies " + toString(source) + " to " + toString(target)
+                                    + "; expected a ref to smem and one to tmem, of one dtype and "
+                                      "shape.");
+    }
+    return Types{};
+}
+
+Result<Types> tryClusterCancel(const Program& program, const Operation& operation)
+{
+    for (std::size_t i = 0; i < operation.operands.size(); i += 2) {
+        const Type& answer = operand(program, operation, i);
+        if (!isShared(answer) || answer.dtype != DType::Int32
+            || i + 1 == operation.operands.size()) {
+            return error(operation, "takes pairs of an int32 ref in smem and a barrier, not "
+                                        + toString(answer) + ".");
+        }
+        if (Status status = checkOneBarrier(operation, operand(program, operation, i + 1));
+            !status) {
+            return status.error();
+        }
     }
     return Types{};
 }

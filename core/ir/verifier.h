@@ -36,6 +36,7 @@ private:
     [[nodiscard]] Status region(const Region& region, std::size_t gridRank);
     [[nodiscard]] Status operation(const Operation& operation, std::size_t gridRank);
     [[nodiscard]] Status control(const Operation& operation, std::size_t gridRank);
+    [[nodiscard]] Status warpMap(const Operation& operation) const;
     [[nodiscard]] Status pipeline(const Operation& operation);
     [[nodiscard]] Status coreMap(const Operation& operation);
     [[nodiscard]] Status whole(const Operation& operation);

@@ -77,12 +77,13 @@ Status Verifier::unions(const Operation& operation, const ScopedParams& params) 
     for (std::size_t i = 0; i < params.unions.size(); ++i) {
         const bool isMember = params.unions[i] > 0;
         const bool sound = params.unions[i] >= 0 && params.groups[i] >= 0
-                           && (!isMember || m_program.type(refs[i]).space == MemorySpace::Smem);
+                           && (!isMember || m_program.type(refs[i]).space == MemorySpace::Smem
+                               || m_program.type(refs[i]).space == MemorySpace::Tmem);
         if (!sound) {
             return error(operation, "run_scoped puts its ref " + std::to_string(i) + " into union "
                                         + std::to_string(params.unions[i]) + ", group "
                                         + std::to_string(params.groups[i])
-                                        + "; expected numbers from 0 on, and refs in smem.");
+                                        + "; expected numbers from 0 on, and refs in smem or tmem.");
         }
     }
     return Done{};
@@ -118,9 +119,42 @@ Status Verifier::runScoped(const Operation& operation) const
     if (Status status = unions(operation, *params); !status) {
         return status;
     }
+    if (params->blocks < 1 || (params->blocks > 1 && !params->collective)) {
+        return error(operation, "run_scoped is of " + std::to_string(params->blocks)
+                                    + " blocks of a cluster; expected 1 or, if it is collective, "
+                                      "more.");
+    }
+    for (const ValueId ref : refs) {
+        const Shape& shape = m_program.type(ref).shape;
+        if (params->blocks > 1 && (shape.rank() == 0 || shape[0] != params->blocks)) {
+            return error(operation, "run_scoped shares " + toString(m_program.type(ref)) + " between "
+                                        + std::to_string(params->blocks)
+                                        + " blocks; expected a first axis of as many elements.");
+        }
+    }
     if (params->collective && m_coreAxis.empty()) {
         return error(operation, "run_scoped is collective outside of a core_map, where no agents "
                                 "share a block.");
+    }
+    return Done{};
+}
+
+// Each region is what one of the four warps of a warpgroup does.
+Status Verifier::warpMap(const Operation& operation) const
+{
+    constexpr std::int32_t kWarps = 4;
+    const auto* params = std::get_if<WarpMapParams>(&operation.params);
+    const bool sound =
+        params != nullptr && params->warps.size() == operation.regions.size()
+        && !params->warps.empty() && params->warps.front() >= 0 && params->warps.back() < kWarps
+        && std::is_sorted(params->warps.begin(), params->warps.end(), std::less_equal<>())
+        && std::all_of(operation.regions.begin(), operation.regions.end(), [](const Region& one) {
+               return one.arguments.empty() && one.results.empty();
+           });
+    if (!sound || m_coreAxis.empty()) {
+        return error(operation, "warp_map needs, in a core_map, a body without arguments and "
+                                "results for each of its warps, which are numbered from 0 to 3 "
+                                "and named in that order.");
     }
     return Done{};
 }
@@ -149,6 +183,9 @@ Status Verifier::control(const Operation& operation, std::size_t gridRank)
     }
     if (operation.code == OpCode::While) {
         return whileLoop(operation);
+    }
+    if (operation.code == OpCode::WarpMap) {
+        return warpMap(operation);
     }
     return operation.code == OpCode::RunScoped ? runScoped(operation) : Status(Done{});
 }
@@ -214,6 +251,7 @@ Status Verifier::coreMap(const Operation& operation)
                                 "left to run on.");
     }
     std::vector<MeshAxis> axes = mesh->grid;
+    axes.insert(axes.end(), mesh->cluster.begin(), mesh->cluster.end());
     axes.push_back({mesh->axis, mesh->cores});
     std::set<std::string> names;
     std::int64_t blocks = 1;
@@ -233,6 +271,7 @@ Status Verifier::coreMap(const Operation& operation)
     }
     m_coreAxis = mesh->axis;
     m_blockAxes = mesh->grid;
+    m_blockAxes.insert(m_blockAxes.end(), mesh->cluster.begin(), mesh->cluster.end());
     m_directAccess = mesh->directAccess;
     Status status = region(operation.regions[0], 0);
     m_coreAxis.clear();

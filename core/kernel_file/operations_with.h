@@ -102,8 +102,8 @@ inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::CoreMapPara
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::ScopedParams>{"run_scoped"};
 template<>
-inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::PredicateParams>{
-    "barrier_arrive"};
+inline constexpr std::array<std::string_view, 2> kOperationsWith<ir::PredicateParams>{
+    "barrier_arrive", "tcgen05_commit_arrive"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::LoadCopyParams>{
     "copy_gmem_to_smem"};
@@ -123,6 +123,8 @@ inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::RegistersPa
     "set_max_registers"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::AtomicParams>{"atomic_rmw"};
+template<>
+inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::WarpMapParams>{"warp_map"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::ScanParams>{"scan"};
 template<>

@@ -268,6 +268,7 @@ void fields(A& a, T& params)
     a("agents", params.agents);
     a("direct_access", params.directAccess);
     a("threads", params.threads);
+    a("cluster", params.cluster);
 }
 
 template<class A, MaybeConst<ir::AtomicParams> T>
@@ -285,6 +286,7 @@ void fields(A& a, T& params)
     a("named", params.named);
     a("unions", params.unions);
     a("groups", params.groups);
+    a("blocks", params.blocks);
 }
 
 template<class A, MaybeConst<ir::PredicateParams> T>
@@ -298,6 +300,7 @@ void fields(A& a, T& params)
 {
     a("predicate", params.predicate);
     a("blocks", params.blocks);
+    a("parts", params.parts);
 }
 
 template<class A, MaybeConst<ir::StoreCopyParams> T>
@@ -331,6 +334,12 @@ void fields(A& a, T& params)
 {
     a.required("n", params.n);
     a("increase", params.increase);
+}
+
+template<class A, MaybeConst<ir::WarpMapParams> T>
+void fields(A& a, T& params)
+{
+    a.required("warps", params.warps);
 }
 
 template<class A, MaybeConst<ir::ScanParams> T>

@@ -115,6 +115,9 @@ void Engine::enterControl(const PlanItem& item)
     case OpCode::CoreMap:
         m_coreMaps.enter(item);
         return;
+    case OpCode::WarpMap:
+        m_warps.enter(item);
+        return;
     default:
         PALLASCOPE_CHECK(false && "not a control operation");
     }
@@ -229,7 +232,7 @@ void Engine::runSync(const PlanItem& item)
         delay(operation);
         return;
     default:
-        PALLASCOPE_CHECK(runOfGpu(item));
+        PALLASCOPE_CHECK(runOfGpu(item) || runOfTensorMemory(item));
     }
 }
 
@@ -276,6 +279,34 @@ bool Engine::runOfGpu(const PlanItem& item)
         return true;
     case OpCode::SetMaxRegisters:
         return true; // it changes no value
+    default:
+        return false;
+    }
+}
+
+// The same for operations on TMEM, and for claims of further work, of which chips with one know.
+bool Engine::runOfTensorMemory(const PlanItem& item)
+{
+    const ir::Operation& operation = *item.control;
+    switch (operation.code) {
+    case OpCode::Tcgen05Mma:
+        m_tensorMemory.multiply(item);
+        return true;
+    case OpCode::AsyncCopySmemToTmem:
+        m_tensorMemory.copyFromShared(operation);
+        return true;
+    case OpCode::Tcgen05CommitArrive:
+        m_tensorMemory.commitArrive(operation);
+        return true;
+    case OpCode::WaitLoadTmem:
+        m_tensorMemory.awaitLoads();
+        return true;
+    case OpCode::CommitTmem:
+        m_tensorMemory.awaitStores();
+        return true;
+    case OpCode::TryClusterCancel:
+        m_coreMaps.claim(operation);
+        return true;
     default:
         return false;
     }

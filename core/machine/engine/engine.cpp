@@ -39,6 +39,8 @@ Engine::Engine(const Prepared& prepared, const Options& options, Keeps keeps)
     , m_products(m_context, m_agents, m_copies, m_accesses, m_findings)
     , m_manualCopies(m_context, m_agents, m_copies, m_semaphores, m_groups, m_findings)
     , m_fusionCopies(m_context, m_copies)
+    , m_tensorMemory(m_context, m_agents, m_copies, m_semaphores, m_findings)
+    , m_warps(m_context, m_agents)
     , m_coreMaps(m_context, m_state.dispatched, m_agents, m_semaphores)
     , m_pipelines(m_context, m_state.aliased, m_copies, m_accesses, m_scopes, m_limits, m_findings)
 {

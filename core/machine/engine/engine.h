@@ -21,6 +21,9 @@
 #include "core/machine/parts/semaphores.h"
 #include "core/machine/parts/slot_units.h"
 #include "core/machine/parts/store_groups.h"
+#include "core/machine/parts/tensor_memory.h"
+#include "core/machine/parts/turn.h"
+#include "core/machine/parts/warps.h"
 #include "core/machine/state/ready_agents.h"
 
 #include <algorithm>
@@ -125,6 +128,8 @@ private:
 
     void resume(const CoresFrame& frame) { m_coreMaps.joinCores(frame); }
 
+    void resume(const WarpsFrame& frame) { m_warps.join(frame); }
+
     void resume(const AwayFrame& frame) { m_coreMaps.joinOthers(frame); }
 
     // A round of a loop begins, or the loop ends; recorded for loops that copy or wait.
@@ -133,6 +138,7 @@ private:
     void enterControl(const PlanItem& item);
     void runSync(const PlanItem& item);
     [[nodiscard]] bool runOfGpu(const PlanItem& item);
+    [[nodiscard]] bool runOfTensorMemory(const PlanItem& item);
     void delay(const ir::Operation& operation);
     void assign(const std::vector<ir::ValueId>& to, const std::vector<ir::ValueId>& from,
                 std::size_t skip);
@@ -162,6 +168,8 @@ private:
     Products m_products;
     ManualCopies m_manualCopies;
     FusionCopies m_fusionCopies;
+    TensorMemory m_tensorMemory;
+    Warps m_warps;
     CoreMaps m_coreMaps;
     Pipelines m_pipelines;
     std::optional<Picoseconds> m_end;

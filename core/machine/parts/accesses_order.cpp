@@ -26,6 +26,12 @@ void Accesses::checkRace(ir::ValueId ref, const ir::Operation& operation, bool w
         access.place.located = std::make_shared<Place::Located>(
             Place::Located{where, access.place.located->memory, std::move(parts)});
     }
+    // Loads and stores of TMEM are under way until their agent waits for them.
+    access.isLate = m_prepared.program.type(ref).space == ir::MemorySpace::Tmem;
+    if (access.isLate) {
+        Agent& agent = m_turn.agent();
+        (writes ? agent.tensorStores : agent.tensorLoads).push_back(access);
+    }
     if (const std::optional<Race> race = m_races.access(m_turn.agent().id, access)) {
         m_findings.reportRace(*race, m_prepared.refName(ref),
                               {m_turn.agent().id, {}, m_turn.agent().step, operation.location});

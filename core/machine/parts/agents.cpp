@@ -34,7 +34,10 @@ void Agents::add()
         if (!isUnit) {
             agent.core = (number - group->first) % group->cores;
             agent.place = group->placeAt((number - group->first) / group->cores);
-            agent.slot = group->slotOf(agent.place);
+            agent.slot = group->slotOf(agent.place, agent.core);
+            if (agent.core >= group->blockCores) {
+                agent.parent = id - agent.core + agent.core % group->blockCores;
+            }
             agent.order = id - number + group->first + agent.place * group->cores + agent.core;
         }
         if (number == 0) {
@@ -58,12 +61,23 @@ Agent& Agents::agentAt(std::int32_t device, std::int32_t kind, std::int32_t plac
                                              + group.before(place) * group.cores + core)];
 }
 
+Agent& Agents::unitOf(std::int32_t owner, std::int32_t mxu)
+{
+    return m_agents[static_cast<std::size_t>(m_turn.agent().device * m_prepared.layout.perDevice()
+                                             + m_prepared.layout.firstUnit()
+                                             + owner * m_prepared.layout.asked + mxu)];
+}
+
 Agent& Agents::unitAt(std::int32_t mxu)
 {
-    const std::int32_t before = m_prepared.layout.ownerOf(m_turn.agent().place, m_turn.agent().core)
-                                * m_prepared.layout.asked;
-    return m_agents[static_cast<std::size_t>(m_turn.agent().device * m_prepared.layout.perDevice()
-                                             + m_prepared.layout.firstUnit() + before + mxu)];
+    return unitOf(m_prepared.layout.ownerOf(m_turn.agent().place, m_turn.agent().core), mxu);
+}
+
+Agent& Agents::unitOfNext(std::int32_t mxu)
+{
+    const std::int32_t owner =
+        m_prepared.layout.ownerOf(m_turn.agent().place, m_turn.agent().core);
+    return unitOf(std::min(owner + 1, m_prepared.layout.owners() - 1), mxu);
 }
 
 std::int64_t Agents::axisIndex(const ir::Operation& operation) const
@@ -75,7 +89,13 @@ std::int64_t Agents::axisIndex(const ir::Operation& operation) const
     if (const auto axis = ir::axisNamed(m_turn.agent().mesh->grid, name)) {
         return ir::coordinate(m_turn.agent().mesh->grid, m_turn.agent().block, *axis);
     }
-    return m_turn.agent().core;
+    const std::int32_t core = m_turn.agent().parent < 0 ? m_turn.agent().core
+                                                        : at(m_turn.agent().parent).core;
+    const ir::CoreMapParams& mesh = *m_turn.agent().mesh;
+    if (const auto axis = ir::axisNamed(mesh.cluster, name)) {
+        return ir::coordinate(mesh.cluster, core / mesh.cores, *axis);
+    }
+    return core % mesh.cores;
 }
 
 Agent* Agents::peerOf(const ir::Operation& operation, bool named, std::size_t operand)

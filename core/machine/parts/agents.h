@@ -25,6 +25,11 @@ public:
 
     [[nodiscard]] Agent& at(std::int32_t id) { return m_agents[static_cast<std::size_t>(id)]; }
 
+    [[nodiscard]] const Agent& at(std::int32_t id) const
+    {
+        return m_agents[static_cast<std::size_t>(id)];
+    }
+
     // An agent other than the one whose turn it is goes on, or its time has changed.
     void changed(const Agent& agent) { m_changed.push_back(agent.id); }
 
@@ -36,6 +41,8 @@ public:
                                  std::int32_t core);
     // An instance of the matrix unit that the current agent uses directly.
     [[nodiscard]] Agent& unitAt(std::int32_t mxu);
+    // The same of the next block of the agent's cluster.
+    [[nodiscard]] Agent& unitOfNext(std::int32_t mxu);
 
     // The agent with the same core number as this one, on the device whose number an operand of the
     // operation gives; this agent if the operation names no device. If there is no such device, it
@@ -53,6 +60,8 @@ public:
     [[nodiscard]] Picoseconds awaitEnd(Picoseconds end);
 
 private:
+    [[nodiscard]] Agent& unitOf(std::int32_t owner, std::int32_t mxu);
+
     const Prepared& m_prepared;
     Recorder& m_recorder;
     Turn& m_turn;

@@ -44,7 +44,14 @@ void Barriers::deliver(const Signal& signal)
     Semaphore& barrier = m_state.semaphores[signal.semaphore];
     barrier.location = signal.location;
     barrier.lastCopy = signal.copy.copy;
-    barrier.landed.push_back(signal.copy);
+    learn(barrier.clock, signal.clock);
+    if (signal.copy.copy) {
+        barrier.landed.push_back(signal.copy);
+    }
+    if (++barrier.parts < signal.parts) {
+        return;
+    }
+    barrier.parts = 0;
     arrive(barrier, signal.semaphore, signal.at, true);
 }
 
@@ -96,7 +103,7 @@ void Barriers::wait(const ir::Operation& operation)
     Semaphore& barrier = m_state.semaphores[number];
     Agent& agent = m_turn.agent();
     const Waiting waiting{number, 1, false, agent.time, &operation};
-    const Barrier::Wait wait = barrier.barrier.wait(agent.id);
+    const Barrier::Wait wait = barrier.barrier.wait(agent.id, agent.parent);
     if (wait.fault) {
         m_findings.stopAtBarrier(barrier, *wait.fault, operation.location);
     } else if (wait.blocks) {

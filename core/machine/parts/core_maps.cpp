@@ -1,11 +1,24 @@
 #include "core/machine/parts/core_maps.h"
 
 #include "core/ir/mesh.h"
+#include "core/machine/ops/evaluate.h"
 #include "core/machine/parts/sync_times.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace pallascope::machine {
+
+namespace {
+
+// How many agents run a block of the grid, or all blocks of one of its clusters.
+std::int32_t coresOf(const ir::CoreMapParams& mesh)
+{
+    return mesh.cores * ir::sizeOf(mesh.cluster);
+}
+
+} // namespace
 
 CoreMaps::CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched, Agents& agents,
                    Semaphores& semaphores)
@@ -17,7 +30,14 @@ CoreMaps::CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched
     , m_agents(agents)
     , m_semaphores(semaphores)
     , m_blockStart(syncTimes(context.prepared.chip).blockStart)
-{}
+{
+    const chip::Chip& chip = m_prepared.chip;
+    const auto l2 = chip.memoryIndex("L2"), sm = chip.memoryIndex("SMEM");
+    const auto link = l2 && sm ? chip.linkBetween(*l2, *sm) : std::nullopt;
+    if (link) {
+        m_claimTime = chip.links[static_cast<std::size_t>(*link)].latency;
+    }
+}
 
 Agent& CoreMaps::coreOf(const Agent& agent, std::int32_t core)
 {
@@ -38,13 +58,13 @@ void CoreMaps::enter(const PlanItem& item)
     }
     Agent& caller = m_turn.agent();
     const Agent& first = m_agents.agentAt(caller.device, group.kind, 0, 0);
-    if (group.running(mesh) > 1 || first.id != caller.id) {
-        m_races.fork(caller.id, first.id, group.running(mesh));
+    if (const std::int32_t count = forked(group, mesh, first); count > 1 || first.id != caller.id) {
+        m_races.fork(caller.id, first.id, count);
     }
     m_dispatched[static_cast<std::size_t>(caller.device)] = 0;
     for (std::int32_t place = 0; place < group.placesOf(mesh); ++place) {
         m_turn.give(m_agents.agentAt(caller.device, group.kind, place, 0));
-        m_turn.agent().cores = mesh.cores;
+        m_turn.agent().cores = coresOf(mesh);
         m_turn.agent().mesh = &mesh;
         if (m_turn.agent().id != caller.id) {
             m_turn.agent().time = caller.time;
@@ -60,6 +80,14 @@ void CoreMaps::enter(const PlanItem& item)
     }
 }
 
+// How many agents race tracking tells apart meanwhile, from the first one of the map on.
+std::int32_t CoreMaps::forked(const AgentGroup& group, const ir::CoreMapParams& mesh,
+                              const Agent& first) const
+{
+    const std::int32_t all = m_prepared.layout.perDevice();
+    return group.usesTensorMemory ? all - first.id % all : group.running(mesh);
+}
+
 namespace {
 
 // A block does not wait for what the block before it left under way.
@@ -69,6 +97,8 @@ void forgetUnderway(Agent& agent)
     agent.readGroups = 0;
     agent.openGroup = {};
     agent.products.clear();
+    agent.tensorLoads.clear();
+    agent.tensorStores.clear();
 }
 
 } // namespace
@@ -81,9 +111,9 @@ void CoreMaps::dispatch(const PlanItem& item)
     m_turn.agent().block = m_dispatched[static_cast<std::size_t>(m_turn.agent().device)]++;
     m_turn.agent().frames.emplace_back(BlockFrame{item.regions[0]});
     m_agents.changed(m_turn.agent());
-    for (std::int32_t core = 1; core < mesh.cores; ++core) {
+    for (std::int32_t core = 1; core < coresOf(mesh); ++core) {
         Agent& other = coreOf(m_turn.agent(), core);
-        other.cores = mesh.cores;
+        other.cores = coresOf(mesh);
         other.block = m_turn.agent().block;
         other.mesh = &mesh;
         other.time = m_turn.agent().time;
@@ -102,7 +132,9 @@ void CoreMaps::wakeJoining()
     if (m_turn.agent().kind < 0) {
         return;
     }
-    for (Agent* waiting : {&coreOf(m_turn.agent(), 0),
+    const std::int32_t parent = m_turn.agent().parent;
+    for (Agent* waiting : {&m_agents.at(parent < 0 ? m_turn.agent().id : parent),
+                           &coreOf(m_turn.agent(), 0),
                            &m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, 0, 0),
                            &m_agents.firstOf(m_turn.agent().device)}) {
         if (waiting->waiting && !waiting->waiting->semaphore) {
@@ -112,13 +144,38 @@ void CoreMaps::wakeJoining()
     }
 }
 
+void CoreMaps::claim(const ir::Operation& operation)
+{
+    std::int32_t& begun = m_dispatched[static_cast<std::size_t>(m_turn.agent().device)];
+    const bool isLeft = begun < ir::sizeOf(m_turn.agent().mesh->grid);
+    const double answer = isLeft ? begun++ : -1;
+    for (std::size_t i = 0; i < operation.operands.size(); i += 2) {
+        const RefBinding& where = m_turn.binding(operation.operands[i]);
+        Buffer& memory = m_turn.buffer(where.buffer);
+        RuntimeValue number = RuntimeValue::scalarOf(DType::Int32, answer);
+        ir::Operation everywhere{.code = ir::OpCode::BroadcastInDim};
+        everywhere.params =
+            ir::BroadcastParams{m_prepared.program.type(operation.operands[i]).shape, {}};
+        const std::array<RuntimeValue*, 1> operands{&number};
+        storeThrough(where, memory, evaluate(everywhere, operands, 0));
+        Signal signal{m_turn.agent().time + m_claimTime,
+                      m_turn.semaphoreOf(operation.operands[i + 1]),
+                      1,
+                      {},
+                      operation.location,
+                      {}};
+        m_races.signal(m_turn.agent().id, signal.clock);
+        m_semaphores.queue(std::move(signal));
+    }
+}
+
 void CoreMaps::joinCores(const CoresFrame& frame)
 {
     const PlanItem& item = *frame.item;
     const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
     const Picoseconds before = m_turn.agent().time;
     Picoseconds end = before;
-    for (std::int32_t core = 1; core < mesh.cores; ++core) {
+    for (std::int32_t core = 1; core < coresOf(mesh); ++core) {
         const Agent& other = coreOf(m_turn.agent(), core);
         if (!other.isDone()) {
             m_turn.agent().waiting = Waiting{.since = m_turn.agent().time};
@@ -135,7 +192,7 @@ void CoreMaps::joinCores(const CoresFrame& frame)
         dispatch(item);
         return;
     }
-    for (std::int32_t core = 1; core < mesh.cores; ++core) {
+    for (std::int32_t core = 1; core < coresOf(mesh); ++core) {
         coreOf(m_turn.agent(), core).values = {};
         coreOf(m_turn.agent(), core).refs = {};
     }
@@ -161,7 +218,7 @@ void CoreMaps::joinPlaces()
         }
         end = std::max(end, other.time);
     }
-    const std::int32_t count = group.running(*m_turn.agent().mesh);
+    const std::int32_t count = forked(group, *m_turn.agent().mesh, m_turn.agent());
     m_turn.agent().time = m_agents.awaitEnd(end);
     m_turn.agent().cores = 1;
     m_turn.agent().mesh = nullptr;

@@ -27,12 +27,18 @@ public:
     void joinCores(const CoresFrame& frame);
     // The same for a map that agents of another kind run.
     void joinOthers(const AwayFrame& frame);
+    // The agent claims the next block of the grid that has not begun, or cluster of blocks: it will
+    // not begin by itself. The answer is its number, or -1 if there is none left, and arrives on
+    // barriers (try_cluster_cancel).
+    void claim(const ir::Operation& operation);
     // The current agent is done: agents that wait for this check again whether they can go on.
     void wakeJoining();
 
 private:
     [[nodiscard]] Agent& coreOf(const Agent& agent, std::int32_t core); // in the same place
     void dispatch(const PlanItem& item);
+    [[nodiscard]] std::int32_t forked(const AgentGroup& group, const ir::CoreMapParams& mesh,
+                                      const Agent& first) const;
     void joinPlaces();
 
     const Prepared& m_prepared;
@@ -43,6 +49,7 @@ private:
     Agents& m_agents;
     Semaphores& m_semaphores;
     Picoseconds m_blockStart;
+    Picoseconds m_claimTime; // of a claim until its answer is there: a way to L2 and back
 };
 
 } // namespace pallascope::machine

@@ -82,6 +82,8 @@ public:
     // The rule of a barrier that an arrival or a wait at this place breaks ends the run.
     void stopAtBarrier(const Semaphore& barrier, BarrierFault fault, ir::LocationId location);
     // Reports an access of an accumulator to which a product still adds.
+    // A race in which the tensor core takes part, or a load or store of TMEM that nobody awaits.
+    void reportTensorRace(const Race& race, const std::string& name, const Accessor& accessor);
     void reportUnfinishedProduct(const ir::Operation& operation);
     // Reports a signal of a semaphore that the agent never had.
     void reportEarly(std::int32_t agent, ir::ValueId ref, std::int64_t amount);
@@ -124,6 +126,8 @@ private:
     [[nodiscard]] static std::string uncommittedText(const Race& race, const std::string& name,
                                                      const std::string& here,
                                                      const std::string& there);
+    [[nodiscard]] bool isTensorCore(std::int32_t agent) const;
+    [[nodiscard]] bool isTensorRace(const Race& race, const Accessor& accessor) const;
     void reportPending(const Semaphore& barrier, const std::string& name);
     void addUndefinedUse(trace::FindingKind kind, const std::string& what, ir::LocationId location);
     [[nodiscard]] bool isExplained(const Race& race, trace::OptionalRow<trace::CopyRow> copy,

@@ -57,6 +57,61 @@ void Findings::reportPending(const Semaphore& barrier, const std::string& name)
                      m_recorder.description().sourceLine(m_prepared.program, barrier.location)));
 }
 
+bool Findings::isTensorCore(std::int32_t agent) const
+{
+    const AgentLayout& layout = m_prepared.layout;
+    return layout.groups.front().usesTensorMemory && agent >= 0
+           && agent % layout.perDevice() >= layout.firstUnit();
+}
+
+bool Findings::isTensorRace(const Race& race, const Accessor& accessor) const
+{
+    return !race.withCopy && !race.isUncommitted
+           && (race.isLate || isTensorCore(race.agent) || isTensorCore(accessor.agent));
+}
+
+void Findings::reportTensorRace(const Race& race, const std::string& name,
+                                const Accessor& accessor)
+{
+    const auto& [agent, copy, step, location] = accessor;
+    const bool waits = race.isLate || isTensorCore(race.agent); // else the other is another agent
+    const bool reads = !race.writes || (race.isLate && race.otherWrites && isTensorCore(agent));
+    const trace::FindingKind kind = !waits   ? trace::FindingKind::Race
+                                    : !reads ? trace::FindingKind::OverwrittenInFlight
+                                                  : trace::FindingKind::ReadBeforeWait;
+    const trace::SourceLine source =
+        m_recorder.description().sourceLine(m_prepared.program, location);
+    const bool known = isExplained(race, copy, location);
+    if (m_recorder.countsAgain(trace::findingEntry(kind).name, name, source) || known) {
+        return;
+    }
+    const auto place = [&](ir::LocationId at) {
+        return m_prepared.program.where(at) + m_prepared.program.callersOf(at);
+    };
+    const std::string by = isTensorCore(agent) ? "by a product that starts at "
+                           : copy              ? "by a copy that starts at "
+                                               : "";
+    std::string sentence = name + (race.writes ? " is written (" : " is read (") + by
+                           + place(location) + ") while ";
+    const std::string there = place(race.location);
+    if (race.isLate) {
+        sentence += race.otherWrites ? "a store that no commit_tmem covers writes"
+                                     : "a load that no wait_load_tmem covers reads";
+        sentence += " the same elements (" + there + "). Call "
+                    + (race.otherWrites ? std::string("commit_tmem") : std::string("wait_load_tmem"))
+                    + " after it, and then let the others know by a barrier.";
+    } else if (isTensorCore(race.agent)) {
+        sentence += std::string("a product that nobody has waited for ")
+                    + (race.otherWrites ? "writes" : "reads") + " the same elements (started at "
+                    + there + "). Wait at a barrier on which a commit after it arrives.";
+    } else {
+        sentence += m_recorder.agentName(race.agent) + (race.otherWrites ? " writes" : " reads")
+                    + " the same elements (" + there
+                    + "): nothing puts the two in order. Order them with a barrier.";
+    }
+    m_recorder.addFinding(trace::found(kind, std::move(sentence), name, step, race.step, source));
+}
+
 void Findings::reportUnfinishedProduct(const ir::Operation& operation)
 {
     const bool loads = operation.code == ir::OpCode::WgmmaAccumulatorDeref;

@@ -37,6 +37,10 @@ bool Findings::isExplained(const Race& race, trace::OptionalRow<trace::CopyRow> 
 
 void Findings::reportRace(const Race& race, const std::string& name, const Accessor& accessor)
 {
+    if (isTensorRace(race, accessor)) {
+        reportTensorRace(race, name, accessor);
+        return;
+    }
     const auto& [agent, copy, step, location] = accessor;
     const auto deviceOf = [&](std::int32_t id) { return id / m_prepared.layout.perDevice(); };
     const bool ofAgents = race.agent >= 0 && race.agent != agent

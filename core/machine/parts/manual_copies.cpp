@@ -429,7 +429,8 @@ void ManualCopies::arriveAtEnd(const ManualCopy& copy)
                         1,
                         both,
                         copy.operation.location,
-                        {}});
+                        {},
+                        std::get<ir::LoadCopyParams>(copy.operation.params).parts});
 }
 
 // Copies only what exists at both ends. What is beyond the source reads as undefined, or as zeros

@@ -7,21 +7,21 @@
 
 namespace pallascope::machine {
 
-// The first `places % slots` slots have one place more than the others.
+// The first `places % starts` starts have one place more than the others.
 std::int32_t AgentGroup::before(std::int32_t place) const
 {
-    return slotOf(place) * (places / slots) + std::min(slotOf(place), places % slots)
-           + inSlot(place);
+    const std::int32_t start = place % starts();
+    return start * (places / starts()) + std::min(start, places % starts()) + inSlot(place);
 }
 
 std::int32_t AgentGroup::placeAt(std::int32_t before) const
 {
-    const std::int32_t each = places / slots, fuller = places % slots;
+    const std::int32_t each = places / starts(), fuller = places % starts();
     const std::int32_t inFuller = fuller * (each + 1);
     const bool isFuller = before < inFuller;
     const std::int32_t number = isFuller ? before : before - inFuller;
     const std::int32_t size = isFuller ? each + 1 : each;
-    return number % size * slots + (isFuller ? 0 : fuller) + number / size;
+    return number % size * starts() + (isFuller ? 0 : fuller) + number / size;
 }
 
 std::int32_t AgentGroup::running(const ir::CoreMapParams& mesh) const
@@ -30,7 +30,8 @@ std::int32_t AgentGroup::running(const ir::CoreMapParams& mesh) const
     for (std::int32_t place = 0; place < placesOf(mesh); ++place) {
         last = std::max(last, before(place));
     }
-    return last * cores + mesh.cores;
+    const bool hasWarps = cores > blockCores;
+    return last * cores + (hasWarps ? cores : mesh.cores * ir::sizeOf(mesh.cluster));
 }
 
 const AgentGroup& AgentLayout::groupOf(std::int32_t kind) const
@@ -51,14 +52,42 @@ void addPlaces(AgentGroup& group, const chip::Chip& chip, const ir::Operation& c
         return one.coreMap == &coreMap;
     });
     const auto& mesh = std::get<ir::CoreMapParams>(coreMap.params);
-    const std::int64_t slots = chip.agents[static_cast<std::size_t>(group.kind)].slots;
+    // Of all core_maps the largest cluster says how far places are apart.
+    const std::int64_t span = group.span;
+    const std::int64_t starts =
+        std::max<std::int64_t>(1, chip.agents[static_cast<std::size_t>(group.kind)].slots / span);
     const std::int64_t each = grid == grids.end() ? 1 : grid->occupancy.blocks;
     const std::int64_t blocks = ir::sizeOf(mesh.grid);
-    const auto places = static_cast<std::int32_t>(std::min(slots * each, blocks));
-    group.slots = std::max(group.slots, static_cast<std::int32_t>(std::min(slots, blocks)));
+    const auto places = static_cast<std::int32_t>(std::min(starts * each, blocks));
+    group.slots =
+        std::max(group.slots, static_cast<std::int32_t>(std::min(starts, blocks) * span));
     group.places = std::max(group.places, places);
-    group.cores = std::max(group.cores, mesh.cores);
+    group.blockCores = std::max(group.blockCores, mesh.cores * ir::sizeOf(mesh.cluster));
     group.placesOfMaps[&mesh] = places;
+}
+
+// How many agents each warpgroup has: one for itself, which stands for the first warp at work, and
+// one for each further warp.
+std::int32_t warpsOf(const ir::Program& program)
+{
+    std::size_t most = 1;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (operation.code == ir::OpCode::WarpMap) {
+            most = std::max(most, operation.regions.size());
+        }
+    });
+    return static_cast<std::int32_t>(most);
+}
+
+std::int32_t spanOf(const ir::Program& program)
+{
+    std::int32_t most = 1;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params)) {
+            most = std::max(most, ir::sizeOf(mesh->cluster));
+        }
+    });
+    return most;
 }
 
 } // namespace
@@ -68,9 +97,14 @@ AgentLayout agentLayout(const ir::Program& program, const chip::Chip& chip,
 {
     AgentLayout layout;
     layout.devices = ir::deviceCount(program);
-    bool asks = false;
+    bool asks = false, usesTensorMemory = false;
+    layout.groups.front().span = spanOf(program);
     forEachOperation(program.body, [&](const ir::Operation& operation) {
-        asks = asks || ir::opEntry(operation.code).kind == ir::OpKind::Request;
+        asks = asks || ir::opEntry(operation.code).kind == ir::OpKind::Request
+               || operation.code == ir::OpCode::AsyncCopySmemToTmem
+               || operation.code == ir::OpCode::Tcgen05CommitArrive;
+        usesTensorMemory = usesTensorMemory || operation.code == ir::OpCode::Tcgen05Mma
+                           || operation.code == ir::OpCode::AsyncCopySmemToTmem;
         if (operation.code != ir::OpCode::CoreMap) {
             return;
         }
@@ -86,6 +120,10 @@ AgentLayout agentLayout(const ir::Program& program, const chip::Chip& chip,
         }
         addPlaces(*group, chip, operation, grids);
     });
+    for (AgentGroup& group : layout.groups) {
+        group.cores = group.blockCores * warpsOf(program);
+        group.usesTensorMemory = usesTensorMemory;
+    }
     for (std::size_t i = 1; i < layout.groups.size(); ++i) {
         layout.groups[i].first = layout.groups[i - 1].first + layout.groups[i - 1].count();
     }

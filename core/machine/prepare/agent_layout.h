@@ -5,6 +5,7 @@
 #include "core/cost/block_grid.h"
 #include "core/ir/program.h"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -20,16 +21,32 @@ struct AgentGroup
     std::int32_t slots = 1;  // how many slots the core_maps use
     std::int32_t places = 1; // in all these slots together
     std::int32_t cores = 1;  // in each place
+    // How many agents of a place run a block; the others are further warps of their warpgroups.
+    std::int32_t blockCores = 1;
+    // How many slots a place takes: the blocks of a cluster run on as many, side by side.
+    std::int32_t span = 1;
+    // Whether its agents are in order with the tensor cores, which are agents then (tcgen05).
+    bool usesTensorMemory = false;
     std::map<const ir::CoreMapParams*, std::int32_t> placesOfMaps; // that each core_map uses
 
     [[nodiscard]] std::int32_t count() const { return places * cores; }
 
-    [[nodiscard]] bool sharesSlots() const { return places > slots; }
+    [[nodiscard]] bool sharesSlots() const { return places > starts(); }
 
-    [[nodiscard]] std::int32_t slotOf(std::int32_t place) const { return place % slots; }
+    // Places lie on every `span`-th slot.
+    [[nodiscard]] std::int32_t starts() const { return slots / span; }
+
+    [[nodiscard]] std::int32_t slotOf(std::int32_t place) const { return place % starts() * span; }
+
+    // The slot of one of the agents of a place.
+    [[nodiscard]] std::int32_t slotOf(std::int32_t place, std::int32_t core) const
+    {
+        const std::int32_t each = std::max(1, blockCores / span);
+        return slotOf(place) + core % blockCores / each;
+    }
 
     // The number of a place among those of its slot.
-    [[nodiscard]] std::int32_t inSlot(std::int32_t place) const { return place / slots; }
+    [[nodiscard]] std::int32_t inSlot(std::int32_t place) const { return place / starts(); }
 
     // Agents are numbered slot by slot: how many places come before this one there; and the place
     // before which there are `before` others.
@@ -85,7 +102,7 @@ struct AgentLayout
     {
         const AgentGroup& group = groups.front();
         return owner == UnitOwner::Core   ? group.before(place) * group.cores + core
-               : owner == UnitOwner::Slot ? group.slotOf(place)
+               : owner == UnitOwner::Slot ? group.slotOf(place, core)
                                           : 0;
     }
 

@@ -25,18 +25,28 @@ namespace {
 
 // What comes before the names of a slot's agents and units: "SM 3 ". Nothing if there is only one
 // place for blocks.
-std::string slotNameOf(const AgentGroup& group, const chip::AgentKind& kind, std::int32_t place)
+std::string slotNameOf(const AgentGroup& group, const chip::AgentKind& kind, std::int32_t slot)
 {
-    const bool isNamed =
-        (kind.slots > 1 || group.sharesSlots()) && (group.places > 1 || group.kind > 0);
-    return isNamed ? kind.slotName + " " + std::to_string(group.slotOf(place)) + " " : "";
+    const bool isNamed = (kind.slots > 1 || group.sharesSlots())
+                         && (group.places > 1 || group.span > 1 || group.kind > 0);
+    return isNamed ? kind.slotName + " " + std::to_string(slot) + " " : "";
 }
 
 // The same with the number of the place, where slots have several: "SM 3 place 1 ".
-std::string placeNameOf(const AgentGroup& group, const chip::AgentKind& kind, std::int32_t place)
+std::string placeNameOf(const AgentGroup& group, const chip::AgentKind& kind, std::int32_t place,
+                        std::int32_t core)
 {
-    return slotNameOf(group, kind, place)
+    return slotNameOf(group, kind, group.slotOf(place, core))
            + (group.sharesSlots() ? "place " + std::to_string(group.inSlot(place)) + " " : "");
+}
+
+// Which of its block an agent is: "Warpgroup 0", or "Warpgroup 0 warp 1" for a further warp.
+std::string coreNameOf(const AgentGroup& group, const chip::AgentKind& kind, std::int32_t core)
+{
+    const std::int32_t each = std::max(1, group.blockCores / group.span);
+    const std::int32_t warp = core / group.blockCores;
+    return kind.name + " " + std::to_string(core % group.blockCores % each)
+           + (warp == 0 ? "" : " warp " + std::to_string(warp));
 }
 
 } // namespace
@@ -64,13 +74,16 @@ void Description::describeAgents(const chip::Chip& chip, const AgentLayout& layo
             const chip::AgentKind& kind = chip.agents[static_cast<std::size_t>(group.kind)];
             for (std::int32_t core = 0; core < group.count(); ++core) {
                 const std::int32_t place = group.placeAt(core / group.cores);
-                agents.push_back(where + placeNameOf(group, kind, place) + kind.name + " "
-                                 + std::to_string(core % group.cores));
+                const std::int32_t number = core % group.cores;
+                agents.push_back(where + placeNameOf(group, kind, place, number)
+                                 + coreNameOf(group, kind, number));
                 if (layout.owner == UnitOwner::Core && group.first == 0) {
                     addUnits(agents.back() + " ");
                 } else if (layout.owner == UnitOwner::Slot && group.first == 0
                            && core % group.cores == 0 && group.inSlot(place) == 0) {
-                    addUnits(where + slotNameOf(group, kind, place));
+                    for (std::int32_t i = 0; i < group.span; ++i) {
+                        addUnits(where + slotNameOf(group, kind, group.slotOf(place) + i));
+                    }
                 }
             }
         }

@@ -213,7 +213,7 @@ void Closing::visit(const ir::Operation& operation)
         return;
     default:
         if (ir::opEntry(operation.code).kind == ir::OpKind::Request
-            && operation.operands.size() > 3) {
+            && operation.code != OpCode::Tcgen05Mma && operation.operands.size() > 3) {
             visitRequest(operation);
         } else {
             needOperands(operation);

@@ -31,6 +31,8 @@ struct Access
     bool adds = false;       // adds element by element; such accesses may be in any order
     bool byPipeline = false; // a copy for which the author need not wait
     Proxy proxy = Proxy::None;
+    // It is under way until its agent waits for it (loads and stores of TMEM); then complete().
+    bool isLate = false;
 };
 
 // Whether two accesses of one buffer may be in any order, wherever they lie.

@@ -60,9 +60,13 @@ public:
         std::optional<BarrierFault> fault;
     };
 
-    // An agent waits for the phase after the last one that it observed.
-    Wait wait(std::int32_t agent)
+    // An agent waits for the phase after the last one that it observed. A warp that has observed
+    // none has observed what its warpgroup has (`parent`; -1 for an agent that is no warp).
+    Wait wait(std::int32_t agent, std::int32_t parent = -1)
     {
+        if (const auto inherited = m_observed.find(parent); inherited != m_observed.end()) {
+            m_observed.try_emplace(agent, inherited->second);
+        }
         const auto known = m_observed.find(agent);
         if (known == m_observed.end() && m_phase > 1) {
             return {false, BarrierFault::Late};

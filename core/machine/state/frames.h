@@ -73,6 +73,12 @@ struct CoresFrame
     const PlanItem* item = nullptr;
 };
 
+// warp_map, on the agent of a warpgroup: goes on when its other warps are done.
+struct WarpsFrame
+{
+    const PlanItem* item = nullptr;
+};
+
 // core_map on agents of another kind. This is the frame of the agent that runs the code around the
 // map; it goes on when the first agent of the other kind is done.
 struct AwayFrame
@@ -161,6 +167,6 @@ struct PipelineFrame
 }
 
 using Frame = std::variant<BlockFrame, ScanFrame, WhileFrame, PipelineFrame, ScopeFrame, CoresFrame,
-                           AwayFrame>;
+                           AwayFrame, WarpsFrame>;
 
 } // namespace pallascope::machine

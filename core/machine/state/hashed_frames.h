@@ -92,6 +92,12 @@ inline auto hashedParts(const AwayFrame& frame)
     return parts(item->control);
 }
 
+inline auto hashedParts(const WarpsFrame& frame)
+{
+    const auto& [item] = frame;
+    return parts(item->control);
+}
+
 inline auto hashedParts(const GridPoint& point)
 {
     const auto& [step, indices] = point;
@@ -154,13 +160,13 @@ inline auto hashedParts(const SharedScope& scope)
 
 inline auto hashedParts(const Agent& agent)
 {
-    const auto& [id, kind, device, place, slot, core, order, cores, block, mesh, yields, time,
-                 frames, step, values, refs, gridFrame, waiting, groups, readGroups, openGroup,
-                 products] = agent;
-    return parts(id, kind, device, place, slot, core, order, cores,
+    const auto& [id, kind, device, place, slot, core, parent, order, cores, block, mesh, yields,
+                 time, frames, step, values, refs, gridFrame, waiting, groups, readGroups,
+                 openGroup, products, tensorLoads, tensorStores] = agent;
+    return parts(id, kind, device, place, slot, core, parent, order, cores,
                  block, // `mesh` follows from its frames
                  yields, time, frames, step, values, refs, gridFrame, waiting, groups, readGroups,
-                 openGroup, products);
+                 openGroup, products, tensorLoads, tensorStores);
 }
 
 } // namespace pallascope::machine

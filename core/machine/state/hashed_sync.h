@@ -48,10 +48,10 @@ inline auto hashedParts(const EarlySignal& signal)
 inline auto hashedParts(const Semaphore& semaphore)
 {
     const auto& [space, count, row, lastCopy, landed, held, isShared, settled, executed, clock,
-                 location, waiters, barrier, completed, arrivedCopies] = semaphore;
+                 location, waiters, barrier, completed, arrivedCopies, share] = semaphore;
     return parts( // `waiters` follow from the agents
         space, count, row, lastCopy, landed, held, isShared, settled, executed, clock, location,
-        barrier, completed, arrivedCopies);
+        barrier, completed, arrivedCopies, share);
 }
 
 inline auto hashedParts(const Flight& flight)
@@ -64,8 +64,8 @@ inline auto hashedParts(const Flight& flight)
 
 inline auto hashedParts(const Signal& signal)
 {
-    const auto& [at, semaphore, amount, copy, location, clock] = signal;
-    return parts(at, semaphore, amount, copy, location, clock);
+    const auto& [at, semaphore, amount, copy, location, clock, share] = signal;
+    return parts(at, semaphore, amount, copy, location, clock, share);
 }
 
 inline auto hashedParts(const CopyState& copies)
@@ -106,9 +106,10 @@ inline auto hashedParts(const UnderwayReads& reads)
 
 inline auto hashedParts(const Access& access)
 {
-    const auto& [buffer, isUncontested, writes, step, location, place, adds, byPipeline, proxy] =
-        access;
-    return parts(buffer, isUncontested, writes, step, location, place, adds, byPipeline, proxy);
+    const auto& [buffer, isUncontested, writes, step, location, place, adds, byPipeline, proxy,
+                 isLate] = access;
+    return parts(buffer, isUncontested, writes, step, location, place, adds, byPipeline, proxy,
+                 isLate);
 }
 
 } // namespace pallascope::machine

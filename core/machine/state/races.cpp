@@ -113,7 +113,9 @@ std::optional<Race> Races::againstAgents(std::int32_t agent, const Access& acces
         if (other == nullptr) {
             return std::nullopt;
         }
-        return Race{false, writes, access.writes, {}, other->agent, other->step, other->location};
+        Race race{false, writes, access.writes, {}, other->agent, other->step, other->location};
+        race.isLate = other->epoch == kLate;
+        return race;
     };
     std::optional<Race> race;
     if (isShared() && !access.isUncontested) {
@@ -144,8 +146,14 @@ void Races::remember(std::int32_t agent, const Access& access,
     const std::int64_t start = startOf(reachOf(access.place));
     History& history = of(m_past, access.buffer);
     (access.writes ? history.writes : history.reads)
-        .add({agent, epoch(agent), start, access.place.reach, access.step, access.location,
-              access.adds, access.proxy, copy});
+        .add({agent, access.isLate ? kLate : epoch(agent), start, access.place.reach, access.step,
+              access.location, access.adds, access.proxy, copy});
+}
+
+void Races::complete(std::int32_t agent, Access access)
+{
+    access.isLate = false;
+    remember(agent, access);
 }
 
 std::optional<Race> Races::access(std::int32_t agent, const Access& access)

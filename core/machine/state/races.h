@@ -10,6 +10,7 @@
 #include "core/trace/row.h"
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -58,6 +59,7 @@ struct Race
     // They are in order, but the later one is of the async proxy, which does not know of the
     // earlier one for want of a commit_smem.
     bool isUncommitted = false;
+    bool isLate = false; // whether the agent has not waited for the other access
 };
 
 // A product that reads its operands, and the buffers in which these are.
@@ -79,6 +81,9 @@ public:
 
     // Records an access by an agent. Returns the first conflict, if there is one.
     [[nodiscard]] std::optional<Race> access(std::int32_t agent, const Access& access);
+
+    // The agent has waited for an access that was late: from now on others may know of it.
+    void complete(std::int32_t agent, Access access);
 
     // Whether an access of a buffer can conflict at all, unless proxies matter there; checked
     // before anything else.
@@ -159,11 +164,13 @@ public:
     };
 
 private:
+    static constexpr std::uint32_t kLate = std::numeric_limits<std::uint32_t>::max();
+
     struct Past // an access by an agent that other agents may not know about
     {
         std::int32_t agent = -1;
-        std::uint32_t epoch = 0;
-        std::int64_t start = 0; // where its elements begin on the first axis
+        std::uint32_t epoch = 0; // kLate: nobody can know of it yet
+        std::int64_t start = 0;  // where its elements begin on the first axis
         std::shared_ptr<const Reach> reach;
         trace::OptionalRow<trace::StepRow> step;
         ir::LocationId location;

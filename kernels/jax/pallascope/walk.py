@@ -56,6 +56,10 @@ class Walk:
         self.threads: frozenset[Any] = frozenset()  # the axis of a mesh that counts warpgroups
         self.axis_texts: dict[Any, str] = {}  # the names of axes of a GPU's grid in the file
         self.cluster: frozenset[Any] = frozenset()  # those that count the blocks of a cluster
+        self.cluster_axes: list[Any] = []  # the same in their order
+        self.grid_axis_names: list[Any] = []  # the axes of a GPU's grid
+        # For what one block has of a ref that the blocks of its cluster allocate together: that ref.
+        self.of_cluster: dict[int, int] = {}
         # In a warp_map: the name of its axis, and the number of the warp.
         self.warp: tuple[Any, int] | None = None
         # In a kernel for a GPU: the barriers that `bar` names, by the threads that meet there.

@@ -10,6 +10,8 @@ from typing import Any
 import jax
 from jax._src.state import types as state_types
 
+from pallascope.jax_compat import jaxprs
+
 Part = tuple[Any, tuple[Any, ...]]  # a ref, or an array, with its transforms
 
 
@@ -52,12 +54,72 @@ def copy_of(eqn: Any, operands: Sequence[Any]) -> Copy:
     return Copy(parts[0], parts[1], parts[2] if has_barrier else None, predicate)
 
 
-def barrier_of(eqn: Any, operands: Sequence[Any]) -> tuple[Part, Any]:
-    """Returns the barrier of an arrival or a wait, and the predicate or None."""
+def barrier_of(eqn: Any, operands: Sequence[Any],
+               tree: str = "transforms_treedef") -> tuple[Part, Any]:
+    """Returns the barrier of an arrival or a wait, and the predicate or None. `tree` is the name of
+    the parameter for its transforms."""
     ref, *leaves = operands
     predicate = leaves.pop() if eqn.params.get("has_user_predicate") else None
-    (transforms,) = _unflattened([eqn.params["transforms_treedef"]], leaves)
+    (transforms,) = _unflattened([eqn.params[tree]], leaves)
     return (ref, transforms), predicate
+
+
+@dataclasses.dataclass
+class TensorProduct:
+    """The operands of a tcgen05_mma without scales and sparsity."""
+
+    sum: Part
+    lhs: Part
+    rhs: Part
+    accumulate: Any
+    barrier: Part | None
+
+
+def tensor_product_of(eqn: Any, operands: Sequence[Any]) -> TensorProduct:
+    params = eqn.params
+    total, lhs, rhs, accumulate, *further = operands
+    barriers = [further.pop(0)] if params["arrive"] else []
+    further = further[(2 if params["scaled"] else 0) + (1 if params["sparse"] else 0):]
+    names = ["acc", "a", "b", *(["barrier"] if barriers else [])]
+    transforms = _unflattened([params[f"{name}_transforms_tree"] for name in names], further)
+    parts = list(zip([total, lhs, rhs, *barriers], transforms, strict=True))
+    return TensorProduct(parts[0], parts[1], parts[2], accumulate, parts[3] if barriers else None)
+
+
+def tensor_copy_of(eqn: Any, operands: Sequence[Any]) -> list[Part]:
+    """Returns the source and the target of a copy from SMEM to TMEM."""
+    trees = [eqn.params[f"{name}_tree"] for name in ("smem", "tmem")]
+    return list(zip(operands[:2], _unflattened(trees, list(operands[2:])), strict=True))
+
+
+def claim_of(eqn: Any, operands: Sequence[Any]) -> list[Part]:
+    """Returns where the answer of a try_cluster_cancel goes, and its barrier."""
+    trees = [eqn.params[f"{name}_transforms_tree"] for name in ("result", "barrier")]
+    return list(zip(operands[:2], _unflattened(trees, list(operands[2:])), strict=True))
+
+
+def cluster_axes(aval: Any) -> tuple[Any, ...]:
+    """Returns the axes along which blocks share a barrier of a cluster, an empty tuple for other
+    barriers."""
+    if not is_cluster_barrier(aval):
+        return ()
+    axes: list[Any] = []
+    for axis in aval.dtype.collective_axes:
+        axes += axis if isinstance(axis, tuple) else [axis]
+    return tuple(axes)
+
+
+def claims(jaxpr: Any) -> bool:
+    """Returns whether a jaxpr, or one in it, claims further work."""
+    return any(eqn.primitive.name == "try_cluster_cancel" or any(
+        claims(jaxprs.open_jaxpr(inner)[0]) for inner in jaxprs.jaxprs_of(eqn))
+        for eqn in jaxpr.eqns)
+
+
+def is_answer(aval: Any) -> bool:
+    """Returns whether a ref may hold answers of try_cluster_cancel: of 16 bytes each."""
+    inner = aval.inner_aval
+    return str(inner.dtype) == "int8" and tuple(inner.shape)[-1:] == (16,)
 
 
 def product_of(eqn: Any, operands: Sequence[Any]) -> list[Part]:

@@ -8,7 +8,8 @@ from typing import Any
 from pallascope.jax_compat import gpu_equations
 from pallascope.problems import NotCaptured
 from pallascope.program import Params
-from pallascope.rules.gpu_refs import barrier, leaves, view
+from pallascope.rules import gpu_clusters, ref_transforms
+from pallascope.rules.gpu_refs import barrier, leaves, view, window
 from pallascope.walk import Rule, Walk
 
 
@@ -16,22 +17,47 @@ def _to_smem(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     copy = gpu_equations.copy_of(eqn, leaves(operands))
     if copy.barrier is None:
         raise NotCaptured("copy_gmem_to_smem without a barrier (cp.async)")
-    taken = [view(walk, copy.source), view(walk, copy.target), barrier(walk, copy.barrier)]
     blocks = _blocks(walk, eqn)
-    return _emit(walk, eqn, taken, copy.predicate, {"blocks": blocks} if blocks > 1 else {})
+    params: Params = {"blocks": blocks} if blocks > 1 else {}
+    source, met = view(walk, copy.source), copy.barrier
+    if blocks > 1 and eqn.params.get("leader_tracked") is not None:
+        source, met, params = _for_leader(walk, eqn, copy)
+    taken = [source, view(walk, copy.target), barrier(walk, met)]
+    return _emit(walk, eqn, taken, copy.predicate, params)
+
+
+def _for_leader(walk: Walk, eqn: Any,
+                copy: gpu_equations.Copy) -> tuple[int, gpu_equations.Part, Params]:
+    """Returns what one block brings of a copy that the blocks of a cluster make together, the
+    barrier of the first block, and that only all of them together are an arrival there."""
+    axis, *others = _axes(eqn)
+    if others or gpu_clusters.size(walk) != walk.cores[axis]:
+        raise NotCaptured("copy_gmem_to_smem of some blocks of a cluster for their leader")
+    blocks = walk.cores[axis]
+    ref, transforms = copy.source
+    part = window(walk, ref.value, transforms)
+    along = getattr(eqn.params["leader_tracked"], "axis", None)
+    if along is not None:  # otherwise each block gets all
+        cut = [one for one in part.axes if one.kept][along]
+        cut.size //= blocks
+        cut.start = walk.builder.add_index(cut.start, walk.builder.scale_index(
+            gpu_clusters.position(walk, axis), cut.size * cut.stride))
+    leader = gpu_clusters.of_block(walk, copy.barrier, walk.builder.index(0))
+    return ref_transforms.view(walk, part), leader, {"parts": blocks}
 
 
 def _blocks(walk: Walk, eqn: Any) -> int:
     """Returns how many blocks of a cluster fetch the same tile for each other. Each has the copy
     bring all of it, and the barrier of each learns of it."""
-    axes = eqn.params["collective_axes"] or ()
-    axes = axes if isinstance(axes, tuple) else (axes,)
+    axes = _axes(eqn)
     if any(axis not in walk.cluster for axis in axes):
         raise NotCaptured("copy_gmem_to_smem with collective axes other than the cluster's")
-    blocks = math.prod(walk.cores[axis] for axis in axes)
-    if blocks > 1 and eqn.params.get("leader_tracked") is not None:
-        raise NotCaptured("copy_gmem_to_smem that only the leader of a cluster is told of")
-    return blocks
+    return math.prod(walk.cores[axis] for axis in axes)
+
+
+def _axes(eqn: Any) -> tuple[Any, ...]:
+    axes = eqn.params["collective_axes"] or ()
+    return axes if isinstance(axes, tuple) else (axes,)
 
 
 def _to_gmem(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:

@@ -8,12 +8,13 @@ from typing import Any
 from pallascope import types
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Params
-from pallascope.rules import (chip_generator, copies, gpu_barriers, gpu_copies, gpu_inline,
+from pallascope.rules import (chip_generator, copies, gpu_barriers, gpu_clusters, gpu_copies,
+                              gpu_inline,
                               gpu_memory, gpu_products, gpu_states, gpu_warps, kernel_bodies,
-                              matrix_unit, pipelines, semaphores)
+                              matrix_unit, pipelines, semaphores, tcgen05)
 from pallascope.walk import Rule, Walk
 
-_SPACES = {"regs": "accumulator"}
+_SPACES = {"regs": "accumulator", "tmem": "tmem"}
 
 
 def is_mesh(mesh: Any) -> bool:
@@ -21,11 +22,13 @@ def is_mesh(mesh: Any) -> bool:
 
 
 def on_mesh(walk: Walk, mesh: Any, body: Any, arrays: list[int]) -> None:
-    """Emits the kernel in every block of the grid, on each warpgroup of the block. The blocks of a
-    cluster lie side by side on the last axes of the grid, and do not wait for each other."""
+    """Emits the kernel in every block of the grid, or cluster of blocks, on each warpgroup of the
+    blocks."""
     threads = mesh.num_threads or 1
     axes, sizes = [*mesh.grid_names, *mesh.cluster_names], [*mesh.grid, *mesh.cluster]
-    walk.cluster = frozenset(mesh.cluster_names)
+    walk.cluster, walk.cluster_axes = frozenset(mesh.cluster_names), list(mesh.cluster_names)
+    walk.grid_axis_names = list(mesh.grid_names)
+    of_grid = len(mesh.grid) if gpu_clusters.size(walk) > 1 else len(axes)
     walk.threads = frozenset({mesh.thread_name} if mesh.num_threads else ())
     names = names_apart([*axes, mesh.thread_name if mesh.num_threads else "thread"])
     walk.axis_texts = dict(zip([*axes, mesh.thread_name], names, strict=True))
@@ -34,9 +37,12 @@ def on_mesh(walk: Walk, mesh: Any, body: Any, arrays: list[int]) -> None:
         kernel_bodies.inline(walk, body, arrays)
     region = gpu_inline.in_scope(walk, region)
     params: Params = {"axis": names[-1], "cores": threads, "direct_access": True}
-    if axes:
-        params["grid"] = [{"name": name, "size": int(size)}
-                          for name, size in zip(names, sizes, strict=False)]
+    extents = [{"name": name, "size": int(size)}
+               for name, size in zip(names, sizes, strict=False)]
+    if extents[:of_grid]:
+        params["grid"] = extents[:of_grid]
+    if extents[of_grid:]:
+        params["cluster"] = extents[of_grid:]
     walk.builder.emit("core_map", [], [], params, [region])
 
 
@@ -83,7 +89,7 @@ def refused_on_gpus() -> dict[str, Rule]:
 RULES: dict[str, Rule] = {
     **refused_on_gpus(),
     **gpu_barriers.RULES, **gpu_copies.RULES, **gpu_memory.RULES, **gpu_products.RULES,
-    **gpu_inline.RULES, **gpu_states.RULES, **gpu_warps.RULES,
+    **gpu_inline.RULES, **gpu_states.RULES, **gpu_warps.RULES, **tcgen05.RULES,
     "axis_index": _axis_index,
     "mma": _refused("mma (of compute capability 8)"),
 }

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pallascope import types
-from pallascope.jax_compat import gpu_equations, jaxprs
+from pallascope.jax_compat import gpu_equations, jaxprs, ref_types
 from pallascope.problems import NotCaptured
 from pallascope.program import Params, Type
-from pallascope.rules import memory
+from pallascope.rules import gpu_barriers, gpu_clusters, memory
 from pallascope.rules.gpu_refs import leaves, ref_type, window
 from pallascope.rules.ref_transforms import Window, view
 from pallascope.sources import arg_names
@@ -24,10 +24,12 @@ def _run_scoped(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     names = arg_names(inner, ["scratch"] * len(inner.invars))
     arguments: list[int] = []  # what the variables of the body stand for
     memory: list[_Allocation] = []
+    claims = gpu_equations.claims(inner)
+    blocks = _blocks(walk, inner)
     for v, undone, name in zip(inner.invars, eqn.params["ref_transforms"], names, strict=True):
         members = gpu_equations.members(v.aval)
         if not members:
-            memory.append(_allocation(walk, v.aval, undone, name))
+            memory.append(_allocation(walk, v.aval, undone, name, answers=claims))
             arguments.append(memory[-1].ref)
             continue
         union = max((one.union for one in memory), default=0) + 1
@@ -37,10 +39,41 @@ def _run_scoped(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
                                    in zip(members, own, strict=True)}
         memory += own
         arguments.append(own[0].ref)
-    with builder.region([one.ref for one in memory]) as region:
+    refs = [one.ref if blocks == 1 else _of_all_blocks(walk, one.ref) for one in memory]
+    with builder.region(refs) as region:
+        if blocks > 1:
+            views = _own_parts(walk, [one.ref for one in memory], refs)
+            arguments = [views[argument] for argument in arguments]
         region.results = walk.run(body, arguments, constants=operands)
     return builder.emit("run_scoped", [], [walk.type_of(v) for v in eqn.outvars],
-                        _scope(walk, eqn, memory), [region])
+                        _scope(walk, eqn, memory, blocks), [region])
+
+
+def _blocks(walk: Walk, body: Any) -> int:
+    """Returns how many blocks allocate together: all of a cluster, unless it is registers."""
+    in_registers = any(str(ref_types.memory_space(v.aval)) == "regs" for v in body.invars)
+    return 1 if in_registers else gpu_clusters.size(walk)
+
+
+def _of_all_blocks(walk: Walk, ref: int) -> int:
+    """Returns a ref like this one that the blocks of the cluster allocate together."""
+    builder = walk.builder
+    found = builder.value(gpu_clusters.shared(walk, builder.types[ref]),
+                          builder.values[ref].get("name", ""))
+    walk.layout_transforms[found] = walk.layout_transforms[ref]
+    return found
+
+
+def _own_parts(walk: Walk, refs: list[int], shared: list[int]) -> dict[int, int]:
+    """Returns what this block has of each ref."""
+    block = gpu_clusters.number(walk)
+    parts = {ref: gpu_clusters.own(walk, whole, block)
+             for ref, whole in zip(refs, shared, strict=True)}
+    for ref in refs:
+        if ref in walk.unions:
+            walk.unions[parts[ref]] = {place: parts[one]
+                                       for place, one in walk.unions[ref].items()}
+    return parts
 
 
 class _Allocation(NamedTuple):
@@ -53,10 +86,15 @@ class _Allocation(NamedTuple):
 
 
 def _allocation(walk: Walk, aval: Any, undone: Sequence[Any], name: str, union: int = 0,
-                group: int = 0) -> _Allocation:
-    ref = walk.builder.value(_allocated(walk, gpu_equations.logical(aval, undone)), name)
+                group: int = 0, answers: bool = False) -> _Allocation:
+    """`answers`: refs of 16 bytes each hold answers of try_cluster_cancel, which are numbers here.
+    """
+    type_ = _allocated(walk, gpu_equations.logical(aval, undone))
+    if answers and gpu_equations.is_answer(aval):
+        type_ = type_._replace(dtype="int32")
+    ref = walk.builder.value(type_, name)
     walk.layout_transforms[ref] = tuple(undone)
-    return _Allocation(ref, gpu_equations.arrivals(aval.inner_aval), union, group)
+    return _Allocation(ref, gpu_barriers.arrivals(walk, aval.inner_aval), union, group)
 
 
 def _allocated(walk: Walk, aval: Any) -> Type:
@@ -71,14 +109,16 @@ def _allocated(walk: Walk, aval: Any) -> Type:
                     "smem" if is_array else "barrier")
 
 
-def _scope(walk: Walk, eqn: Any, memory: Sequence[_Allocation]) -> Params:
+def _scope(walk: Walk, eqn: Any, memory: Sequence[_Allocation], blocks: int) -> Params:
     """Returns whether the warpgroups of a block share the memory, what its barriers wait for, and
-    which refs share memory with each other. A barrier of a cluster waits for its own block only."""
+    which refs share memory with each other."""
     params: Params = {}
     axes = eqn.params["collective_axes"]
     axes = axes if isinstance(axes, tuple) else (axes,)
-    if any(axis in walk.threads and walk.cores[axis] > 1 for axis in axes):
+    if blocks > 1 or any(axis in walk.threads and walk.cores[axis] > 1 for axis in axes):
         params["collective"] = True
+    if blocks > 1:
+        params["blocks"] = blocks
     if any(one.arrivals for one in memory):
         params["arrivals"] = [one.arrivals for one in memory]
     if any(one.union for one in memory):

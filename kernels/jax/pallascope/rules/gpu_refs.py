@@ -29,8 +29,6 @@ def ref_type(aval: Any) -> Type:
         if getattr(inner.dtype, "leader_tracked", False):
             raise NotCaptured("ClusterBarrier that only its leader has")
         return Type("int32", types.shape_of(inner), "barrier")
-    if str(ref_types.memory_space(aval)) == "tmem":
-        raise NotCaptured("TMEM")
     return types.ref_type(aval)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pallascope.problems import NotCaptured
+from pallascope.program import Region
 from pallascope.rules import elementwise
 from pallascope.walk import Rule, Walk
 
@@ -14,22 +15,22 @@ _WARPS = 4
 
 
 def _warp_map(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    """Emits the one warp that does anything: the agent of its warpgroup stands for it. What each
-    warp does is known once its number is."""
+    """Emits what the warps do. If only one does anything, the agent of its warpgroup stands for it.
+    What each warp does is known once its number is."""
     (mesh,), (body,) = eqn.params["meshes"], eqn.params["jaxprs"]
     if type(mesh).__name__ != "WarpMesh":
         raise NotCaptured("a kernel in a kernel")
-    busy = []
+    busy: dict[int, Region] = {}
     for warp in range(_WARPS):
         walk.warp = (mesh.axis_name, warp)
         with walk.by(_FOLDING), walk.builder.region() as region:
             walk.run(body, operands)
         if region.operations:
-            busy.append(region)
+            busy[warp] = region
     walk.warp = None
     if len(busy) > 1:
-        raise NotCaptured("warp_map with several warps at work")
-    for region in busy:
+        return walk.builder.emit("warp_map", [], [], {"warps": list(busy)}, list(busy.values()))
+    for region in busy.values():
         walk.builder.append(region)
     return []
 

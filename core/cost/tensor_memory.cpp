@@ -1,0 +1,74 @@
+#include "core/cost/tensor_memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+namespace pallascope::cost {
+
+namespace {
+
+constexpr std::int64_t kRefGranule = 4, kScopeGranule = 8, kLeast = 32;
+
+// Of one block: with several of a cluster, the first axis says whose part it is.
+std::int64_t columnsOfScope(const ir::Program& program, const ir::Operation& scope)
+{
+    const auto* params = std::get_if<ir::ScopedParams>(&scope.params);
+    const std::int64_t blocks = params == nullptr ? 1 : params->blocks;
+    std::int64_t columns = 0;
+    std::map<std::int32_t, std::map<std::int32_t, std::int64_t>> unions; // columns of their groups
+    const std::vector<ir::ValueId>& refs = scope.regions[0].arguments;
+    for (std::size_t i = 0; i < refs.size(); ++i) {
+        const ir::Type& type = program.type(refs[i]);
+        if (type.space != ir::MemorySpace::Tmem) {
+            continue;
+        }
+        const bool isMember = params != nullptr && i < params->unions.size() && params->unions[i] > 0;
+        (isMember ? unions[params->unions[i]][params->groups[i]] : columns) +=
+            alignTo(tensorColumns(type.dtype, type.shape) / blocks, kRefGranule);
+    }
+    for (const auto& [number, groups] : unions) {
+        columns += std::max_element(groups.begin(), groups.end(),
+                                    [](const auto& a, const auto& b) { return a.second < b.second; })
+                       ->second;
+    }
+    return alignTo(columns, kScopeGranule);
+}
+
+std::int64_t columnsIn(const ir::Program& program, const ir::Region& region)
+{
+    std::int64_t most = 0;
+    for (const ir::Operation& operation : region.operations) {
+        for (const ir::Region& inner : operation.regions) {
+            std::int64_t columns = columnsIn(program, inner);
+            if (operation.code == ir::OpCode::RunScoped) {
+                columns += columnsOfScope(program, operation);
+            }
+            most = std::max(most, columns);
+        }
+    }
+    return most;
+}
+
+} // namespace
+
+std::int64_t tensorColumns(DType dtype, const Shape& shape)
+{
+    const std::int64_t rows = shape.rank() < 2 ? 1 : shape[shape.rank() - 2];
+    const std::int64_t elements = rows == 0 ? 0 : shape.elements() / rows;
+    return ceilDiv(elements * dtypeBits(dtype), std::int64_t{32});
+}
+
+std::int64_t allocatedColumns(std::int64_t columns)
+{
+    return columns == 0 ? 0
+                        : static_cast<std::int64_t>(std::bit_ceil(
+                              static_cast<std::uint64_t>(std::max(columns, kLeast))));
+}
+
+std::int64_t blockColumns(const ir::Program& program, const ir::Region& region)
+{
+    return allocatedColumns(columnsIn(program, region));
+}
+
+} // namespace pallascope::cost

@@ -1,0 +1,179 @@
+#include "core/machine/parts/tensor_memory.h"
+
+#include "core/machine/ops/evaluate.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+namespace pallascope::machine {
+
+namespace {
+
+// The operands of a product: those of the second block of a pair follow.
+constexpr std::size_t kSum = 0, kLhs = 1, kRhs = 2, kAccumulates = 3, kSecond = 4;
+
+bool isPair(const ir::Operation& product)
+{
+    return product.operands.size() > kSecond;
+}
+
+} // namespace
+
+TensorMemory::TensorMemory(const Context& context, Agents& agents, Copies& copies,
+                           Semaphores& semaphores, Findings& findings)
+    : UnitRequests(context, agents, findings)
+    , m_copies(copies)
+    , m_semaphores(semaphores)
+    , m_times(syncTimes(context.prepared.chip))
+{}
+
+void TensorMemory::complete(std::vector<Access>& late)
+{
+    for (Access& access : std::exchange(late, {})) {
+        m_races.complete(m_turn.agent().id, std::move(access));
+    }
+}
+
+std::vector<Agent*> TensorMemory::coresOf(bool isPair)
+{
+    std::vector<Agent*> cores{&m_agents.unitAt(0)};
+    if (isPair) {
+        cores.push_back(&m_agents.unitOfNext(0));
+    }
+    return cores;
+}
+
+// What the agent has done so far is ordered before what the tensor core does next.
+void TensorMemory::order(Agent& core)
+{
+    VectorClock known;
+    m_races.signal(m_turn.agent().id, known);
+    m_races.wait(core.id, known);
+}
+
+void TensorMemory::note(Agent& core, const ir::Operation& operation, std::size_t operand,
+                        bool writes)
+{
+    const RefBinding& ref = m_turn.binding(operation.operands[operand]);
+    Memory& memory = m_memory[ref.buffer];
+    memory.written = memory.written || writes;
+    if (!m_detects
+        || !(memory.hasProxies || m_races.mayConflict(ref.buffer, memory.isUncontested))) {
+        return;
+    }
+    Access access{ref.buffer,           memory.isUncontested, writes,
+                  m_turn.agent().step, operation.location,   {}};
+    access.place.located =
+        std::make_shared<Place::Located>(Place::Located{ref, memory.contents.shape(), {}});
+    access.proxy = memory.hasProxies ? Proxy::Async : Proxy::None;
+    if (const std::optional<Race> race = m_races.access(core.id, access)) {
+        const Agent& by = race->withCopy ? m_turn.agent() : core;
+        m_findings.reportRace(*race, m_prepared.refName(operation.operands[operand]),
+                              {by.id, {}, m_turn.agent().step, operation.location});
+    }
+}
+
+void TensorMemory::multiply(const PlanItem& item)
+{
+    const ir::Operation& product = *item.control;
+    const bool pair = isPair(product);
+    const std::vector<Agent*> cores = coresOf(pair);
+    for (const Agent* core : cores) { // both work on it at the same time
+        cores.front()->time = std::max(cores.front()->time, core->time);
+    }
+    const std::optional<Picoseconds> end = serve(item, 0);
+    if (!end) {
+        return;
+    }
+    order(*cores.front());
+    for (const std::size_t first : {std::size_t{0}, kSecond}) {
+        if (first == 0 || pair) {
+            note(*cores.front(), product, first + kLhs, false);
+            note(*cores.front(), product, first + kRhs, false);
+            note(*cores.front(), product, first + kSum, true);
+        }
+    }
+    if (pair) {
+        m_recorder.addSegment(item.templateId, trace::AgentRow{cores.back()->id},
+                              m_turn.agent().step, *end - item.duration);
+        cores.back()->time = *end;
+    }
+    if (m_prepared.needed.needsContents(product.operands[kSum])) {
+        compute(product);
+    }
+}
+
+RuntimeValue TensorMemory::load(const ir::Operation& operation, std::size_t operand)
+{
+    m_watch.read(watched(operation, operation.operands[operand]));
+    const RefBinding& where = m_turn.binding(operation.operands[operand]);
+    return loadThrough(where, m_turn.buffer(where.buffer));
+}
+
+// The values of a product exist at once; whether somebody may use them is decided by waits. The
+// right operands of a pair are the columns of one.
+void TensorMemory::compute(const ir::Operation& product)
+{
+    m_copies.land(m_turn.agent().time);
+    const bool pair = isPair(product), adds = m_turn.value(product.operands[kAccumulates]).scalar != 0;
+    RuntimeValue rhs = load(product, kRhs);
+    if (pair) {
+        RuntimeValue second = load(product, kSecond + kRhs);
+        ir::Operation join{.code = ir::OpCode::Concatenate};
+        join.params = ir::AxisParams{1};
+        const std::array<RuntimeValue*, 2> columns{&rhs, &second};
+        rhs = evaluate(join, columns, 0);
+    }
+    for (std::size_t first = 0; first < product.operands.size(); first += kSecond) {
+        const ir::ValueId sum = product.operands[first];
+        const RefBinding& where = m_turn.binding(sum);
+        Buffer& memory = accumulator(sum).contents;
+        RuntimeValue found =
+            productOf(load(product, first + kLhs), RuntimeValue(rhs), memory.dtype());
+        if (adds) {
+            found = sumOf(loadThrough(where, memory), std::move(found));
+        }
+        const Watch::Writing writing(m_watch, watched(product, sum));
+        m_copies.noteStored(where, found, product.location);
+        storeThrough(where, memory, std::move(found));
+    }
+}
+
+void TensorMemory::copyFromShared(const ir::Operation& copy)
+{
+    Agent& core = m_agents.unitAt(0);
+    core.time = std::max(core.time, m_turn.agent().time);
+    order(core);
+    note(core, copy, 0, false);
+    note(core, copy, 1, true);
+    if (m_prepared.needed.needsContents(copy.operands[1])) {
+        m_copies.land(m_turn.agent().time);
+        RuntimeValue found = load(copy, 0);
+        const RefBinding& where = m_turn.binding(copy.operands[1]);
+        const Watch::Writing writing(m_watch, watched(copy, copy.operands[1]));
+        m_copies.noteStored(where, found, copy.location);
+        storeThrough(where, m_turn.buffer(where.buffer), std::move(found));
+    }
+}
+
+// Arrives when all that was asked of the tensor core so far is done.
+void TensorMemory::commitArrive(const ir::Operation& commit)
+{
+    if (std::get<ir::PredicateParams>(commit.params).predicate
+        && m_turn.value(commit.operands.back()).scalar == 0) {
+        return;
+    }
+    Agent& core = m_agents.unitAt(0);
+    Signal signal{std::max(core.time, m_turn.agent().time) + m_times.productWait,
+                  m_turn.semaphoreOf(commit.operands[0]),
+                  1,
+                  {},
+                  commit.location,
+                  {}};
+    m_races.signal(core.id, signal.clock);
+    m_semaphores.queue(std::move(signal));
+}
+
+} // namespace pallascope::machine

@@ -1,0 +1,196 @@
+"""Rules of the products of Blackwell's tensor core (tcgen05), and of TMEM, to which they add."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pallascope.jax_compat import gpu_equations
+from pallascope.problems import NotCaptured
+from pallascope.program import INDEX, Params, Type
+from pallascope.rules import gpu_clusters, memory
+from pallascope.rules.gpu_refs import barrier, leaves, view, window
+from pallascope.walk import Rule, Walk
+
+
+def when(walk: Walk, condition: int, emit: Callable[[], Any]) -> None:
+    """Emits a branch that is taken if the bool holds."""
+    known = walk.builder.known(condition)
+    if known is not None:
+        if known:
+            emit()
+        return
+    with walk.builder.region() as skipped:
+        pass
+    with walk.builder.region() as taken:
+        emit()
+    walk.builder.emit("cond", [condition], [], {}, [skipped, taken])
+
+
+def _product(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    product = gpu_equations.tensor_product_of(eqn, leaves(operands))
+    for name in ("scaled", "sparse"):
+        if eqn.params[name]:
+            raise NotCaptured(f"tcgen05_mma of {name} operands")
+    accumulate = product.accumulate.value
+    if walk.builder.types[accumulate].dtype != "bool":
+        accumulate = walk.builder.one("ne", [accumulate, walk.builder.index(0)], Type("bool"))
+    axis = eqn.params["collective_axis"]
+    if axis is None:
+        found = [view(walk, part) for part in (product.sum, product.lhs, product.rhs)]
+        walk.builder.emit("tcgen05_mma", [*found, accumulate], [])
+        if product.barrier is not None:
+            walk.builder.emit("tcgen05_commit_arrive", [barrier(walk, product.barrier)], [])
+        return []
+
+    def of_pair() -> None:
+        first, second = ([view(walk, gpu_clusters.of_block(walk, part, walk.builder.index(block)))
+                          for part in (product.sum, product.lhs, product.rhs)]
+                         for block in range(2))
+        walk.builder.emit("tcgen05_mma", [*first, accumulate, *second], [])
+        if product.barrier is not None:
+            _arrive_at_both(walk, product.barrier, [], {})
+
+    gpu_clusters.pair(walk, axis)
+    when(walk, gpu_clusters.leader_only(walk, axis), of_pair)
+    return []
+
+
+def _arrive_at_both(walk: Walk, part: gpu_equations.Part, predicate: list[int],
+                    params: Params) -> None:
+    for block in range(2):
+        there = gpu_clusters.of_block(walk, part, walk.builder.index(block))
+        walk.builder.emit("tcgen05_commit_arrive", [barrier(walk, there), *predicate], [], params)
+
+
+def _commit_arrive(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    part, predicate = gpu_equations.barrier_of(eqn, leaves(operands), "barrier_transforms_tree")
+    given = [] if predicate is None else [predicate.value]
+    params: Params = {"predicate": True} if given else {}
+    axis = eqn.params["collective_axis"]
+    if axis is None:
+        return walk.builder.emit("tcgen05_commit_arrive", [barrier(walk, part), *given], [], params)
+    gpu_clusters.pair(walk, axis)
+    when(walk, gpu_clusters.leader_only(walk, axis),
+         lambda: _arrive_at_both(walk, part, given, params))
+    return []
+
+
+_ABSOLUTE = {"max": ("reduce_max", False), "min": ("reduce_min", False),
+             "absmax": ("reduce_max", True), "absmin": ("reduce_min", True)}
+
+
+def _load(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """Emits a load of TMEM, and its reduction along the last axis if that is asked for."""
+    ref, *further = operands
+    part = window(walk, ref, tuple(eqn.params["tree"].unflatten(leaves(further))))
+    loaded = memory.load(walk, part)
+    if eqn.params["reduce"] is None:
+        return [loaded]
+    operation, is_absolute = _ABSOLUTE[eqn.params["reduce"]]
+    type_ = walk.builder.types[loaded]
+    reduced = walk.builder.one("abs", [loaded], type_) if is_absolute else loaded
+    return [loaded, walk.builder.one(operation, [reduced], walk.type_of(eqn.outvars[1]),
+                                     {"axes": [len(type_.shape) - 1]})]
+
+
+def _store(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    ref, value, *further = operands
+    part = window(walk, ref, tuple(eqn.params["tree"].unflatten(leaves(further))))
+    memory.store(walk, part, walk.builder.broadcast(value, part.shape()))
+    return []
+
+
+def _copy(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    if eqn.params["collective_axis"] is not None:
+        raise NotCaptured("async_copy_smem_to_tmem of a pair of blocks")
+    parts = gpu_equations.tensor_copy_of(eqn, leaves(operands))
+    return walk.builder.emit("async_copy_smem_to_tmem", [view(walk, part) for part in parts], [])
+
+
+def _plain(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    return walk.builder.emit(eqn.primitive.name, [], [])
+
+
+def _refused(what: str) -> Rule:
+    def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+        raise NotCaptured(what)
+
+    return rule
+
+
+def _claim(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """Emits the claim of the next cluster of the grid, by the first agent that takes part. It
+    arrives at the barrier of every block, and the other agents that take part arrive themselves. Of
+    the blocks of a cluster the first one asks, whether or not the kernel names the cluster's axes
+    (that of JAX's own Blackwell matmul does not)."""
+    answer, met = gpu_equations.claim_of(eqn, leaves(operands))
+    axes = eqn.params["collective_axes"]
+    blocks = gpu_clusters.size(walk)
+    shared_axes = [axis for axis in walk.cluster_axes if walk.cores[axis] > 1]
+
+    def ask() -> None:
+        taken: list[int] = []
+        for block in range(blocks):
+            here = [answer, met] if blocks == 1 else [
+                gpu_clusters.of_block(walk, part, walk.builder.index(block))
+                for part in (answer, met)]
+            taken += [view(walk, here[0]), barrier(walk, here[1])]
+        walk.builder.emit("try_cluster_cancel", taken, [])
+
+    first = _is_first(walk, [axis for axis in axes if axis in walk.threads])
+    alone = _is_first(walk, shared_axes)
+    when(walk, first, lambda: when(walk, alone, ask))
+    if walk.builder.known(first) is None:
+        others = walk.builder.one("not", [first], Type("bool"))
+        when(walk, others,
+             lambda: walk.builder.emit("barrier_arrive", [barrier(walk, met)], []))
+    return []
+
+
+def _is_first(walk: Walk, axes: list[Any]) -> int:
+    """Returns whether this agent is the first along all these axes, a bool."""
+    found = walk.builder.literal("bool", True)
+    for axis in axes:
+        if walk.cores[axis] == 1:
+            continue
+        index = walk.builder.one("axis_index", [], INDEX, {"text": walk.axis_texts[axis]})
+        here = walk.builder.one("eq", [index, walk.builder.index(0)], Type("bool"))
+        found = (here if walk.builder.known(found) is not None
+                 else walk.builder.one("and", [found, here], Type("bool")))
+    return found
+
+
+def _claimed(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """Emits the place of the claimed cluster in the grid, from its number."""
+    ref, *further = operands
+    tree = eqn.params["transforms_tree"]
+    transforms = tuple(tree.unflatten(leaves(further))) if tree is not None else ()
+    part = window(walk, ref, transforms)
+    for axis in part.axes:
+        axis.size, axis.kept = (axis.size, False) if not axis.kept else (1, False)
+    number = memory.load(walk, part)
+    builder = walk.builder
+    found: dict[Any, int] = {}
+    rest = number
+    for axis in reversed(walk.grid_axis_names):
+        extent = builder.index(walk.cores[axis])
+        found[axis] = builder.one("rem", [rest, extent], INDEX)
+        rest = builder.one("div", [rest, extent], INDEX)
+    success = builder.one("ge", [number, builder.index(0)], Type("bool"))
+    return [*(found[axis] for axis in eqn.params["grid_names"]), success]
+
+
+RULES: dict[str, Rule] = {
+    "tcgen05_mma": _product,
+    "tcgen05_commit_arrive": _commit_arrive,
+    "async_load": _load,
+    "async_store_tmem": _store,
+    "async_copy_smem_to_tmem": _copy,
+    "async_copy_scales_to_tmem": _refused("async_copy_scales_to_tmem"),
+    "async_copy_sparse_metadata_to_tmem": _refused("async_copy_sparse_metadata_to_tmem"),
+    "wait_load_tmem": _plain,
+    "commit_tmem": _plain,
+    "try_cluster_cancel": _claim,
+    "query_cluster_cancel": _claimed,
+}

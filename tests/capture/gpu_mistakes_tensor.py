@@ -1,0 +1,104 @@
+"""Kernels for a Blackwell GPU with one mistake each, in what the tensor core does on its own."""
+
+import jax.numpy as jnp
+import numpy as np
+from gpu_case import like, ramp, tiled
+from gpu_mistakes import mistake
+from jax.experimental.pallas import mosaic_gpu as plgpu
+
+_F16 = np.float16
+_M, _N, _K = 128, 64, 64
+_AB = [(ramp(_M, _K) % 4).astype(_F16), (ramp(_K, _N) % 3).astype(_F16)]
+_TILES = dict(a_smem=plgpu.SMEM((_M, _K), jnp.float16, transforms=tiled(_F16)),
+              b_smem=plgpu.SMEM((_K, _N), jnp.float16, transforms=tiled(_F16)),
+              acc=plgpu.TMEM((_M, _N), jnp.float32),
+              loaded=plgpu.Barrier(num_arrivals=2))
+_DONE = plgpu.Barrier(orders_tensor_core=True)
+
+
+def _with_operands(a, b, body, **scratch):
+    """Loads a and b, waits for both, and calls body(output, refs)."""
+    @plgpu.kernel(out_type=like(_M, _N), scratch_types=dict(**_TILES, done=_DONE, **scratch))
+    def matmul(a_gmem, b_gmem, o_gmem, **refs):
+        plgpu.copy_gmem_to_smem(a_gmem, refs["a_smem"], refs["loaded"])
+        plgpu.copy_gmem_to_smem(b_gmem, refs["b_smem"], refs["loaded"])
+        plgpu.barrier_wait(refs["loaded"])
+        body(a_gmem, o_gmem, **refs)
+
+    return matmul(a, b)
+
+
+@mistake("read_before_wait", *_AB)
+def a_sum_that_is_read_too_early(a, b):
+    def body(a_gmem, o_gmem, a_smem, b_smem, acc, loaded, done):
+        plgpu.tcgen05_mma(acc, a_smem, b_smem, done, accumulate=False)
+        o_gmem[...] = plgpu.async_load_tmem(acc)  # mistake
+        plgpu.barrier_wait(done)
+
+    return _with_operands(a, b, body)
+
+
+@mistake("read_before_wait", *_AB)
+def a_commit_before_the_last_product(a, b):
+    def body(a_gmem, o_gmem, a_smem, b_smem, acc, loaded, done):
+        plgpu.tcgen05_mma(acc, a_smem, b_smem, done, accumulate=False)
+        plgpu.tcgen05_mma(acc, a_smem, b_smem)
+        plgpu.barrier_wait(done)
+        o_gmem[...] = plgpu.async_load_tmem(acc)  # mistake
+
+    return _with_operands(a, b, body)
+
+
+@mistake("overwritten_in_flight", *_AB)
+def an_operand_that_is_refilled_too_early(a, b):
+    def body(a_gmem, o_gmem, a_smem, b_smem, acc, loaded, done, further):
+        plgpu.tcgen05_mma(acc, a_smem, b_smem, done, accumulate=False)
+        plgpu.copy_gmem_to_smem(a_gmem, a_smem, further)  # mistake
+        plgpu.barrier_wait(done)
+        plgpu.barrier_wait(further)
+        o_gmem[...] = plgpu.async_load_tmem(acc)
+
+    return _with_operands(a, b, body, further=plgpu.Barrier())
+
+
+@mistake("overwritten_in_flight", *_AB)
+def a_load_that_nobody_waits_for(a, b):
+    def body(a_gmem, o_gmem, a_smem, b_smem, acc, loaded, done):
+        plgpu.tcgen05_mma(acc, a_smem, b_smem, done, accumulate=False)
+        plgpu.barrier_wait(done)
+        o_gmem[...] = plgpu.async_load_tmem(acc)
+        plgpu.tcgen05_mma(acc, a_smem, b_smem, done, accumulate=False)  # mistake
+        plgpu.barrier_wait(done)
+
+    return _with_operands(a, b, body)
+
+
+@mistake("read_before_wait", *_AB)
+def a_store_that_is_not_committed(a, b):
+    def body(a_gmem, o_gmem, a_smem, b_smem, acc, loaded, done):
+        plgpu.async_store_tmem(acc, jnp.ones((_M, _N), jnp.float32))
+        plgpu.tcgen05_mma(acc, a_smem, b_smem, done)  # mistake
+        plgpu.barrier_wait(done)
+        o_gmem[...] = plgpu.async_load_tmem(acc)
+
+    return _with_operands(a, b, body)
+
+
+@mistake("undefined_result", *_AB)
+def a_sum_that_begins_with_nothing(a, b):
+    def body(a_gmem, o_gmem, a_smem, b_smem, acc, loaded, done):
+        plgpu.tcgen05_mma(acc, a_smem, b_smem, done)
+        plgpu.barrier_wait(done)
+        o_gmem[...] = plgpu.async_load_tmem(acc)  # mistake
+
+    return _with_operands(a, b, body)
+
+
+@mistake("deadlock", *_AB)
+def a_product_without_a_commit(a, b):
+    def body(a_gmem, o_gmem, a_smem, b_smem, acc, loaded, done):
+        plgpu.tcgen05_mma(acc, a_smem, b_smem, accumulate=False)
+        plgpu.barrier_wait(done)  # mistake
+        o_gmem[...] = plgpu.async_load_tmem(acc)
+
+    return _with_operands(a, b, body)
