@@ -24,6 +24,7 @@ void launch(Launch launch, const std::function<void()>& body, Here here)
 {
     ir::CoreMapParams mesh{std::move(launch.threadAxis), launch.threads, std::move(launch.grid)};
     mesh.directAccess = true;
+    mesh.cluster = std::move(launch.cluster);
     coreMap(std::move(mesh), body, here);
 }
 

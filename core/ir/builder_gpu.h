@@ -21,6 +21,7 @@ struct Launch
     std::vector<ir::MeshAxis> grid;
     std::int32_t threads = 1;
     std::string threadAxis = "thread";
+    std::vector<ir::MeshAxis> cluster = {}; // so many blocks for each point of the grid
 };
 
 void launch(Launch launch, const std::function<void()>& body, Here here = Here::current());

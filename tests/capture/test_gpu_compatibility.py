@@ -6,7 +6,9 @@ import pathlib
 from collections import Counter
 
 import gpu_shipped
+import gpu_shipped_blackwell
 import gpu_shipped_triton
+import gpu_tensor_steps
 import pallascope
 import pytest
 from compatibility import Table, error, in_words, report_of, rounded
@@ -56,6 +58,8 @@ class GpuTable(Table):
 
 ROWS = [Row(name.replace("_", " "), style, chips, case)
         for module, style, chips in ((gpu_shipped, "Mosaic GPU", ("h100_sxm",)),
+                                     (gpu_shipped_blackwell, "Mosaic GPU", ("b200",)),
+                                     (gpu_tensor_steps, "Mosaic GPU", ("b200",)),
                                      (gpu_shipped_triton, "Triton", ("h100_sxm", "a100_80")))
         for name, case in cases_of(module).items()]
 TABLE = GpuTable("Inside JAX, for a GPU", ROWS)

@@ -199,7 +199,7 @@ TEST_F(Infer, loadsAndStoresStayInsideTheirRef)
     EXPECT_EQ(rule(OpCode::Get, {hbm}, row), "f32[128]");
     EXPECT_EQ(rule(OpCode::Get, {shared}, row),
               "get reaches Ref<spmem>{f32[8,128]}: loads and stores work on refs to vmem, "
-              "tilespmem and smem, other memory only through copies.");
+              "tilespmem, smem and tmem, other memory only through copies.");
 }
 
 TEST_F(Infer, dynamicIndicesAreInt32Scalars)

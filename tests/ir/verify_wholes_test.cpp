@@ -210,7 +210,7 @@ TEST(Wholes, ofAFusionHoldNothingElse)
 TEST(Wholes, aloneOfAFusionLoadAndStoreWhatIsInHbm)
 {
     const std::string wrong = " reaches Ref<hbm>{f32[8,128]}: loads and stores work on refs to "
-                              "vmem, tilespmem and smem, other memory only through copies.";
+                              "vmem, tilespmem, smem and tmem, other memory only through copies.";
     const auto load = [](pl::Ref x, pl::Ref) { (void)x[pl::all].load(); };
     const auto store = [](pl::Ref, pl::Ref out) { out[pl::all] = 1.0; };
     EXPECT_EQ(complaint([&](pl::Ref x, pl::Ref out) { kernel("k", [&] { load(x, out); }); }),

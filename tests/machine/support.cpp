@@ -44,6 +44,12 @@ const chip::Chip& h100()
     return kChip;
 }
 
+const chip::Chip& b200()
+{
+    static const chip::Chip kChip = loaded("b200.json");
+    return kChip;
+}
+
 void copyAndWait(const pl::Ref& from, const pl::Ref& to, const pl::Ref& semaphore)
 {
     pl::dmaStart(from, to, semaphore);

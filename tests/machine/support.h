@@ -17,6 +17,7 @@ namespace pallascope::machine_test {
 [[nodiscard]] const chip::Chip& v5e();
 [[nodiscard]] const chip::Chip& v5p(); // two cores
 [[nodiscard]] const chip::Chip& h100();
+[[nodiscard]] const chip::Chip& b200();
 
 inline constexpr DType kF32 = DType::F32, kInt = DType::Int32;
 inline constexpr auto kUnit = ir::MemorySpace::Accumulator;

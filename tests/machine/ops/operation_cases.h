@@ -26,5 +26,6 @@ struct OperationCase
 [[nodiscard]] std::vector<OperationCase> manualDmaCases();
 [[nodiscard]] std::vector<OperationCase> wholeCases();
 [[nodiscard]] std::vector<OperationCase> gpuCases();
+[[nodiscard]] std::vector<OperationCase> tensorCases();
 
 } // namespace pallascope::machine_test
