@@ -237,22 +237,7 @@ def test_everything_that_is_not_supported_is_named():
         "copy_smem_to_gmem with a reduction_op", "remote_ref", "primitive griddepcontrol_wait"]
 
 
-def test_what_only_blackwell_has_is_named():
-    def kernel(a_gmem, o_gmem, a_smem, tmem, barrier, mma_barrier):
-        plgpu.copy_gmem_to_smem(a_gmem, a_smem, barrier)
-        plgpu.barrier_wait(barrier)
-        plgpu.tcgen05_mma(tmem, a_smem, a_smem, mma_barrier, accumulate=False)
-        plgpu.barrier_wait(mma_barrier)
-        o_gmem[...] = plgpu.async_load_tmem(tmem)
-
-    fn = plgpu.kernel(kernel, out_type=like(128, 128), scratch_types=[
-        plgpu.SMEM((128, 128), jnp.float16), plgpu.TMEM((128, 128), jnp.float32), plgpu.Barrier(),
-        plgpu.Barrier(orders_tensor_core=True)])
-    assert refused(fn, ramp(128, 128, dtype=np.float16), chip="b200") == [
-        "TMEM", "primitive tcgen05_mma", "primitive async_load"]
-
-
-def test_what_warps_do_at_the_same_time_is_named():
+def test_warps_that_work_at_the_same_time_are_regions():
     def kernel(x_gmem, o_gmem, smem, barrier):
         @plgpu.warp_map
         def _(warp):
@@ -265,7 +250,11 @@ def test_what_warps_do_at_the_same_time_is_named():
 
     fn = plgpu.kernel(kernel, out_type=like(2, 128), scratch_types=[
         plgpu.SMEM((2, 128), jnp.float32), plgpu.Barrier(num_arrivals=2)])
-    assert refused(fn, ramp(2, 128)) == ["warp_map with several warps at work"]
+    kernel = pallascope.capture(fn, ramp(2, 128), chip=CHIP)
+    (warps,) = found(kernel, "warp_map")
+    assert warps["params"] == {"warps": [0, 1]}
+    assert [one["op"] for region in warps["regions"] for one in operations(region)
+            if one["op"] == "copy_gmem_to_smem"] == ["copy_gmem_to_smem"] * 2
 
 
 def test_instructions_that_mean_something_else_are_named():
@@ -282,10 +271,13 @@ def test_instructions_that_mean_something_else_are_named():
     assert what.endswith("rest")
 
 
-def test_a_cluster_lies_on_the_last_axis_of_the_grid():
+def test_a_cluster_has_axes_of_its_own():
     kernel = captured("a_cluster_that_shares_its_copies")
     (cores,) = found(kernel, "core_map")
-    assert cores["params"]["grid"] == [{"name": "rows", "size": 2}, {"name": "c", "size": 2}]
+    assert cores["params"]["grid"] == [{"name": "rows", "size": 2}]
+    assert cores["params"]["cluster"] == [{"name": "c", "size": 2}]
+    (scope,) = found(kernel, "run_scoped")
+    assert scope["params"]["blocks"] == 2
     (copy,) = found(kernel, "copy_gmem_to_smem")
     assert copy["params"] == {"blocks": 2}
 

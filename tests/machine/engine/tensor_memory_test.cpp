@@ -60,6 +60,18 @@ void multiply(const Refs& refs)
     gpu::tensorMultiply({refs[2], refs[0], refs[1]}, pl::full(Shape{}, 0, DType::Bool));
 }
 
+// What a block of a cluster has of what its blocks allocate together.
+template<class Block>
+pl::Ref part(const pl::Ref& ref, const Block& block)
+{
+    return ref.at({block, pl::all, pl::all});
+}
+
+gpu::TensorFactors factorsOf(const Refs& refs, int block)
+{
+    return {part(refs[2], block), part(refs[0], block), part(refs[1], block)};
+}
+
 } // namespace
 
 TEST(TensorMemory, aProductIsDoneWhenItsCommitHasArrived)
@@ -179,20 +191,20 @@ TEST(TensorMemory, aPairOfBlocksMultipliesTogether)
                      gpu::barrier("filled", 2, {2}), gpu::barrier("done", 1, {2})},
                     2, [&](const Refs& refs) {
                         const pl::Value number = pl::convert(block + 1, DType::F16);
-                        refs[0].at(block)[pl::all] = pl::broadcastTo(number, {kM, kK});
-                        refs[1].at(block)[pl::all] = pl::broadcastTo(number, {kK, kN});
+                        part(refs[0], block)[pl::all] = pl::broadcastTo(number, {kM, kK});
+                        part(refs[1], block)[pl::all] = pl::broadcastTo(number, {kK, kN});
                         gpu::commitSmem();
                         gpu::barrierArrive(refs[3].at(0));
                         pl::when(block == 0, [&] {
                             gpu::barrierWait(refs[3].at(0));
-                            gpu::tensorMultiply({refs[2].at(0), refs[0].at(0), refs[1].at(0)},
-                                                {refs[2].at(1), refs[0].at(1), refs[1].at(1)},
+                            gpu::tensorMultiply(factorsOf(refs, 0),
+                                                factorsOf(refs, 1),
                                                 pl::full(Shape{}, 0, DType::Bool));
                             gpu::tensorCommitArrive(refs[4].at(0));
                             gpu::tensorCommitArrive(refs[4].at(1));
                         });
                         gpu::barrierWait(refs[4].at(block));
-                        out.at(block)[pl::all] = refs[2].at(block)[pl::all].load();
+                        part(out, block)[pl::all] = part(refs[2], block)[pl::all].load();
                     });
             });
         }));
