@@ -42,7 +42,7 @@ struct Multiprocessor
     // copies and products that are waited for are absent where the chip has none.
     std::optional<double> copyCycles, productWaitCycles;
     double arriveCycles = 0, waitCycles = 0, sharedLoadCycles = 0;
-    double sharedBytesPerCycle = 0;   // what shared memory gives to loads or to products
+    double sharedBytesPerCycle = 0; // what shared memory gives to loads or to products
     // What tensor memory gives to loads and takes from stores. Absent where there is none.
     std::optional<double> tensorLoadBytesPerCycle, tensorStoreBytesPerCycle;
     Hertz boostClock, sustainedClock; // which of them counts is the agents' clock

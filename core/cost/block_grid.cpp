@@ -61,8 +61,9 @@ Need needOfScope(const ir::Program& program, const ir::Operation& scope)
         const ir::Type& type = program.type(refs[i]);
         if (*type.space == ir::MemorySpace::Smem) {
             const std::int64_t blocks = params == nullptr ? 1 : params->blocks;
-            const Bytes bytes(alignTo(packedBytes(type.dtype, type.shape.elements() / blocks).value(),
-                                      kSharedGranule.value()));
+            const Bytes bytes(
+                alignTo(packedBytes(type.dtype, type.shape.elements() / blocks).value(),
+                        kSharedGranule.value()));
             const bool isMember =
                 params != nullptr && i < params->unions.size() && params->unions[i] > 0;
             (isMember ? unions[params->unions[i]][params->groups[i]] : need.arrays) += bytes;

@@ -431,8 +431,7 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
 Status CostModel::tensorProduct()
 {
     const ir::Type &lhs = operand(1), &rhs = operand(2);
-    if (Status status =
-            matrixWork(1, lhs.shape[0], operand(0).shape[1], rhs.shape[0], 1);
+    if (Status status = matrixWork(1, lhs.shape[0], operand(0).shape[1], rhs.shape[0], 1);
         !status || !m_chip.multiprocessor) {
         return status;
     }
@@ -441,8 +440,8 @@ Status CostModel::tensorProduct()
         read += packedBytes(lhs.dtype, lhs.shape.elements());
     }
     const double rate = m_chip.multiprocessor->sharedBytesPerCycle;
-    const auto cycles = static_cast<std::int64_t>(
-        std::ceil(static_cast<double>(read.value()) / rate * m_share));
+    const auto cycles =
+        static_cast<std::int64_t>(std::ceil(static_cast<double>(read.value()) / rate * m_share));
     Cycles& work = m_cost.demands.front().cycles;
     work = std::max(work, Cycles(cycles));
     return Done{};
@@ -491,10 +490,10 @@ Result<OperationCost> CostModel::run()
         status = dot();
         break;
     case OpKind::Request: // uses one instance
-        status = m_operation.code == OpCode::Tcgen05Mma
-                     ? tensorProduct()
-                     : matrixWork(1, operand(1).shape[0], operand(2).shape[1],
-                                  operand(2).shape[0], 1);
+        status =
+            m_operation.code == OpCode::Tcgen05Mma
+                ? tensorProduct()
+                : matrixWork(1, operand(1).shape[0], operand(2).shape[1], operand(2).shape[0], 1);
         break;
     case OpKind::Sync: // only the start of a copy, the last operation of its segment
         PALLASCOPE_CHECK(ir::startsCopy(m_operation.code));

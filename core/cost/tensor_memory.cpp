@@ -23,14 +23,15 @@ std::int64_t columnsOfScope(const ir::Program& program, const ir::Operation& sco
         if (type.space != ir::MemorySpace::Tmem) {
             continue;
         }
-        const bool isMember = params != nullptr && i < params->unions.size() && params->unions[i] > 0;
+        const bool isMember =
+            params != nullptr && i < params->unions.size() && params->unions[i] > 0;
         (isMember ? unions[params->unions[i]][params->groups[i]] : columns) +=
             alignTo(tensorColumns(type.dtype, type.shape) / blocks, kRefGranule);
     }
     for (const auto& [number, groups] : unions) {
-        columns += std::max_element(groups.begin(), groups.end(),
-                                    [](const auto& a, const auto& b) { return a.second < b.second; })
-                       ->second;
+        columns += std::max_element(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
+                       return a.second < b.second;
+                   })->second;
     }
     return alignTo(columns, kScopeGranule);
 }
@@ -62,8 +63,8 @@ std::int64_t tensorColumns(DType dtype, const Shape& shape)
 std::int64_t allocatedColumns(std::int64_t columns)
 {
     return columns == 0 ? 0
-                        : static_cast<std::int64_t>(std::bit_ceil(
-                              static_cast<std::uint64_t>(std::max(columns, kLeast))));
+                        : static_cast<std::int64_t>(
+                            std::bit_ceil(static_cast<std::uint64_t>(std::max(columns, kLeast))));
 }
 
 std::int64_t blockColumns(const ir::Program& program, const ir::Region& region)

@@ -28,12 +28,12 @@ inline constexpr OperandRoles none{};
     return {.rule = rule};
 }
 
-[[nodiscard]] OperandRole copied(const Operation&, std::size_t operand);      // dma_start
-[[nodiscard]] OperandRole accumulated(const Operation&, std::size_t operand); // matmul_acc_lhs
-[[nodiscard]] OperandRole queued(const Operation&, std::size_t operand);      // matmul_lhs_fifo
-[[nodiscard]] OperandRole multiplied(const Operation&, std::size_t operand);  // wgmma
+[[nodiscard]] OperandRole copied(const Operation&, std::size_t operand);        // dma_start
+[[nodiscard]] OperandRole accumulated(const Operation&, std::size_t operand);   // matmul_acc_lhs
+[[nodiscard]] OperandRole queued(const Operation&, std::size_t operand);        // matmul_lhs_fifo
+[[nodiscard]] OperandRole multiplied(const Operation&, std::size_t operand);    // wgmma
 [[nodiscard]] OperandRole tensorProduct(const Operation&, std::size_t operand); // tcgen05_mma
-[[nodiscard]] OperandRole claimed(const Operation&, std::size_t operand); // try_cluster_cancel
-[[nodiscard]] OperandRole pipelined(const Operation&, std::size_t operand);   // by block specs
+[[nodiscard]] OperandRole claimed(const Operation&, std::size_t operand);   // try_cluster_cancel
+[[nodiscard]] OperandRole pipelined(const Operation&, std::size_t operand); // by block specs
 
 } // namespace pallascope::ir::operand_rules

@@ -192,7 +192,8 @@ bool isMatrix(const Type& type)
     return type.shape.rank() == 2;
 }
 
-// Whether `sum` may hold `lhs` times what `factors` right operands of rhs's shape make side by side.
+// Whether `sum` may hold `lhs` times what `factors` right operands of rhs's shape make side by
+// side.
 bool multiplies(const Type& sum, const Type& lhs, const Type& rhs, std::int64_t factors)
 {
     return isInTensorMemory(sum) && (isShared(lhs) || isInTensorMemory(lhs)) && isShared(rhs)
@@ -207,17 +208,17 @@ Result<Types> tcgen05Mma(const Program& program, const Operation& operation)
     constexpr std::size_t kOfOne = 4, kOfPair = 7;
     const bool isPair = operation.operands.size() == kOfPair;
     const auto at = [&](std::size_t i) -> const Type& { return operand(program, operation, i); };
-    const bool sound =
-        (isPair || operation.operands.size() == kOfOne)
-        && multiplies(at(0), at(1), at(2), isPair ? 2 : 1) && at(3) == Type{DType::Bool, Shape{}, {}}
-        && (!isPair || (at(4) == at(0) && at(5) == at(1) && at(6) == at(2)));
+    const bool sound = (isPair || operation.operands.size() == kOfOne)
+                       && multiplies(at(0), at(1), at(2), isPair ? 2 : 1)
+                       && at(3) == Type{DType::Bool, Shape{}, {}}
+                       && (!isPair || (at(4) == at(0) && at(5) == at(1) && at(6) == at(2)));
     if (!sound) {
-        return error(operation,
-                     "adds " + toString(at(1)) + " times " + toString(at(2)) + " to "
-                         + toString(at(0))
-                         + "; expected [m,k] times [k,n] to [m,n], the sum a ref in tmem, the right "
-                           "operand a ref in smem and the left one a ref in either, and a bool. A "
-                           "pair of blocks has [m,2n] and twice as many refs.");
+        return error(
+            operation,
+            "adds " + toString(at(1)) + " times " + toString(at(2)) + " to " + toString(at(0))
+                + "; expected [m,k] times [k,n] to [m,n], the sum a ref in tmem, the right "
+                  "operand a ref in smem and the left one a ref in either, and a bool. A "
+                  "pair of blocks has [m,2n] and twice as many refs.");
     }
     return Types{};
 }

@@ -80,10 +80,11 @@ Status Verifier::unions(const Operation& operation, const ScopedParams& params) 
                            && (!isMember || m_program.type(refs[i]).space == MemorySpace::Smem
                                || m_program.type(refs[i]).space == MemorySpace::Tmem);
         if (!sound) {
-            return error(operation, "run_scoped puts its ref " + std::to_string(i) + " into union "
-                                        + std::to_string(params.unions[i]) + ", group "
-                                        + std::to_string(params.groups[i])
-                                        + "; expected numbers from 0 on, and refs in smem or tmem.");
+            return error(operation,
+                         "run_scoped puts its ref " + std::to_string(i) + " into union "
+                             + std::to_string(params.unions[i]) + ", group "
+                             + std::to_string(params.groups[i])
+                             + "; expected numbers from 0 on, and refs in smem or tmem.");
         }
     }
     return Done{};
@@ -127,8 +128,8 @@ Status Verifier::runScoped(const Operation& operation) const
     for (const ValueId ref : refs) {
         const Shape& shape = m_program.type(ref).shape;
         if (params->blocks > 1 && (shape.rank() == 0 || shape[0] != params->blocks)) {
-            return error(operation, "run_scoped shares " + toString(m_program.type(ref)) + " between "
-                                        + std::to_string(params->blocks)
+            return error(operation, "run_scoped shares " + toString(m_program.type(ref))
+                                        + " between " + std::to_string(params->blocks)
                                         + " blocks; expected a first axis of as many elements.");
         }
     }

@@ -75,8 +75,7 @@ Agent& Agents::unitAt(std::int32_t mxu)
 
 Agent& Agents::unitOfNext(std::int32_t mxu)
 {
-    const std::int32_t owner =
-        m_prepared.layout.ownerOf(m_turn.agent().place, m_turn.agent().core);
+    const std::int32_t owner = m_prepared.layout.ownerOf(m_turn.agent().place, m_turn.agent().core);
     return unitOf(std::min(owner + 1, m_prepared.layout.owners() - 1), mxu);
 }
 
@@ -89,8 +88,8 @@ std::int64_t Agents::axisIndex(const ir::Operation& operation) const
     if (const auto axis = ir::axisNamed(m_turn.agent().mesh->grid, name)) {
         return ir::coordinate(m_turn.agent().mesh->grid, m_turn.agent().block, *axis);
     }
-    const std::int32_t core = m_turn.agent().parent < 0 ? m_turn.agent().core
-                                                        : at(m_turn.agent().parent).core;
+    const std::int32_t core =
+        m_turn.agent().parent < 0 ? m_turn.agent().core : at(m_turn.agent().parent).core;
     const ir::CoreMapParams& mesh = *m_turn.agent().mesh;
     if (const auto axis = ir::axisNamed(mesh.cluster, name)) {
         return ir::coordinate(mesh.cluster, core / mesh.cores, *axis);

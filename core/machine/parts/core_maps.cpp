@@ -133,10 +133,10 @@ void CoreMaps::wakeJoining()
         return;
     }
     const std::int32_t parent = m_turn.agent().parent;
-    for (Agent* waiting : {&m_agents.at(parent < 0 ? m_turn.agent().id : parent),
-                           &coreOf(m_turn.agent(), 0),
-                           &m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, 0, 0),
-                           &m_agents.firstOf(m_turn.agent().device)}) {
+    for (Agent* waiting :
+         {&m_agents.at(parent < 0 ? m_turn.agent().id : parent), &coreOf(m_turn.agent(), 0),
+          &m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, 0, 0),
+          &m_agents.firstOf(m_turn.agent().device)}) {
         if (waiting->waiting && !waiting->waiting->semaphore) {
             waiting->waiting.reset();
             m_agents.changed(*waiting);

@@ -70,15 +70,14 @@ bool Findings::isTensorRace(const Race& race, const Accessor& accessor) const
            && (race.isLate || isTensorCore(race.agent) || isTensorCore(accessor.agent));
 }
 
-void Findings::reportTensorRace(const Race& race, const std::string& name,
-                                const Accessor& accessor)
+void Findings::reportTensorRace(const Race& race, const std::string& name, const Accessor& accessor)
 {
     const auto& [agent, copy, step, location] = accessor;
     const bool waits = race.isLate || isTensorCore(race.agent); // else the other is another agent
     const bool reads = !race.writes || (race.isLate && race.otherWrites && isTensorCore(agent));
     const trace::FindingKind kind = !waits   ? trace::FindingKind::Race
                                     : !reads ? trace::FindingKind::OverwrittenInFlight
-                                                  : trace::FindingKind::ReadBeforeWait;
+                                             : trace::FindingKind::ReadBeforeWait;
     const trace::SourceLine source =
         m_recorder.description().sourceLine(m_prepared.program, location);
     const bool known = isExplained(race, copy, location);
@@ -91,15 +90,16 @@ void Findings::reportTensorRace(const Race& race, const std::string& name,
     const std::string by = isTensorCore(agent) ? "by a product that starts at "
                            : copy              ? "by a copy that starts at "
                                                : "";
-    std::string sentence = name + (race.writes ? " is written (" : " is read (") + by
-                           + place(location) + ") while ";
+    std::string sentence =
+        name + (race.writes ? " is written (" : " is read (") + by + place(location) + ") while ";
     const std::string there = place(race.location);
     if (race.isLate) {
         sentence += race.otherWrites ? "a store that no commit_tmem covers writes"
                                      : "a load that no wait_load_tmem covers reads";
-        sentence += " the same elements (" + there + "). Call "
-                    + (race.otherWrites ? std::string("commit_tmem") : std::string("wait_load_tmem"))
-                    + " after it, and then let the others know by a barrier.";
+        sentence +=
+            " the same elements (" + there + "). Call "
+            + (race.otherWrites ? std::string("commit_tmem") : std::string("wait_load_tmem"))
+            + " after it, and then let the others know by a barrier.";
     } else if (isTensorCore(race.agent)) {
         sentence += std::string("a product that nobody has waited for ")
                     + (race.otherWrites ? "writes" : "reads") + " the same elements (started at "

@@ -123,11 +123,11 @@ void Scopes::allocate(const std::vector<ir::ValueId>& refs, Owned& owned)
         Memory& memory = m_memory[m_turn.binding(ref).buffer];
         memory.contents = m_turn.undefined(type.dtype, type.shape);
         // The tensor core is an agent of its own where it reads SMEM and adds to TMEM.
-        const bool isContested = m_prepared.layout.groups.front().usesTensorMemory
-                                 && (type.space == ir::MemorySpace::Smem
-                                     || type.space == ir::MemorySpace::Tmem);
-        memory.isUncontested = m_turn.agent().mesh != nullptr && m_prepared.layout.devices == 1
-                               && !isContested;
+        const bool isContested =
+            m_prepared.layout.groups.front().usesTensorMemory
+            && (type.space == ir::MemorySpace::Smem || type.space == ir::MemorySpace::Tmem);
+        memory.isUncontested =
+            m_turn.agent().mesh != nullptr && m_prepared.layout.devices == 1 && !isContested;
         memory.hasProxies = m_prepared.uses.hasProxies[static_cast<std::size_t>(ref.index)];
         if (*type.space == ir::MemorySpace::Accumulator) {
             memory.contents.storeAll(RuntimeValue::zeros(type.dtype, type.shape));

@@ -63,7 +63,7 @@ void TensorMemory::note(Agent& core, const ir::Operation& operation, std::size_t
         || !(memory.hasProxies || m_races.mayConflict(ref.buffer, memory.isUncontested))) {
         return;
     }
-    Access access{ref.buffer,           memory.isUncontested, writes,
+    Access access{ref.buffer,          memory.isUncontested, writes,
                   m_turn.agent().step, operation.location,   {}};
     access.place.located =
         std::make_shared<Place::Located>(Place::Located{ref, memory.contents.shape(), {}});
@@ -117,7 +117,8 @@ RuntimeValue TensorMemory::load(const ir::Operation& operation, std::size_t oper
 void TensorMemory::compute(const ir::Operation& product)
 {
     m_copies.land(m_turn.agent().time);
-    const bool pair = isPair(product), adds = m_turn.value(product.operands[kAccumulates]).scalar != 0;
+    const bool pair = isPair(product),
+               adds = m_turn.value(product.operands[kAccumulates]).scalar != 0;
     RuntimeValue rhs = load(product, kRhs);
     if (pair) {
         RuntimeValue second = load(product, kSecond + kRhs);

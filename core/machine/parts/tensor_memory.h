@@ -19,9 +19,10 @@ public:
     TensorMemory(const Context& context, Agents& agents, Copies& copies, Semaphores& semaphores,
                  Findings& findings);
 
-    void multiply(const PlanItem& item);             // tcgen05_mma
-    void copyFromShared(const ir::Operation& copy);  // async_copy_smem_to_tmem
-    void commitArrive(const ir::Operation& commit);  // tcgen05_commit_arrive
+    void multiply(const PlanItem& item);            // tcgen05_mma
+    void copyFromShared(const ir::Operation& copy); // async_copy_smem_to_tmem
+    void commitArrive(const ir::Operation& commit); // tcgen05_commit_arrive
+
     // The agent's loads of TMEM are done (wait_load_tmem), or its stores (commit_tmem).
     void awaitLoads() { complete(m_turn.agent().tensorLoads); }
 

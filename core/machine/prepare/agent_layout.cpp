@@ -59,8 +59,7 @@ void addPlaces(AgentGroup& group, const chip::Chip& chip, const ir::Operation& c
     const std::int64_t each = grid == grids.end() ? 1 : grid->occupancy.blocks;
     const std::int64_t blocks = ir::sizeOf(mesh.grid);
     const auto places = static_cast<std::int32_t>(std::min(starts * each, blocks));
-    group.slots =
-        std::max(group.slots, static_cast<std::int32_t>(std::min(starts, blocks) * span));
+    group.slots = std::max(group.slots, static_cast<std::int32_t>(std::min(starts, blocks) * span));
     group.places = std::max(group.places, places);
     group.blockCores = std::max(group.blockCores, mesh.cores * ir::sizeOf(mesh.cluster));
     group.placesOfMaps[&mesh] = places;

@@ -58,9 +58,9 @@ struct Agent
     // `place`: of a block, as AgentGroup numbers them; in a slot of the chip.
     std::int32_t device = 0, place = 0, slot = 0, core = 0;
     std::int32_t parent = -1; // of a warp: the agent that stands for its warpgroup
-    std::int32_t order = 0; // of agents with the same time, the one with the lowest goes first
-    std::int32_t cores = 1; // in the enclosing core_map
-    std::int32_t block = 0; // the number of its block in that core_map's grid
+    std::int32_t order = 0;   // of agents with the same time, the one with the lowest goes first
+    std::int32_t cores = 1;   // in the enclosing core_map
+    std::int32_t block = 0;   // the number of its block in that core_map's grid
     const ir::CoreMapParams* mesh = nullptr;
     bool yields = false; // other agents with the same time go first
     Picoseconds time;
@@ -73,7 +73,7 @@ struct Agent
     std::vector<StoreGroup> groups; // closed and not known to be written, the oldest first
     std::size_t readGroups = 0;     // how many of these, from the oldest on, have been read
     StoreGroup openGroup;
-    std::vector<UnderwayProduct> products; // in the order of their requests
+    std::vector<UnderwayProduct> products;         // in the order of their requests
     std::vector<Access> tensorLoads, tensorStores; // of TMEM, for which it has not waited
 
     [[nodiscard]] bool isDone() const { return frames.empty(); }
@@ -193,7 +193,7 @@ struct Signal
     std::int64_t amount = 0;
     AwaitedCopy copy;
     ir::LocationId location;
-    VectorClock clock; // of the other device, or of the tensor core, that sent it
+    VectorClock clock;      // of the other device, or of the tensor core, that sent it
     std::int32_t parts = 1; // how many such signals make one arrival
 };
 

@@ -21,24 +21,24 @@ using Body = std::function<void(const pl::Ref& x, const pl::Ref& out, const Refs
 
 ir::Program product(const Body& body, Extent columns = kN)
 {
-    return mustTrace(pl::kernel(
-        "product",
-        {pl::in("a", DType::F16, {kM, kK}), pl::in("b", DType::F16, {kK, kN}),
-         pl::out("out", kF32, {kM, kN})},
-        [&](pl::Ref a, pl::Ref b, pl::Ref out) {
-            gpu::launch({}, [&] {
-                gpu::runScoped({gpu::smem("a_tile", DType::F16, {kM, kK}),
-                                gpu::smem("b_tile", DType::F16, {kK, kN}),
-                                gpu::tmem("sum", {kM, columns}), gpu::barrier("loaded", 2),
-                                gpu::barrier("done")},
-                               true, [&](const Refs& refs) {
-                                   gpu::copyGmemToSmem(a, refs[0], refs[3]);
-                                   gpu::copyGmemToSmem(b, refs[1], refs[3]);
-                                   gpu::barrierWait(refs[3]);
-                                   body(a, out, refs);
-                               });
-            });
-        }));
+    return mustTrace(pl::kernel("product",
+                                {pl::in("a", DType::F16, {kM, kK}),
+                                 pl::in("b", DType::F16, {kK, kN}), pl::out("out", kF32, {kM, kN})},
+                                [&](pl::Ref a, pl::Ref b, pl::Ref out) {
+                                    gpu::launch({}, [&] {
+                                        gpu::runScoped({gpu::smem("a_tile", DType::F16, {kM, kK}),
+                                                        gpu::smem("b_tile", DType::F16, {kK, kN}),
+                                                        gpu::tmem("sum", {kM, columns}),
+                                                        gpu::barrier("loaded", 2),
+                                                        gpu::barrier("done")},
+                                                       true, [&](const Refs& refs) {
+                                                           gpu::copyGmemToSmem(a, refs[0], refs[3]);
+                                                           gpu::copyGmemToSmem(b, refs[1], refs[3]);
+                                                           gpu::barrierWait(refs[3]);
+                                                           body(a, out, refs);
+                                                       });
+                                    });
+                                }));
 }
 
 machine::RunResult runOnB200(const ir::Program& program)
@@ -47,9 +47,9 @@ machine::RunResult runOnB200(const ir::Program& program)
     for (const ir::Argument& argument : program.arguments) {
         if (argument.kind == ir::ArgumentKind::Input) {
             const ir::Type& type = program.type(argument.ref);
-            inputs.push_back(arrayOf(
-                type.dtype, type.shape,
-                std::vector<double>(static_cast<std::size_t>(type.shape.elements()), 1.0)));
+            inputs.push_back(
+                arrayOf(type.dtype, type.shape,
+                        std::vector<double>(static_cast<std::size_t>(type.shape.elements()), 1.0)));
         }
     }
     return mustRun(program, inputs, machine::ValueMode::Full, b200());
@@ -165,10 +165,11 @@ TEST(TensorMemory, hasAsManyColumnsAsTheChip)
     EXPECT_EQ(cost::allocatedColumns(200), 256);
     EXPECT_EQ(cost::allocatedColumns(0), 0);
     const auto fits = [](Extent columns) {
-        const ir::Program program =
-            product([](const pl::Ref&, const pl::Ref& out, const Refs&) {
+        const ir::Program program = product(
+            [](const pl::Ref&, const pl::Ref& out, const Refs&) {
                 out[pl::all] = pl::full({kM, kN}, 0, kF32);
-            }, columns);
+            },
+            columns);
         const Status status = machine::checkFit(program, b200());
         return status ? std::string() : status.error().message;
     };
@@ -179,8 +180,8 @@ TEST(TensorMemory, hasAsManyColumnsAsTheChip)
 // Each block of a pair has half of the columns of the right operand, and its own rows.
 TEST(TensorMemory, aPairOfBlocksMultipliesTogether)
 {
-    const ir::Program program = mustTrace(pl::kernel(
-        "pair", {pl::out("out", kF32, {2, kM, 2 * kN})}, [&](pl::Ref out) {
+    const ir::Program program =
+        mustTrace(pl::kernel("pair", {pl::out("out", kF32, {2, kM, 2 * kN})}, [&](pl::Ref out) {
             gpu::Launch launch;
             launch.cluster = {{"pair", 2}};
             gpu::launch(launch, [&] {
@@ -197,8 +198,7 @@ TEST(TensorMemory, aPairOfBlocksMultipliesTogether)
                         gpu::barrierArrive(refs[3].at(0));
                         pl::when(block == 0, [&] {
                             gpu::barrierWait(refs[3].at(0));
-                            gpu::tensorMultiply(factorsOf(refs, 0),
-                                                factorsOf(refs, 1),
+                            gpu::tensorMultiply(factorsOf(refs, 0), factorsOf(refs, 1),
                                                 pl::full(Shape{}, 0, DType::Bool));
                             gpu::tensorCommitArrive(refs[4].at(0));
                             gpu::tensorCommitArrive(refs[4].at(1));

@@ -16,7 +16,8 @@ class Operation : public testing::TestWithParam<std::string_view>
 std::vector<OperationCase> allCases()
 {
     std::vector<OperationCase> cases = elementwiseCases();
-    for (const auto& more : {structuralCases(), manualDmaCases(), wholeCases(), gpuCases(), tensorCases()}) {
+    for (const auto& more :
+         {structuralCases(), manualDmaCases(), wholeCases(), gpuCases(), tensorCases()}) {
         cases.insert(cases.end(), more.begin(), more.end());
     }
     return cases;

@@ -41,8 +41,8 @@ void products()
                              [&](pl::Ref in, pl::Ref out) {
                                  gpu::launch({}, [&] {
                                      gpu::runScoped(
-                                         {gpu::smem("held", kF32, square),
-                                          gpu::tmem("sum", square), gpu::barrier("done")},
+                                         {gpu::smem("held", kF32, square), gpu::tmem("sum", square),
+                                          gpu::barrier("done")},
                                          true, [&](const auto& refs) { body(in, out, refs); });
                                  });
                              })),
@@ -109,9 +109,12 @@ void claims()
 
 std::vector<OperationCase> tensorCases()
 {
-    return {{"tcgen05_mma", products},          {"tcgen05_commit_arrive", products},
-            {"async_copy_smem_to_tmem", products}, {"wait_load_tmem", products},
-            {"commit_tmem", products},          {"try_cluster_cancel", claims},
+    return {{"tcgen05_mma", products},
+            {"tcgen05_commit_arrive", products},
+            {"async_copy_smem_to_tmem", products},
+            {"wait_load_tmem", products},
+            {"commit_tmem", products},
+            {"try_cluster_cancel", claims},
             {"warp_map", warps}};
 }
 
