@@ -18,10 +18,10 @@ Barriers::Barriers(const Context& context, SyncState& state, Agents& agents, Cop
     , m_times(syncTimes(context.prepared.chip))
 {}
 
-void Barriers::prepare(SlabRange barriers, std::int32_t arrivals, bool areNamed)
+void Barriers::prepare(SlabRange barriers, std::int32_t arrivals, bool areNamed, bool ofCluster)
 {
     for (std::int32_t i = barriers.first; i < barriers.first + barriers.count; ++i) {
-        m_state.semaphores[i].barrier = Barrier(arrivals, areNamed);
+        m_state.semaphores[i].barrier = Barrier(arrivals, areNamed, ofCluster);
     }
 }
 

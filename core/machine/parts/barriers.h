@@ -19,7 +19,7 @@ public:
              Findings& findings);
 
     // Says how many arrivals complete a phase of barriers that a scope has allocated.
-    void prepare(SlabRange barriers, std::int32_t arrivals, bool areNamed);
+    void prepare(SlabRange barriers, std::int32_t arrivals, bool areNamed, bool ofCluster);
 
     void arriveByProgram(const ir::Operation& operation);
     void wait(const ir::Operation& operation);

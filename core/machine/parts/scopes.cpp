@@ -42,7 +42,8 @@ void Scopes::allocateScope(const ir::Operation& operation, Owned& owned)
     for (const auto& [ref, range] : owned.semaphores) {
         const auto place = std::find(refs.begin(), refs.end(), ref) - refs.begin();
         if (static_cast<std::size_t>(place) < arrivals.size()) {
-            m_barriers.prepare(range, arrivals[static_cast<std::size_t>(place)], params.named);
+            m_barriers.prepare(range, arrivals[static_cast<std::size_t>(place)], params.named,
+                               params.blocks > 1);
         }
     }
 }

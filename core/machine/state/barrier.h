@@ -25,9 +25,12 @@ public:
     Barrier() = default;
 
     // `isNamed`: it is one of the hardware's own, which may end in the middle of a phase.
-    explicit Barrier(std::int32_t arrivals, bool isNamed = false)
+    // `ofCluster`: it is one block's of a cluster, and others may arrive there although nobody ever
+    // waits.
+    explicit Barrier(std::int32_t arrivals, bool isNamed = false, bool ofCluster = false)
         : m_needed(arrivals)
         , m_isNamed(isNamed)
+        , m_ofCluster(ofCluster)
     {}
 
     struct Arrival
@@ -43,7 +46,7 @@ public:
         }
         m_arrived = 0;
         ++m_phase;
-        if (m_phase == 2 && m_observed.empty()) {
+        if (m_phase == 2 && m_observed.empty() && !m_ofCluster) {
             return {true, BarrierFault::Unobserved};
         }
         for (const auto& [agent, observed] : m_observed) {
@@ -96,7 +99,7 @@ private:
     friend class StateHasher;
 
     std::int32_t m_needed = 0, m_arrived = 0;
-    bool m_isNamed = false;
+    bool m_isNamed = false, m_ofCluster = false;
     std::int64_t m_phase = 0;
     std::map<std::int32_t, std::int64_t> m_observed; // for each agent that waited: its last phase
 };
