@@ -179,7 +179,7 @@ struct Report
     // Units and links, the longest time first.
     std::vector<std::pair<std::string, Picoseconds>> busy;
     std::int64_t stalledSteps = 0; // steps after the first that waited for a copy
-    bool isGpu = false;     // whether the chip is a GPU, for the words of advice
+    bool isGpu = false;            // whether the chip is a GPU, for the words of advice
     std::string onChipName; // of the memory where blocks are copied to: "VMEM", on a GPU "SMEM"
     // Of that memory, like all that follow. On a GPU of all blocks that an SM has at a time.
     Bytes vmemPeak;
