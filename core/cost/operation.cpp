@@ -1,9 +1,7 @@
 // What one operation demands of the units of a chip.
 #include "core/base/check.h"
-#include "core/cost/matrix_run.h"
-#include "core/cost/register_counts.h"
+#include "core/cost/cost_model.h"
 #include "core/cost/rounds.h"
-#include "core/cost/segment.h"
 #include "core/cost/tiling.h"
 
 #include <algorithm>
@@ -24,76 +22,19 @@ double shareOf(const ir::Operation& operation, const Runner& runner)
     return (some ? runner.shares->at(operation.id) : 1.0) / static_cast<double>(runner.cores);
 }
 
-class CostModel
-{
-public:
-    CostModel(const ir::Program& program, const ir::Operation& operation, const chip::Chip& chip,
-              Runner runner, const Variation* variation)
-        : m_program(program)
-        , m_operation(operation)
-        , m_chip(chip)
-        , m_agent(runner.agent)
-        , m_share(shareOf(operation, runner))
-        , m_isAround(runner.isAround)
-        , m_isInOrder(chip.multiprocessor && !runner.isAround)
-        , m_registers(program, chip, runner, variation)
-    {}
+} // namespace
 
-    [[nodiscard]] Result<OperationCost> run();
-
-private:
-    [[nodiscard]] const ir::Type& operand(std::size_t i) const
-    {
-        return m_program.type(m_operation.operands[i]);
-    }
-
-    [[nodiscard]] const ir::Type& result() const { return m_program.type(m_operation.results[0]); }
-
-    [[nodiscard]] Error error(const std::string& sentence) const
-    {
-        return userError(m_program.where(m_operation.location) + ": " + sentence);
-    }
-
-    [[nodiscard]] Status demand(UnitKind kind, double instructions);
-    [[nodiscard]] Status demand(const chip::Unit& unit, double cycles);
-    // How many cycles a chain of so many instructions of this kind takes, each of which needs the
-    // result of the one before.
-    [[nodiscard]] double chained(UnitKind kind, double instructions) const;
-    // How many cycles one register's instructions of this operation take, if those of the next one
-    // wait for them.
-    [[nodiscard]] double serial(std::string_view name) const;
-    // The operation takes at least so long, where instructions are issued in order.
-    void takesAtLeast(double cycles);
-    // How many vector instructions each register of the result takes.
-    [[nodiscard]] std::int64_t passes() const;
-    // Adds the instructions of an elementwise operation on this many registers.
-    [[nodiscard]] Status instructions(UnitKind kind, std::int64_t registers);
-    [[nodiscard]] Status vectorWork(UnitKind kind, ir::ValueId value, bool countsFlops);
-    [[nodiscard]] DType workDType() const;
-    [[nodiscard]] Status crosslane();
-    [[nodiscard]] Status sort();
-    [[nodiscard]] Status reshape();
-    [[nodiscard]] Status copyStart();
-    [[nodiscard]] Status reduction();
-    [[nodiscard]] Status acrossThreads(std::int64_t left);
-    [[nodiscard]] Status memory();
-    [[nodiscard]] Status relaid(double registers);
-    [[nodiscard]] double tensorShare(bool stores) const;
-    [[nodiscard]] Status dot();
-    [[nodiscard]] Status tensorProduct();
-    [[nodiscard]] Status matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
-                                    std::int64_t k, std::int64_t instances);
-
-    const ir::Program& m_program;
-    const ir::Operation& m_operation;
-    const chip::Chip& m_chip;
-    std::int32_t m_agent; // index into Chip::agents
-    double m_share;       // share of the work that is done here
-    bool m_isAround;
-    bool m_isInOrder; // a GPU's kernel, whose agents issue their instructions in order
-    RegisterCounts m_registers;
-    OperationCost m_cost;
-};
+CostModel::CostModel(const ir::Program& program, const ir::Operation& operation,
+                     const chip::Chip& chip, Runner runner, const Variation* variation)
+    : m_program(program)
+    , m_operation(operation)
+    , m_chip(chip)
+    , m_agent(runner.agent)
+    , m_share(shareOf(operation, runner))
+    , m_isAround(runner.isAround)
+    , m_isInOrder(chip.multiprocessor && !runner.isAround)
+    , m_registers(program, chip, runner, variation)
+{}
 
 Status CostModel::demand(UnitKind kind, double instructions)
 {
@@ -259,21 +200,6 @@ Status CostModel::reshape()
     return turned ? demand(UnitKind::Vector, moved) : turned;
 }
 
-// The scalar unit's work to start a manual DMA, besides the operations that compute which one.
-Status CostModel::copyStart()
-{
-    const auto known = m_chip.operations.find(ir::opName(m_operation.code));
-    if (known == m_chip.operations.end() || m_registers.areOwn()) {
-        return Done{};
-    }
-    for (const chip::Instructions& part : known->second) {
-        if (Status status = demand(part.kind, part.count); !status) {
-            return status;
-        }
-    }
-    return Done{};
-}
-
 Status CostModel::reduction()
 {
     const Shape& input = operand(0).shape;
@@ -320,131 +246,6 @@ Status CostModel::acrossThreads(std::int64_t left)
     const Status exchanged = demand(UnitKind::Crosslane, static_cast<double>(left) * rounds);
     return exchanged ? instructions(UnitKind::Vector, left * static_cast<std::int64_t>(rounds))
                      : exchanged;
-}
-
-// TMEM moves a register in another time than SMEM. Returns how many times as long that takes.
-double CostModel::tensorShare(bool stores) const
-{
-    if (*operand(0).space != ir::MemorySpace::Tmem || !m_chip.multiprocessor) {
-        return 1;
-    }
-    const chip::Multiprocessor& sm = *m_chip.multiprocessor;
-    const auto& rate = stores ? sm.tensorStoreBytesPerCycle : sm.tensorLoadBytesPerCycle;
-    return rate ? sm.sharedBytesPerCycle / *rate : 1;
-}
-
-Status CostModel::memory()
-{
-    const bool stores = ir::storesInto(m_operation.code);
-    const ir::Type& moved = m_operation.results.empty() ? operand(1) : result();
-    // SMEM of a GPU is loaded by whole registers, that of a TPU by scalars.
-    const bool byScalars = *operand(0).space == ir::MemorySpace::Smem && !m_chip.multiprocessor;
-    if (moved.shape.rank() == 0 || byScalars) {
-        return demand(UnitKind::Scalar,
-                      static_cast<double>(std::max<std::int64_t>(1, moved.shape.elements())));
-    }
-    const auto filled = static_cast<double>(m_registers.inMemory(moved)) * tensorShare(stores);
-    if (m_isInOrder && moved.shape.rank() > 1 && *operand(0).space == ir::MemorySpace::Hbm) {
-        if (Status status = relaid(filled); !status) {
-            return status;
-        }
-    }
-    if (!stores || m_operation.code == OpCode::AddupdateScatter) {
-        if (Status status = demand(UnitKind::Load, filled); !status) {
-            return status;
-        }
-    }
-    return stores ? demand(UnitKind::Store, filled) : Done{};
-}
-
-// Threads whose accesses of GMEM lie side by side do not have the elements that a product gives
-// them: they exchange what they have in shared memory.
-Status CostModel::relaid(double registers)
-{
-    const Status put = demand(UnitKind::Store, registers);
-    return put ? demand(UnitKind::Load, registers) : put;
-}
-
-Status CostModel::dot()
-{
-    const auto& dimensions = std::get<ir::DotParams>(m_operation.params);
-    std::int64_t batch = 1, k = 1;
-    for (const std::int32_t axis : dimensions.lhsBatch) {
-        batch *= operand(0).shape[static_cast<std::size_t>(axis)];
-    }
-    for (const std::int32_t axis : dimensions.lhsContracting) {
-        k *= operand(0).shape[static_cast<std::size_t>(axis)];
-    }
-    const std::int64_t m = operand(0).shape.elements() / (batch * k),
-                       n = operand(1).shape.elements() / (batch * k);
-    const chip::Unit* unit = m_chip.unitOf(UnitKind::Matrix, m_agent);
-    return matrixWork(batch, m, n, k, unit == nullptr ? 1 : unit->count);
-}
-
-// Adds the work of products on this many instances of the matrix unit.
-Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
-                             std::int64_t instances)
-{
-    const std::string name(ir::opName(m_operation.code));
-    const chip::Unit* unit = m_chip.unitOf(UnitKind::Matrix, m_agent);
-    if (unit == nullptr) {
-        return error(name + " needs a matrix unit, which " + m_chip.title + " lacks.");
-    }
-    const std::optional<MatrixRun> run = matrixRun(*unit, m_program, m_operation);
-    if (!run) {
-        std::string taken;
-        for (const auto& [taker, unused] : unit->matrixRates) {
-            taken += (taken.empty() ? "" : ", ") + std::string(dtypeName(taker));
-        }
-        const std::size_t first = ir::opEntry(m_operation.code).kind == OpKind::Request ? 1 : 0;
-        return error(name + " of " + std::string(dtypeName(operand(first).dtype)) + " and "
-                     + std::string(dtypeName(operand(first + 1).dtype)) + ": the " + unit->name
-                     + " of " + m_chip.title + " takes " + taken + ".");
-    }
-    const std::int64_t tiles = batch * ceilDiv(k, unit->rows) * ceilDiv(n, unit->columns);
-    const std::int64_t rowsPushed = tiles * alignTo(m, unit->rowGranule);
-    const double cycles =
-        static_cast<double>(rowsPushed) * unit->matrixRates.at(run->dtype).cyclesPerRow
-        + static_cast<double>(tiles) * unit->cyclesPerTile;
-    if (Status status = demand(*unit, run->passes * cycles / static_cast<double>(instances));
-        !status) {
-        return status;
-    }
-    m_cost.product = run;
-    m_cost.flopsUnit = m_cost.demands.back().unit;
-    if (m_chip.multiprocessor) {
-        takesAtLeast(run->passes * cycles / static_cast<double>(instances)
-                     + m_chip.multiprocessor->productWaitCycles.value_or(0));
-    }
-    m_cost.useful = Flops(2 * batch * m * n * k);
-    m_cost.executed = Flops(2 * rowsPushed * unit->rows * unit->columns);
-    if (unit->cyclesPerResult > 0) {
-        const auto popped = static_cast<double>(batch * m_registers.of(Shape{m, n})
-                                                * ceilDiv(k, unit->rows) * run->passes);
-        return demand(UnitKind::Vector, popped * unit->cyclesPerResult);
-    }
-    return Done{};
-}
-
-// A product of the tensor core takes as long as its work, or as its operands in SMEM take to be
-// read. Of a pair of blocks each SM has its rows of the sum and half of the right operand.
-Status CostModel::tensorProduct()
-{
-    const ir::Type &lhs = operand(1), &rhs = operand(2);
-    if (Status status = matrixWork(1, lhs.shape[0], operand(0).shape[1], rhs.shape[0], 1);
-        !status || !m_chip.multiprocessor) {
-        return status;
-    }
-    Bytes read = packedBytes(rhs.dtype, rhs.shape.elements());
-    if (lhs.space == ir::MemorySpace::Smem) {
-        read += packedBytes(lhs.dtype, lhs.shape.elements());
-    }
-    const double rate = m_chip.multiprocessor->sharedBytesPerCycle;
-    const auto cycles =
-        static_cast<std::int64_t>(std::ceil(static_cast<double>(read.value()) / rate * m_share));
-    Cycles& work = m_cost.demands.front().cycles;
-    work = std::max(work, Cycles(cycles));
-    return Done{};
 }
 
 Result<OperationCost> CostModel::run()
@@ -507,8 +308,6 @@ Result<OperationCost> CostModel::run()
     }
     return std::move(m_cost);
 }
-
-} // namespace
 
 Result<OperationCost> operationCost(const ir::Program& program, const ir::Operation& operation,
                                     const chip::Chip& chip, Runner runner,

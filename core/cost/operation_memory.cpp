@@ -1,0 +1,68 @@
+// What loads, stores and starts of copies demand of the units of a chip.
+#include "core/cost/cost_model.h"
+
+#include <algorithm>
+
+namespace pallascope::cost {
+
+using ir::OpCode;
+
+// The scalar unit's work to start a manual DMA, besides the operations that compute which one.
+Status CostModel::copyStart()
+{
+    const auto known = m_chip.operations.find(ir::opName(m_operation.code));
+    if (known == m_chip.operations.end() || m_registers.areOwn()) {
+        return Done{};
+    }
+    for (const chip::Instructions& part : known->second) {
+        if (Status status = demand(part.kind, part.count); !status) {
+            return status;
+        }
+    }
+    return Done{};
+}
+
+// TMEM moves a register in another time than SMEM. Returns how many times as long that takes.
+double CostModel::tensorShare(bool stores) const
+{
+    if (*operand(0).space != ir::MemorySpace::Tmem || !m_chip.multiprocessor) {
+        return 1;
+    }
+    const chip::Multiprocessor& sm = *m_chip.multiprocessor;
+    const auto& rate = stores ? sm.tensorStoreBytesPerCycle : sm.tensorLoadBytesPerCycle;
+    return rate ? sm.sharedBytesPerCycle / *rate : 1;
+}
+
+Status CostModel::memory()
+{
+    const bool stores = ir::storesInto(m_operation.code);
+    const ir::Type& moved = m_operation.results.empty() ? operand(1) : result();
+    // SMEM of a GPU is loaded by whole registers, that of a TPU by scalars.
+    const bool byScalars = *operand(0).space == ir::MemorySpace::Smem && !m_chip.multiprocessor;
+    if (moved.shape.rank() == 0 || byScalars) {
+        return demand(UnitKind::Scalar,
+                      static_cast<double>(std::max<std::int64_t>(1, moved.shape.elements())));
+    }
+    const auto filled = static_cast<double>(m_registers.inMemory(moved)) * tensorShare(stores);
+    if (m_isInOrder && moved.shape.rank() > 1 && *operand(0).space == ir::MemorySpace::Hbm) {
+        if (Status status = relaid(filled); !status) {
+            return status;
+        }
+    }
+    if (!stores || m_operation.code == OpCode::AddupdateScatter) {
+        if (Status status = demand(UnitKind::Load, filled); !status) {
+            return status;
+        }
+    }
+    return stores ? demand(UnitKind::Store, filled) : Done{};
+}
+
+// Threads whose accesses of GMEM lie side by side do not have the elements that a product gives
+// them: they exchange what they have in shared memory.
+Status CostModel::relaid(double registers)
+{
+    const Status put = demand(UnitKind::Store, registers);
+    return put ? demand(UnitKind::Load, registers) : put;
+}
+
+} // namespace pallascope::cost

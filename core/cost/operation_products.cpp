@@ -1,0 +1,93 @@
+// What products demand of the matrix unit of a chip, and of others for it.
+#include "core/cost/cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pallascope::cost {
+
+using ir::OpKind;
+
+Status CostModel::dot()
+{
+    const auto& dimensions = std::get<ir::DotParams>(m_operation.params);
+    std::int64_t batch = 1, k = 1;
+    for (const std::int32_t axis : dimensions.lhsBatch) {
+        batch *= operand(0).shape[static_cast<std::size_t>(axis)];
+    }
+    for (const std::int32_t axis : dimensions.lhsContracting) {
+        k *= operand(0).shape[static_cast<std::size_t>(axis)];
+    }
+    const std::int64_t m = operand(0).shape.elements() / (batch * k),
+                       n = operand(1).shape.elements() / (batch * k);
+    const chip::Unit* unit = m_chip.unitOf(UnitKind::Matrix, m_agent);
+    return matrixWork(batch, m, n, k, unit == nullptr ? 1 : unit->count);
+}
+
+// Adds the work of products on this many instances of the matrix unit.
+Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k,
+                             std::int64_t instances)
+{
+    const std::string name(ir::opName(m_operation.code));
+    const chip::Unit* unit = m_chip.unitOf(UnitKind::Matrix, m_agent);
+    if (unit == nullptr) {
+        return error(name + " needs a matrix unit, which " + m_chip.title + " lacks.");
+    }
+    const std::optional<MatrixRun> run = matrixRun(*unit, m_program, m_operation);
+    if (!run) {
+        std::string taken;
+        for (const auto& [taker, unused] : unit->matrixRates) {
+            taken += (taken.empty() ? "" : ", ") + std::string(dtypeName(taker));
+        }
+        const std::size_t first = ir::opEntry(m_operation.code).kind == OpKind::Request ? 1 : 0;
+        return error(name + " of " + std::string(dtypeName(operand(first).dtype)) + " and "
+                     + std::string(dtypeName(operand(first + 1).dtype)) + ": the " + unit->name
+                     + " of " + m_chip.title + " takes " + taken + ".");
+    }
+    const std::int64_t tiles = batch * ceilDiv(k, unit->rows) * ceilDiv(n, unit->columns);
+    const std::int64_t rowsPushed = tiles * alignTo(m, unit->rowGranule);
+    const double cycles =
+        static_cast<double>(rowsPushed) * unit->matrixRates.at(run->dtype).cyclesPerRow
+        + static_cast<double>(tiles) * unit->cyclesPerTile;
+    if (Status status = demand(*unit, run->passes * cycles / static_cast<double>(instances));
+        !status) {
+        return status;
+    }
+    m_cost.product = run;
+    m_cost.flopsUnit = m_cost.demands.back().unit;
+    if (m_chip.multiprocessor) {
+        takesAtLeast(run->passes * cycles / static_cast<double>(instances)
+                     + m_chip.multiprocessor->productWaitCycles.value_or(0));
+    }
+    m_cost.useful = Flops(2 * batch * m * n * k);
+    m_cost.executed = Flops(2 * rowsPushed * unit->rows * unit->columns);
+    if (unit->cyclesPerResult > 0) {
+        const auto popped = static_cast<double>(batch * m_registers.of(Shape{m, n})
+                                                * ceilDiv(k, unit->rows) * run->passes);
+        return demand(UnitKind::Vector, popped * unit->cyclesPerResult);
+    }
+    return Done{};
+}
+
+// A product of the tensor core takes as long as its work, or as its operands in SMEM take to be
+// read. Of a pair of blocks each SM has its rows of the sum and half of the right operand.
+Status CostModel::tensorProduct()
+{
+    const ir::Type &lhs = operand(1), &rhs = operand(2);
+    if (Status status = matrixWork(1, lhs.shape[0], operand(0).shape[1], rhs.shape[0], 1);
+        !status || !m_chip.multiprocessor) {
+        return status;
+    }
+    Bytes read = packedBytes(rhs.dtype, rhs.shape.elements());
+    if (lhs.space == ir::MemorySpace::Smem) {
+        read += packedBytes(lhs.dtype, lhs.shape.elements());
+    }
+    const double rate = m_chip.multiprocessor->sharedBytesPerCycle;
+    const auto cycles =
+        static_cast<std::int64_t>(std::ceil(static_cast<double>(read.value()) / rate * m_share));
+    Cycles& work = m_cost.demands.front().cycles;
+    work = std::max(work, Cycles(cycles));
+    return Done{};
+}
+
+} // namespace pallascope::cost
