@@ -49,7 +49,9 @@ trace::Operand copied()
 
 // What an H100 has, with `sms` SMs of two warpgroups. `random` decides what they do: segments on
 // both units, waits between them, and copies into the memory of the first warpgroup.
-std::shared_ptr<const trace::Trace> traceOf(int sms, std::uint64_t seed, bool isGpu = true)
+std::shared_ptr<const trace::Trace> traceOf(int sms, std::uint64_t seed, bool isGpu = true,
+                                            const std::string& between = " ",
+                                            const std::string& behind = "")
 {
     std::mt19937_64 random(seed);
     trace::TraceBuilder builder;
@@ -73,8 +75,8 @@ std::shared_ptr<const trace::Trace> traceOf(int sms, std::uint64_t seed, bool is
     for (int sm = 0; sm < sms; ++sm) {
         for (int warpgroup = 0; warpgroup < 2; ++warpgroup) {
             const auto agent = static_cast<std::int32_t>(info.agents.size());
-            info.agents.push_back("SM " + std::to_string(sm) + " Warpgroup "
-                                  + std::to_string(warpgroup));
+            info.agents.push_back("SM " + std::to_string(sm) + between + "Warpgroup "
+                                  + std::to_string(warpgroup) + behind);
             std::int64_t now = static_cast<std::int64_t>(random() % 50) * kNs;
             for (int i = 0; i < 20; ++i) {
                 const auto of = static_cast<std::int32_t>(warpgroup == 1 ? kFp32 : random() % 2);
@@ -152,6 +154,14 @@ TEST(TimelineSms, theChosenOneHasLanesAndAllShareAStrip)
     EXPECT_EQ(lanes[2].agents, std::vector<std::int32_t>{4}) << "warpgroup 1 uses no tensor core";
     EXPECT_EQ(namesOf(lanesOf(viewOf(traceOf(1, 1)), Level::Operations, 400)),
               (std::vector<std::string>{"SM 0", "TC", "WG 0", "WG 1"}));
+}
+
+TEST(TimelineSms, lanesNameThePlaceAndTheWarp)
+{
+    EXPECT_EQ(namesOf(lanesOf(viewOf(traceOf(1, 1, true, " place 3 ")), Level::Operations, 400)),
+              (std::vector<std::string>{"SM 0", "TC", "WG 3.0", "WG 3.1"}));
+    EXPECT_EQ(namesOf(lanesOf(viewOf(traceOf(1, 1, true, " ", " warp 2")), Level::Operations, 400)),
+              (std::vector<std::string>{"SM 0", "TC", "WG 0 w2", "WG 1 w2"}));
 }
 
 TEST(TimelineSms, runsThatAreNotForAGpuHaveNone)

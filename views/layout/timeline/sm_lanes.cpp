@@ -23,13 +23,24 @@ bool isMatrix(const trace::Info& info, std::int32_t unit)
     return info.units[at(unit)].kind == UnitKind::Matrix;
 }
 
-// "WG 1", or "WG 2.1" where an SM has several places for blocks: the place, then the warpgroup.
+// The number that follows a word of an agent's name; empty if the name lacks the word.
+std::string numberAfter(const std::string& agent, const std::string& word)
+{
+    const std::size_t at = agent.find(word + " ");
+    if (at == std::string::npos) {
+        return {};
+    }
+    const std::size_t from = at + word.size() + 1;
+    return agent.substr(from, agent.find(' ', from) - from);
+}
+
+// "WG 1", "WG 2.1" where an SM has several places for blocks: the place, then the warpgroup; and
+// "WG 1 w3" of a further warp of a warpgroup.
 std::string shortNameOf(const std::string& agent)
 {
-    const std::string warpgroup = agent.substr(agent.rfind(' ') + 1);
-    const std::optional<std::string> place = trace::nameOfPlace(agent);
-    const std::size_t dot = place ? place->find('.') : std::string::npos;
-    return "WG " + (dot == std::string::npos ? warpgroup : place->substr(dot + 1));
+    const std::string place = numberAfter(agent, "place"), warp = numberAfter(agent, "warp");
+    return "WG " + (place.empty() ? "" : place + ".") + numberAfter(agent, "Warpgroup")
+           + (warp.empty() ? "" : " w" + warp);
 }
 
 // The agents of an SM that ever use a unit.
