@@ -15,7 +15,7 @@ namespace gpu = pl::gpu;
 constexpr Extent kRows = 128;
 
 // x times x, added to what a copy out of SMEM has brought, which is x.
-void products()
+void tensorProducts()
 {
     const auto body = [](pl::Ref x, pl::Ref out, const std::vector<pl::Ref>& refs) {
         refs[0][pl::all] = x[pl::all].load();
