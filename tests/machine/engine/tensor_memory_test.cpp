@@ -213,7 +213,7 @@ TEST(TensorMemory, aPairOfBlocksMultipliesTogether)
     std::vector<double> expected;
     for (int row = 0; row < 2 * kM; ++row) {
         for (int column = 0; column < 2 * kN; ++column) {
-            expected.push_back((row / kM + 1) * (column / kN + 1) * static_cast<double>(kK));
+            expected.push_back(static_cast<double>((row / kM + 1) * (column / kN + 1) * kK));
         }
     }
     EXPECT_EQ(elementsOf(run.outputs[0]), expected);

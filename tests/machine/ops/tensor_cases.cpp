@@ -109,11 +109,11 @@ void claims()
 
 std::vector<OperationCase> tensorCases()
 {
-    return {{"tcgen05_mma", products},
-            {"tcgen05_commit_arrive", products},
-            {"async_copy_smem_to_tmem", products},
-            {"wait_load_tmem", products},
-            {"commit_tmem", products},
+    return {{"tcgen05_mma", tensorProducts},
+            {"tcgen05_commit_arrive", tensorProducts},
+            {"async_copy_smem_to_tmem", tensorProducts},
+            {"wait_load_tmem", tensorProducts},
+            {"commit_tmem", tensorProducts},
             {"try_cluster_cancel", claims},
             {"warp_map", warps}};
 }
