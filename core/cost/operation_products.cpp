@@ -55,7 +55,8 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
     }
     m_cost.product = run;
     m_cost.flopsUnit = m_cost.demands.back().unit;
-    if (m_chip.multiprocessor) {
+    const bool isAwaited = ir::opEntry(m_operation.code).kind == OpKind::Dot; // by the same agent
+    if (m_chip.multiprocessor && isAwaited) {
         takesAtLeast(run->passes * cycles / static_cast<double>(instances)
                      + m_chip.multiprocessor->productWaitCycles.value_or(0));
     }
