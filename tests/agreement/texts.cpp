@@ -83,6 +83,22 @@ bool hasNamedSlot(const layout::Scene& scene)
     });
 }
 
+// Whether the memory view has lost its slots: it shows none, or leaves out the text of one that has
+// room for it.
+bool hasLostSlots(const layout::Scene& scene)
+{
+    constexpr double kLeastWidth = 48, kLeastHeight = 16; // px
+    const auto isSlot = [](const layout::Hit& hit) {
+        return layout::is<layout::target::Buffer>(hit.target);
+    };
+    const bool none = std::none_of(scene.hits.begin(), scene.hits.end(), isSlot);
+    const bool hasRoom =
+        std::any_of(scene.hits.begin(), scene.hits.end(), [&](const layout::Hit& hit) {
+            return isSlot(hit) && hit.rect.w >= kLeastWidth && hit.rect.h >= kLeastHeight;
+        });
+    return !hasNamedSlot(scene) && (none || hasRoom);
+}
+
 } // namespace
 
 std::vector<std::string> misplacedTexts(const layout::Scene& scene)
@@ -149,7 +165,7 @@ std::vector<std::string> misplacedTexts(const layout::RunView& run,
                     look(view.name, view.layout(run, state, size));
                 }
                 if (view.name == "memory" && hasNamedSlot(view.layout(run, state, small))
-                    && !hasNamedSlot(view.layout(run, state, size))) {
+                    && hasLostSlots(view.layout(run, state, size))) {
                     found.insert(fmt::format("memory of {} x {}: no slot has a text", size.width,
                                              size.height));
                 }
