@@ -83,20 +83,11 @@ bool hasNamedSlot(const layout::Scene& scene)
     });
 }
 
-// Whether the memory view has lost its slots: it shows none, or leaves out the text of one that has
-// room for it.
-bool hasLostSlots(const layout::Scene& scene)
+bool hasSlots(const layout::Scene& scene)
 {
-    constexpr double kLeastWidth = 48, kLeastHeight = 16; // px
-    const auto isSlot = [](const layout::Hit& hit) {
+    return std::any_of(scene.hits.begin(), scene.hits.end(), [](const layout::Hit& hit) {
         return layout::is<layout::target::Buffer>(hit.target);
-    };
-    const bool none = std::none_of(scene.hits.begin(), scene.hits.end(), isSlot);
-    const bool hasRoom =
-        std::any_of(scene.hits.begin(), scene.hits.end(), [&](const layout::Hit& hit) {
-            return isSlot(hit) && hit.rect.w >= kLeastWidth && hit.rect.h >= kLeastHeight;
-        });
-    return !hasNamedSlot(scene) && (none || hasRoom);
+    });
 }
 
 } // namespace
@@ -165,8 +156,8 @@ std::vector<std::string> misplacedTexts(const layout::RunView& run,
                     look(view.name, view.layout(run, state, size));
                 }
                 if (view.name == "memory" && hasNamedSlot(view.layout(run, state, small))
-                    && hasLostSlots(view.layout(run, state, size))) {
-                    found.insert(fmt::format("memory of {} x {}: no slot has a text", size.width,
+                    && !hasSlots(view.layout(run, state, size))) {
+                    found.insert(fmt::format("memory of {} x {}: no slot is in sight", size.width,
                                              size.height));
                 }
             }

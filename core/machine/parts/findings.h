@@ -75,8 +75,9 @@ public:
     // Reports an access of `name` that nothing orders after another one.
     void reportRace(const Race& race, const std::string& name, const Accessor& accessor);
     // Reports manual DMA for which nobody has waited when the memory at one of its ends is
-    // released.
-    void reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId scope);
+    // released. If `startedBy` is given, only copies out of it which that agent has started.
+    void reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId scope,
+                      std::optional<std::int32_t> startedBy = {});
     // Reports a semaphore that is not 0 when it ends.
     void reportLeftOver(const Semaphore& semaphore);
     // The rule of a barrier that an arrival or a wait at this place breaks ends the run.

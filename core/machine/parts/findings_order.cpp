@@ -108,11 +108,13 @@ std::string Findings::raceText(const Race& race, const std::string& name, const 
 
 // Reports manual DMA for which nobody has waited when the memory at one of its ends is released.
 // Copies of pipelines, and those that another finding covers, are reported elsewhere.
-void Findings::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId scope)
+void Findings::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId scope,
+                            std::optional<std::int32_t> startedBy)
 {
     for (std::int32_t i = buffers.first; m_detects && i < buffers.first + buffers.count; ++i) {
         for (const Race& copy : m_races.unawaited(i)) {
-            if (copy.ofPipeline || m_neverAwaited.contains(*copy.copy)
+            const bool isIts = !startedBy || (copy.agent == *startedBy && !copy.otherWrites);
+            if (!isIts || copy.ofPipeline || m_neverAwaited.contains(*copy.copy)
                 || !m_unordered.insert(*copy.copy).second) {
                 continue;
             }

@@ -100,6 +100,11 @@ void Scopes::leave(const ScopeFrame& frame)
         return isOfBlock(one, *frame.shared)
                && std::find(one.inside.begin(), one.inside.end(), id) != one.inside.end();
     });
+    // The scope ends for this agent now, whenever the others leave it. Nobody else can wait for its
+    // copies out of it.
+    for (const auto& [ref, range] : scope->owned.buffers) {
+        m_findings.reportCutOff(ref, range, scope->owned.location, id);
+    }
     std::erase(scope->inside, id);
     const auto all = static_cast<std::size_t>(m_turn.agent().cores);
     if (scope->entered.size() == all && scope->inside.empty()) {
