@@ -1,5 +1,6 @@
 #include "views/layout/timeline/sm_lanes.h"
 
+#include "core/trace/columns.h"
 #include "core/trace/copy_ends.h"
 #include "core/trace/mark_time.h"
 #include "views/layout/run/view_parts.h"
@@ -13,24 +14,19 @@ namespace pallascope::layout::timeline {
 
 namespace {
 
-std::size_t at(std::int64_t index)
-{
-    return static_cast<std::size_t>(index);
-}
-
 bool isMatrix(const trace::Info& info, std::int32_t unit)
 {
-    return info.units[at(unit)].kind == UnitKind::Matrix;
+    return info.units[trace::at(unit)].kind == UnitKind::Matrix;
 }
 
 // The number that follows a word of an agent's name; empty if the name lacks the word.
 std::string numberAfter(const std::string& agent, const std::string& word)
 {
-    const std::size_t at = agent.find(word + " ");
-    if (at == std::string::npos) {
+    const std::size_t begin = agent.find(word + " ");
+    if (begin == std::string::npos) {
         return {};
     }
-    const std::size_t from = at + word.size() + 1;
+    const std::size_t from = begin + word.size() + 1;
     return agent.substr(from, agent.find(' ', from) - from);
 }
 
@@ -57,8 +53,8 @@ std::vector<std::int32_t> usersOf(const RunView& run, std::int32_t sm, std::int3
     }
     std::vector<std::int32_t> users;
     for (std::size_t row = 0; row < segments.size(); ++row) {
-        const std::int32_t agent = agents.ownerOf[at(segments.agent[row])];
-        if (agents.smOf[at(agent)] == sm && uses[at(segments.templateId[row])]
+        const std::int32_t agent = agents.ownerOf[trace::at(segments.agent[row])];
+        if (agents.smOf[trace::at(agent)] == sm && uses[trace::at(segments.templateId[row])]
             && std::find(users.begin(), users.end(), agent) == users.end()) {
             users.push_back(agent);
         }
@@ -85,7 +81,7 @@ public:
             return std::nullopt;
         }
         Lane lane = {LaneKind::Sms, *unit, std::to_string(m_sms.size()) + " SMs",
-                     parts::unitRole(m_info.units[at(*unit)].kind)};
+                     parts::unitRole(m_info.units[trace::at(*unit)].kind)};
         for (const trace::Sm& sm : m_sms) {
             lane.agents.push_back(sm.agents.front());
         }
@@ -94,7 +90,7 @@ public:
 
     [[nodiscard]] Lane head() const
     {
-        Lane lane = {LaneKind::Sm, -1, m_sms[at(m_sm)].name, Role::Text2};
+        Lane lane = {LaneKind::Sm, -1, m_sms[trace::at(m_sm)].name, Role::Text2};
         lane.sm = m_sm;
         lane.isOpen = true;
         lane.used = false;
@@ -131,8 +127,9 @@ public:
 
     void addWarpgroups(std::vector<Lane>& lanes) const
     {
-        for (const std::int32_t agent : m_sms[at(m_sm)].agents) {
-            Lane lane = {LaneKind::Agent, -1, shortNameOf(m_info.agents[at(agent)]), Role::Vpu};
+        for (const std::int32_t agent : m_sms[trace::at(m_sm)].agents) {
+            Lane lane = {LaneKind::Agent, -1, shortNameOf(m_info.agents[trace::at(agent)]),
+                         Role::Vpu};
             lane.sm = m_sm;
             lane.agents = {agent};
             lanes.push_back(std::move(lane));
@@ -160,8 +157,9 @@ std::int32_t smOf(const RunView& run, const LaneId& id)
     }
     const auto* agent = std::get_if<lane::Agent>(&id);
     const std::vector<std::int32_t>& all = run.index->agents().smOf;
-    const bool isKnown = agent != nullptr && agent->agent >= 0 && at(agent->agent) < all.size();
-    return isKnown                                 ? all[at(agent->agent)]
+    const bool isKnown =
+        agent != nullptr && agent->agent >= 0 && trace::at(agent->agent) < all.size();
+    return isKnown                                 ? all[trace::at(agent->agent)]
            : std::holds_alternative<lane::Sms>(id) ? 0
                                                    : trace::kNone;
 }
@@ -236,7 +234,7 @@ std::vector<Lane> smLanes(const RunView& run, std::int32_t chosen)
 std::optional<Lane> smLaneOf(const RunView& run, const LaneId& id)
 {
     const std::int32_t sm = smOf(run, id);
-    if (sm < 0 || at(sm) >= run.index->agents().sms.size()) {
+    if (sm < 0 || trace::at(sm) >= run.index->agents().sms.size()) {
         return std::nullopt;
     }
     std::vector<Lane> lanes = smLanes(run, sm);
@@ -253,8 +251,8 @@ bool isCopyOfSm(const RunView& run, trace::CopyRow copy, std::int32_t sm)
     }
     const trace::CopyEnds& ends = run.trace->copyEnds();
     const std::vector<std::int32_t>& smOf = run.index->agents().smOf;
-    return smOf[at(ends.agent[source->index()])] == sm
-           || smOf[at(ends.agent[source->index() + 1])] == sm;
+    return smOf[trace::at(ends.agent[source->index()])] == sm
+           || smOf[trace::at(ends.agent[source->index() + 1])] == sm;
 }
 
 std::vector<Picoseconds> smBusyBy(const RunView& run, const Lane& lane,
@@ -275,10 +273,10 @@ std::vector<Picoseconds> smBusyBy(const RunView& run, const Lane& lane,
     const std::vector<Spans> spans = spansOfAll(run.trace->info(), lane.unit);
     for (std::size_t row = 0; row < segments.size() && segments.begin[row] < times.back().value();
          ++row) {
-        const Spans& of = spans[at(segments.templateId[row])];
+        const Spans& of = spans[trace::at(segments.templateId[row])];
         if (of.empty()
             || !std::binary_search(lane.agents.begin(), lane.agents.end(),
-                                   owner[at(segments.agent[row])])) {
+                                   owner[trace::at(segments.agent[row])])) {
             continue;
         }
         for (const auto& [from, to] : of) {
@@ -294,7 +292,7 @@ std::vector<std::vector<float>> smShares(const RunView& run, trace::UnitRow unit
     const trace::Info& info = run.trace->info();
     const trace::Segments& segments = run.trace->segments();
     const std::vector<std::int32_t>& smOf = run.index->agents().smOf;
-    const auto width = at(std::llround(std::ceil(axis.width)));
+    const auto width = trace::at(std::llround(std::ceil(axis.width)));
     std::vector<std::vector<float>> shares(run.index->agents().sms.size(),
                                            std::vector<float>(width, 0));
     const std::vector<Spans> spans = spansOfAll(info, unit.number);
@@ -303,19 +301,19 @@ std::vector<std::vector<float>> smShares(const RunView& run, trace::UnitRow unit
     const auto px = [&](std::int64_t t) {
         return std::clamp(axis.toX(Picoseconds(t)) - axis.left, 0.0, static_cast<double>(width));
     };
-    for (std::size_t row = at(first - segments.begin.begin());
+    for (std::size_t row = trace::at(first - segments.begin.begin());
          row < segments.size() && segments.begin[row] < axis.range.end.value(); ++row) {
-        const std::int32_t sm = smOf[at(segments.agent[row])];
+        const std::int32_t sm = smOf[trace::at(segments.agent[row])];
         if (sm == trace::kNone) {
             continue;
         }
-        for (const auto& [from, to] : spans[at(segments.templateId[row])]) {
+        for (const auto& [from, to] : spans[trace::at(segments.templateId[row])]) {
             const double x0 = px(segments.begin[row] + from), x1 = px(segments.begin[row] + to);
             for (auto x = static_cast<std::size_t>(x0); x < width && static_cast<double>(x) < x1;
                  ++x) {
                 const double left = std::max(x0, static_cast<double>(x));
                 const double right = std::min(x1, static_cast<double>(x) + 1);
-                shares[at(sm)][x] += static_cast<float>(right - left);
+                shares[trace::at(sm)][x] += static_cast<float>(right - left);
             }
         }
     }
