@@ -146,6 +146,8 @@ struct Chip
     std::int64_t registers = 64; // number of vector registers
     // Keyed by the operation's name.
     std::map<std::string, std::vector<Instructions>, std::less<>> operations;
+    // Those of an operation that the instructions for its next register wait for.
+    std::map<std::string, std::vector<Instructions>, std::less<>> serial;
     // Units overlap in a segment by a norm with this exponent; 0: they overlap fully.
     std::int64_t overlap = 0;
     Picoseconds stepOverhead;     // per pipeline step

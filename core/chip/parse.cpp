@@ -192,6 +192,19 @@ AgentKind parseAgent(const Node& node, const std::vector<Unit>& units)
     return agent;
 }
 
+// The units of matrix products count only in what is `serial`.
+std::vector<Instructions> instructionsIn(const Node& node, bool isSerial)
+{
+    std::vector<Instructions> found;
+    for (const std::string_view name : kUnitKindNames) {
+        const UnitKind kind = *unitKindFromName(name);
+        if ((isSerial || kind != UnitKind::Matrix) && node.has(std::string(name))) {
+            found.push_back({kind, node[std::string(name)].atLeastZero("instructions")});
+        }
+    }
+    return found;
+}
+
 // What operations need beyond what follows from their kind.
 void parseOperations(const Node& node, Chip& chip)
 {
@@ -200,24 +213,13 @@ void parseOperations(const Node& node, Chip& chip)
     }
     for (const std::string& name : node.keys()) {
         const Node entry = node[name];
-        for (const std::string_view kind : kUnitKindNames) {
-            const UnitKind of = *unitKindFromName(kind);
-            if (of != UnitKind::Matrix && entry.has(std::string(kind))) {
-                chip.operations[name].push_back(
-                    {of, entry[std::string(kind)].atLeastZero("instructions")});
-            }
-        }
+        std::vector<Instructions> instructions = instructionsIn(entry, false);
         if (entry.has("serial")) {
-            const Node serial = entry["serial"];
-            for (const std::string_view kind : kUnitKindNames) {
-                if (serial.has(std::string(kind))) {
-                    chip.operations[name + "/serial"].push_back(
-                        {*unitKindFromName(kind),
-                         serial[std::string(kind)].atLeastZero("instructions")});
-                }
-            }
+            chip.serial[name] = instructionsIn(entry["serial"], true);
         }
-        if (!chip.operations.contains(name)) {
+        if (!instructions.empty()) {
+            chip.operations[name] = std::move(instructions);
+        } else {
             entry.fail("an object with vector, transcendental, crosslane, load, store or scalar");
         }
     }

@@ -2,6 +2,7 @@
 
 #include "core/base/format.h"
 #include "core/base/shape.h"
+#include "core/cost/scope_sum.h"
 #include "core/cost/tensor_memory.h"
 #include "core/ir/mesh.h"
 
@@ -54,34 +55,24 @@ bool isReduction(ir::OpCode code)
 Need needOfScope(const ir::Program& program, const ir::Operation& scope)
 {
     const auto* params = std::get_if<ir::ScopedParams>(&scope.params);
+    const std::int64_t blocks = sharingBlocks(params);
     Need need;
-    std::map<std::int32_t, std::map<std::int32_t, Bytes>> unions; // the bytes of their groups
+    ScopeSum<Bytes> arrays(params);
     const std::vector<ir::ValueId>& refs = scope.regions[0].arguments;
     for (std::size_t i = 0; i < refs.size(); ++i) {
         const ir::Type& type = program.type(refs[i]);
         if (*type.space == ir::MemorySpace::Smem) {
-            const std::int64_t blocks = params == nullptr ? 1 : params->blocks;
-            const Bytes bytes(
-                alignTo(packedBytes(type.dtype, type.shape.elements() / blocks).value(),
-                        kSharedGranule.value()));
-            const bool isMember =
-                params != nullptr && i < params->unions.size() && params->unions[i] > 0;
-            (isMember ? unions[params->unions[i]][params->groups[i]] : need.arrays) += bytes;
+            arrays.add(
+                i, Bytes(alignTo(packedBytes(type.dtype, type.shape.elements() / blocks).value(),
+                                 kSharedGranule.value())));
         } else if (*type.space == ir::MemorySpace::Barrier
                    && (params == nullptr || !params->named)) {
             const std::int64_t arrivals =
                 params != nullptr && i < params->arrivals.size() ? params->arrivals[i] : 0;
-            const std::int64_t blocks = params == nullptr ? 1 : params->blocks;
             ++need.barriers[{arrivals, type.shape.elements() / blocks}];
         }
     }
-    for (const auto& [number, groups] : unions) {
-        Bytes largest;
-        for (const auto& [group, bytes] : groups) {
-            largest = std::max(largest, bytes);
-        }
-        need.arrays += largest;
-    }
+    need.arrays = arrays.total();
     return need;
 }
 

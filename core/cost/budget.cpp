@@ -74,7 +74,7 @@ bool findAround(const ir::Region& region, const ir::Operation& inner, Around& ar
 // How many blocks of a cluster share a ref, where several do.
 using SharingBlocks = std::map<std::int32_t, std::int64_t>;
 
-SharingBlocks sharingBlocks(const ir::Program& program)
+SharingBlocks sharedRefs(const ir::Program& program)
 {
     SharingBlocks blocks;
     forEachOperation(program.body, [&](const ir::Operation& operation) {
@@ -169,7 +169,7 @@ public:
     Adder(const ir::Program& program, const chip::Chip& chip)
         : m_program(program)
         , m_chip(chip)
-        , m_blocks(sharingBlocks(program))
+        , m_blocks(sharedRefs(program))
     {}
 
     Budget budget;

@@ -32,7 +32,7 @@ CostModel::CostModel(const ir::Program& program, const ir::Operation& operation,
     , m_agent(runner.agent)
     , m_share(shareOf(operation, runner))
     , m_isAround(runner.isAround)
-    , m_isInOrder(chip.multiprocessor && !runner.isAround)
+    , m_isInOrder(runner.issuesInOrder(chip))
     , m_registers(program, chip, runner, variation)
 {}
 
@@ -75,9 +75,9 @@ double CostModel::chained(UnitKind kind, double instructions) const
 
 double CostModel::serial(std::string_view name) const
 {
-    const auto known = m_chip.operations.find(std::string(name) + "/serial");
+    const auto known = m_chip.serial.find(name);
     double cycles = 0;
-    if (known != m_chip.operations.end()) {
+    if (known != m_chip.serial.end()) {
         for (const chip::Instructions& part : known->second) {
             cycles += chained(part.kind, part.count);
         }

@@ -46,19 +46,18 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
     }
     const std::int64_t tiles = batch * ceilDiv(k, unit->rows) * ceilDiv(n, unit->columns);
     const std::int64_t rowsPushed = tiles * alignTo(m, unit->rowGranule);
-    const double cycles =
+    const double ofPass =
         static_cast<double>(rowsPushed) * unit->matrixRates.at(run->dtype).cyclesPerRow
         + static_cast<double>(tiles) * unit->cyclesPerTile;
-    if (Status status = demand(*unit, run->passes * cycles / static_cast<double>(instances));
-        !status) {
+    const double cycles = run->passes * ofPass / static_cast<double>(instances);
+    if (Status status = demand(*unit, cycles); !status) {
         return status;
     }
     m_cost.product = run;
     m_cost.flopsUnit = m_cost.demands.back().unit;
     const bool isAwaited = ir::opEntry(m_operation.code).kind == OpKind::Dot; // by the same agent
     if (m_chip.multiprocessor && isAwaited) {
-        takesAtLeast(run->passes * cycles / static_cast<double>(instances)
-                     + m_chip.multiprocessor->productWaitCycles.value_or(0));
+        takesAtLeast(cycles + m_chip.multiprocessor->productWaitCycles.value_or(0));
     }
     m_cost.useful = Flops(2 * batch * m * n * k);
     m_cost.executed = Flops(2 * rowsPushed * unit->rows * unit->columns);

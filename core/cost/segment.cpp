@@ -166,7 +166,7 @@ Result<SegmentCost> segmentCost(const ir::Program& program,
     result.executed.assign(chip.units.size(), Flops(0));
     std::vector<OperationCost> costs;
     Variation variation(program);
-    const bool isInOrder = chip.multiprocessor && !runner.isAround;
+    const bool isInOrder = runner.issuesInOrder(chip);
     const std::optional<LeftOut> leftOut =
         isInOrder ? std::optional<LeftOut>(std::in_place, program, operations, chip) : std::nullopt;
     for (const ir::Operation* operation : operations) {

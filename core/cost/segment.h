@@ -42,6 +42,12 @@ struct Runner
     std::int64_t cores = 1; // cores that share each operation evenly
     const std::map<std::int32_t, double>* shares = nullptr; // unrolledShares, in a loop's body
     bool isAround = false; // a fusion, whose values are laid out with the least padding
+
+    // Whether it is an agent of a GPU in a kernel, which issues its instructions in order.
+    [[nodiscard]] bool issuesInOrder(const chip::Chip& chip) const
+    {
+        return chip.multiprocessor.has_value() && !isAround;
+    }
 };
 
 // The error (user) says that the chip lacks a unit or dtype, and names the operation's place.

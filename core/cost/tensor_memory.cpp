@@ -1,8 +1,9 @@
 #include "core/cost/tensor_memory.h"
 
+#include "core/cost/scope_sum.h"
+
 #include <algorithm>
 #include <bit>
-#include <map>
 
 namespace pallascope::cost {
 
@@ -14,26 +15,16 @@ constexpr std::int64_t kRefGranule = 4, kScopeGranule = 8, kLeast = 32;
 std::int64_t columnsOfScope(const ir::Program& program, const ir::Operation& scope)
 {
     const auto* params = std::get_if<ir::ScopedParams>(&scope.params);
-    const std::int64_t blocks = params == nullptr ? 1 : params->blocks;
-    std::int64_t columns = 0;
-    std::map<std::int32_t, std::map<std::int32_t, std::int64_t>> unions; // columns of their groups
+    ScopeSum<std::int64_t> columns(params);
     const std::vector<ir::ValueId>& refs = scope.regions[0].arguments;
     for (std::size_t i = 0; i < refs.size(); ++i) {
         const ir::Type& type = program.type(refs[i]);
-        if (type.space != ir::MemorySpace::Tmem) {
-            continue;
+        if (type.space == ir::MemorySpace::Tmem) {
+            columns.add(i, alignTo(tensorColumns(type.dtype, type.shape) / sharingBlocks(params),
+                                   kRefGranule));
         }
-        const bool isMember =
-            params != nullptr && i < params->unions.size() && params->unions[i] > 0;
-        (isMember ? unions[params->unions[i]][params->groups[i]] : columns) +=
-            alignTo(tensorColumns(type.dtype, type.shape) / blocks, kRefGranule);
     }
-    for (const auto& [number, groups] : unions) {
-        columns += std::max_element(groups.begin(), groups.end(), [](const auto& a, const auto& b) {
-                       return a.second < b.second;
-                   })->second;
-    }
-    return alignTo(columns, kScopeGranule);
+    return alignTo(columns.total(), kScopeGranule);
 }
 
 std::int64_t columnsIn(const ir::Program& program, const ir::Region& region)

@@ -10,16 +10,6 @@ namespace pallascope::pl::gpu {
 using detail::Tracer;
 using ir::OpCode;
 
-namespace {
-
-void append(OpCode code, std::vector<ir::ValueId> operands, ir::Params params, Here here)
-{
-    Tracer::current().append(
-        {.code = code, .operands = std::move(operands), .params = std::move(params)}, here);
-}
-
-} // namespace
-
 void launch(Launch launch, const std::function<void()>& body, Here here)
 {
     ir::CoreMapParams mesh{std::move(launch.threadAxis), launch.threads, std::move(launch.grid)};
@@ -43,13 +33,14 @@ Allocation accumulator(std::string name, Shape shape, DType dtype)
     return {{std::move(name), dtype, std::move(shape), ir::MemorySpace::Accumulator}};
 }
 
-void runScoped(const std::vector<Allocation>& allocations, bool collective,
-               const std::function<void(const std::vector<Ref>&)>& body, Here here)
+namespace {
+
+void scoped(const std::vector<Allocation>& allocations, ir::ScopedParams params,
+            const std::function<void(const std::vector<Ref>&)>& body, const Here& here)
 {
     Tracer& tracer = Tracer::current();
     std::vector<Ref> refs;
     std::vector<ir::ValueId> arguments;
-    ir::ScopedParams params{collective, {}};
     bool hasBarrier = false;
     for (const Allocation& one : allocations) {
         const Scratch& scratch = one.scratch;
@@ -70,46 +61,60 @@ void runScoped(const std::vector<Allocation>& allocations, bool collective,
     tracer.append(std::move(operation), here);
 }
 
+} // namespace
+
+void runScoped(const std::vector<Allocation>& allocations, bool collective,
+               const std::function<void(const std::vector<Ref>&)>& body, Here here)
+{
+    scoped(allocations, {.collective = collective}, body, here);
+}
+
+void runScopedOfCluster(const std::vector<Allocation>& allocations, std::int32_t blocks,
+                        const std::function<void(const std::vector<Ref>&)>& body, Here here)
+{
+    scoped(allocations, {.collective = true, .blocks = blocks}, body, here);
+}
+
 void copyGmemToSmem(const Ref& source, const Ref& target, const Ref& barrier, Here here)
 {
-    append(OpCode::CopyGmemToSmem, {source.id(), target.id(), barrier.id()}, ir::LoadCopyParams{},
-           here);
+    Tracer::current().append(OpCode::CopyGmemToSmem, {source.id(), target.id(), barrier.id()},
+                             ir::LoadCopyParams{}, here);
 }
 
 void copySmemToGmem(const Ref& source, const Ref& target, bool commit, Here here)
 {
-    append(OpCode::CopySmemToGmem, {source.id(), target.id()}, ir::StoreCopyParams{false, commit},
-           here);
+    Tracer::current().append(OpCode::CopySmemToGmem, {source.id(), target.id()},
+                             ir::StoreCopyParams{false, commit}, here);
 }
 
 void commitGroup(Here here)
 {
-    append(OpCode::CommitGroup, {}, {}, here);
+    Tracer::current().append(OpCode::CommitGroup, {}, {}, here);
 }
 
 void waitSmemToGmem(std::int32_t n, bool readOnly, Here here)
 {
-    append(OpCode::WaitSmemToGmem, {}, ir::GroupWaitParams{n, readOnly}, here);
+    Tracer::current().append(OpCode::WaitSmemToGmem, {}, ir::GroupWaitParams{n, readOnly}, here);
 }
 
 void commitSmem(Here here)
 {
-    append(OpCode::CommitSmem, {}, {}, here);
+    Tracer::current().append(OpCode::CommitSmem, {}, {}, here);
 }
 
 void barrierArrive(const Ref& barrier, Here here)
 {
-    append(OpCode::BarrierArrive, {barrier.id()}, ir::PredicateParams{}, here);
+    Tracer::current().append(OpCode::BarrierArrive, {barrier.id()}, ir::PredicateParams{}, here);
 }
 
 void barrierWait(const Ref& barrier, Here here)
 {
-    append(OpCode::BarrierWait, {barrier.id()}, {}, here);
+    Tracer::current().append(OpCode::BarrierWait, {barrier.id()}, {}, here);
 }
 
 void setMaxRegisters(std::int32_t n, bool increase, Here here)
 {
-    append(OpCode::SetMaxRegisters, {}, ir::RegistersParams{n, increase}, here);
+    Tracer::current().append(OpCode::SetMaxRegisters, {}, ir::RegistersParams{n, increase}, here);
 }
 
 namespace {
@@ -152,17 +157,19 @@ Value atomicCas(const Ref& ref, const Value& expected, const Value& value, Here 
 
 void wgmma(const Ref& accumulator, const Ref& lhs, const Ref& rhs, Here here)
 {
-    append(OpCode::Wgmma, {accumulator.id(), lhs.id(), rhs.id()}, ir::WgmmaParams{}, here);
+    Tracer::current().append(OpCode::Wgmma, {accumulator.id(), lhs.id(), rhs.id()},
+                             ir::WgmmaParams{}, here);
 }
 
 void wgmma(const Ref& accumulator, const Value& lhs, const Ref& rhs, Here here)
 {
-    append(OpCode::Wgmma, {accumulator.id(), lhs.id(), rhs.id()}, ir::WgmmaParams{true}, here);
+    Tracer::current().append(OpCode::Wgmma, {accumulator.id(), lhs.id(), rhs.id()},
+                             ir::WgmmaParams{true}, here);
 }
 
 void wgmmaWait(std::int32_t n, Here here)
 {
-    append(OpCode::WgmmaWait, {}, ir::ProductWaitParams{n}, here);
+    Tracer::current().append(OpCode::WgmmaWait, {}, ir::ProductWaitParams{n}, here);
 }
 
 Value load(const Ref& accumulator, Here here)
@@ -174,7 +181,8 @@ Value load(const Ref& accumulator, Here here)
 
 void store(const Ref& accumulator, const Value& value, Here here)
 {
-    append(OpCode::WgmmaAccumulatorStore, {accumulator.id(), value.id()}, {}, here);
+    Tracer::current().append(OpCode::WgmmaAccumulatorStore, {accumulator.id(), value.id()}, {},
+                             here);
 }
 
 } // namespace pallascope::pl::gpu

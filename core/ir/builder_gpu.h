@@ -44,6 +44,12 @@ void runScoped(const std::vector<Allocation>& allocations, bool collective,
                const std::function<void(const std::vector<Ref>&)>& body,
                Here here = Here::current());
 
+// pl.run_scoped of all blocks of a cluster: the first axis of each allocation says whose part it
+// is.
+void runScopedOfCluster(const std::vector<Allocation>& allocations, std::int32_t blocks,
+                        const std::function<void(const std::vector<Ref>&)>& body,
+                        Here here = Here::current());
+
 void copyGmemToSmem(const Ref& source, const Ref& target, const Ref& barrier,
                     Here here = Here::current());
 void copySmemToGmem(const Ref& source, const Ref& target, bool commit = true,

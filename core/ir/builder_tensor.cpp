@@ -10,81 +10,51 @@ namespace pallascope::pl::gpu {
 using detail::Tracer;
 using ir::OpCode;
 
-namespace {
-
-void appendTensor(OpCode code, std::vector<ir::ValueId> operands, ir::Params params, Here here)
-{
-    Tracer::current().append(
-        {.code = code, .operands = std::move(operands), .params = std::move(params)}, here);
-}
-
-} // namespace
-
 Allocation tmem(std::string name, Shape shape, DType dtype)
 {
     return {{std::move(name), dtype, std::move(shape), ir::MemorySpace::Tmem}};
 }
 
-void runScopedOfCluster(const std::vector<Allocation>& allocations, std::int32_t blocks,
-                        const std::function<void(const std::vector<Ref>&)>& body, Here here)
-{
-    Tracer& tracer = Tracer::current();
-    std::vector<Ref> refs;
-    std::vector<ir::ValueId> arguments;
-    ir::ScopedParams params{true, {}};
-    params.blocks = blocks;
-    for (const Allocation& one : allocations) {
-        arguments.push_back(tracer.newValue(
-            {one.scratch.dtype, one.scratch.shape, one.scratch.space}, one.scratch.name));
-        refs.emplace_back(arguments.back());
-        params.arrivals.push_back(one.arrivals);
-    }
-    ir::Operation operation{.code = OpCode::RunScoped, .params = std::move(params)};
-    operation.regions.push_back(tracer.region(std::move(arguments), [&] {
-        body(refs);
-        return std::vector<ir::ValueId>();
-    }));
-    tracer.append(std::move(operation), here);
-}
-
 void tensorMultiply(const TensorFactors& factors, const Value& accumulate, Here here)
 {
-    appendTensor(OpCode::Tcgen05Mma,
-                 {factors.sum.id(), factors.lhs.id(), factors.rhs.id(), accumulate.id()}, {}, here);
+    Tracer::current().append(
+        OpCode::Tcgen05Mma, {factors.sum.id(), factors.lhs.id(), factors.rhs.id(), accumulate.id()},
+        {}, here);
 }
 
 void tensorMultiply(const TensorFactors& first, const TensorFactors& second,
                     const Value& accumulate, Here here)
 {
-    appendTensor(OpCode::Tcgen05Mma,
-                 {first.sum.id(), first.lhs.id(), first.rhs.id(), accumulate.id(), second.sum.id(),
-                  second.lhs.id(), second.rhs.id()},
-                 {}, here);
+    Tracer::current().append(OpCode::Tcgen05Mma,
+                             {first.sum.id(), first.lhs.id(), first.rhs.id(), accumulate.id(),
+                              second.sum.id(), second.lhs.id(), second.rhs.id()},
+                             {}, here);
 }
 
 void tensorCommitArrive(const Ref& barrier, Here here)
 {
-    appendTensor(OpCode::Tcgen05CommitArrive, {barrier.id()}, ir::PredicateParams{}, here);
+    Tracer::current().append(OpCode::Tcgen05CommitArrive, {barrier.id()}, ir::PredicateParams{},
+                             here);
 }
 
 void copySmemToTmem(const Ref& source, const Ref& target, Here here)
 {
-    appendTensor(OpCode::AsyncCopySmemToTmem, {source.id(), target.id()}, {}, here);
+    Tracer::current().append(OpCode::AsyncCopySmemToTmem, {source.id(), target.id()}, {}, here);
 }
 
 void waitLoadTmem(Here here)
 {
-    appendTensor(OpCode::WaitLoadTmem, {}, {}, here);
+    Tracer::current().append(OpCode::WaitLoadTmem, {}, {}, here);
 }
 
 void commitTmem(Here here)
 {
-    appendTensor(OpCode::CommitTmem, {}, {}, here);
+    Tracer::current().append(OpCode::CommitTmem, {}, {}, here);
 }
 
 void tryClusterCancel(const Ref& answer, const Ref& barrier, Here here)
 {
-    appendTensor(OpCode::TryClusterCancel, {answer.id(), barrier.id()}, {}, here);
+    Tracer::current().append(OpCode::TryClusterCancel, {answer.id(), barrier.id()}, {}, here);
 }
 
 void warpMap(const std::vector<std::int32_t>& warps,

@@ -1,5 +1,5 @@
 // The part of the builder for products that add to TMEM (tcgen05 of plgpu in JAX), for the warps of
-// a warpgroup, and for clusters of blocks.
+// a warpgroup, and for claims of further work.
 #pragma once
 
 #include "core/ir/builder_gpu.h"
@@ -12,12 +12,6 @@ namespace pallascope::pl::gpu {
 
 // plgpu.TMEM(shape, dtype): 128 lanes of a multiprocessor's tensor memory.
 [[nodiscard]] Allocation tmem(std::string name, Shape shape, DType dtype = DType::F32);
-
-// pl.run_scoped of all blocks of a cluster: the first axis of each allocation says whose part it
-// is.
-void runScopedOfCluster(const std::vector<Allocation>& allocations, std::int32_t blocks,
-                        const std::function<void(const std::vector<Ref>&)>& body,
-                        Here here = Here::current());
 
 // What one block has of a product: sum[m,n], lhs[m,k] and rhs[k,n], or half of its columns if the
 // product is of a pair of blocks.

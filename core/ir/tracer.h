@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace pallascope::pl::detail {
@@ -34,6 +35,14 @@ public:
     // Infers the types of the results, keeps the first error, and appends the operation to the
     // innermost open region.
     std::vector<Value> append(ir::Operation operation, const Here& here);
+
+    // The same for one without regions and results.
+    void append(ir::OpCode code, std::vector<ir::ValueId> operands, ir::Params params,
+                const Here& here)
+    {
+        append({.code = code, .operands = std::move(operands), .params = std::move(params)}, here);
+    }
+
     // Runs `body` with a new innermost region and returns it; what `body` returns are the region's
     // results.
     [[nodiscard]] ir::Region region(std::vector<ir::ValueId> arguments,

@@ -210,7 +210,7 @@ double Index::operandBytes(OperandRow operand, bool out, Picoseconds time) const
 double Index::bytes(Picoseconds time) const
 {
     const std::int64_t t = clamped(*m_trace, time);
-    const std::size_t quantity = m_trace->info().operands.size() * 4 + 3;
+    const std::size_t quantity = Lane::hbmBytes(m_trace->info().operands.size());
     double sum = 0;
     for (const Lane& lane : m_sums->lanes) {
         sum += movedBy(*m_trace, lane, quantity, t,
@@ -223,8 +223,9 @@ double Index::linkBytes(LinkRow link, Picoseconds time) const
 {
     PALLASCOPE_CHECK(link.index() < m_sums->lanes.size());
     const std::int64_t t = clamped(*m_trace, time);
-    return movedBy(*m_trace, m_sums->lanes[link.index()], m_trace->info().operands.size() * 4 + 2,
-                   t, [&](std::size_t row) { return m_trace->copies().bytes[row]; });
+    return movedBy(*m_trace, m_sums->lanes[link.index()],
+                   Lane::allBytes(m_trace->info().operands.size()), t,
+                   [&](std::size_t row) { return m_trace->copies().bytes[row]; });
 }
 
 double Index::movedBytes(OperandRow operand, Picoseconds time) const

@@ -33,15 +33,15 @@ Lane makeLane(const Trace& trace, std::int32_t link)
         lane.hbmTimes.push_back(stays ? passes : std::min(passes, 1));
     }
     const std::size_t keys = trace.info().operands.size() * 2;
-    lane.sums = PrefixSums(2 * keys + 4);
+    lane.sums = PrefixSums(Lane::hbmBytes(trace.info().operands.size()) + 1);
     for (std::size_t i = 0; i < lane.size; ++i) {
         const std::size_t row = lane.row(i), key = keyOf(copies, row);
         lane.sums.beginRow(i);
         lane.sums.add(key, copies.bytes[row]);
         lane.sums.add(keys + key, 1);
         lane.sums.add(2 * keys + copies.out[row], copies.end[row] - copies.start[row]);
-        lane.sums.add(2 * keys + 2, copies.bytes[row]);
-        lane.sums.add(2 * keys + 3, hbmBytesOf(lane, copies, row));
+        lane.sums.add(Lane::allBytes(keys / 2), copies.bytes[row]);
+        lane.sums.add(Lane::hbmBytes(keys / 2), hbmBytesOf(lane, copies, row));
     }
     lane.sums.beginRow(lane.size);
     return lane;

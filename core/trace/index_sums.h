@@ -80,6 +80,11 @@ struct Lane
 
     [[nodiscard]] std::size_t row(std::size_t i) const { return rows.empty() ? i : rows[i]; }
 
+    // The numbers of two quantities of a lane of a run with so many operands.
+    [[nodiscard]] static std::size_t allBytes(std::size_t operands) { return operands * 4 + 2; }
+
+    [[nodiscard]] static std::size_t hbmBytes(std::size_t operands) { return operands * 4 + 3; }
+
     // Whether any copy has this key, in a run of so many operands.
     [[nodiscard]] bool has(std::size_t key, std::size_t operands) const
     {

@@ -39,6 +39,13 @@ class Case:
                                    atol=self.tolerance * np.abs(theirs).max())
 
 
+def interpreted(case: Case) -> list[Any]:
+    """Returns what JAX's interpreter of GPUs yields."""
+    jax.clear_caches()
+    with plgpu.force_gpu_interpret_mode(plgpu.InterpretGPUParams()):
+        return jax.tree_util.tree_leaves(jax.jit(case.fn)(*case.args))
+
+
 _CASES: list[Case] = []
 
 

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from gpu_case import cases_of, like, plgpu, ramp
+from gpu_case import cases_of, interpreted, like, plgpu, ramp
 from jax.experimental.mosaic import gpu as mgpu
 from jax.extend import backend
 from support import operations, pallascope, pl, pltpu
@@ -51,10 +51,7 @@ def test_a_kernel_is_captured_and_jax_accepts_it(name):
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.is_interpreted])
 def test_what_is_expected_is_what_jax_yields(name):
     case = CASES[name]
-    jax.clear_caches()
-    with plgpu.force_gpu_interpret_mode(plgpu.InterpretGPUParams()):
-        results = jax.tree_util.tree_leaves(jax.jit(case.fn)(*case.args))
-    for theirs, wanted in zip(results, case.results(), strict=True):
+    for theirs, wanted in zip(interpreted(case), case.results(), strict=True):
         assert (theirs.shape, theirs.dtype) == (wanted.shape, wanted.dtype)
         case.compare(np.asarray(theirs), wanted)
 

@@ -5,11 +5,10 @@ import gpu_mistakes_tensor
 import gpu_shipped_blackwell
 import gpu_tensor
 import gpu_tensor_steps
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from gpu_case import cases_of, like, plgpu
+from gpu_case import cases_of, interpreted, like, plgpu
 from gpu_mistakes import MISTAKES
 from support import operations, pallascope
 from test_gpu_mistakes import check_found_once
@@ -34,10 +33,7 @@ def test_a_kernel_is_captured_and_run(name):
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.is_interpreted])
 def test_what_is_expected_is_what_jax_yields(name):
     case = CASES[name]
-    jax.clear_caches()
-    with plgpu.force_gpu_interpret_mode(plgpu.InterpretGPUParams()):
-        results = jax.tree_util.tree_leaves(jax.jit(case.fn)(*case.args))
-    for theirs, wanted in zip(results, case.results(), strict=True):
+    for theirs, wanted in zip(interpreted(case), case.results(), strict=True):
         case.compare(np.asarray(theirs), wanted)
 
 

@@ -1,4 +1,5 @@
 // Lanes of programs that run on several devices.
+#include "tests/support/manual_operand.h"
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/scene.h"
 #include "views/layout/scene/svg.h"
@@ -25,18 +26,6 @@ layout::RunView viewOfDevices(std::shared_ptr<const trace::Trace> trace)
     return run;
 }
 
-trace::Operand copiedByManualDma(const std::string& name)
-{
-    trace::Operand operand;
-    operand.name = name;
-    operand.array = operand.block = Shape({8, 128});
-    operand.blockCounts = {1, 1};
-    operand.gridAxes = {trace::kNone, trace::kNone};
-    operand.pipeline = trace::kNone;
-    operand.slots = 0;
-    return operand;
-}
-
 // Two devices with two links and one agent each. Device 0 copies from 1 to 3 us over one link and
 // from 2 to 4 us over the other. Device 1 copies from 1 to 2 us and waits from 0 to 4 us.
 std::shared_ptr<const trace::Trace> twoDevices(std::size_t agents = 2)
@@ -53,7 +42,7 @@ std::shared_ptr<const trace::Trace> twoDevices(std::size_t agents = 2)
                 {device + std::string(kind), 0, 0, BytesPerSecond(1e9), BytesPerSecond(1e9), kind});
         }
     }
-    info.operands = {copiedByManualDma("x")};
+    info.operands = {test::manualOperand("x")};
     trace::Copies& copies = builder.copies;
     copies.operand = {0, 0, 0};
     copies.block = {0, 0, 0};
@@ -93,7 +82,7 @@ std::shared_ptr<const trace::Trace> busyDevices(std::uint64_t seed)
                 {name + kind, 0, 0, BytesPerSecond(1e9), BytesPerSecond(1e9), kind});
         }
     }
-    info.operands = {copiedByManualDma("x")};
+    info.operands = {test::manualOperand("x")};
     std::vector<std::int64_t> free(kDevices * kLinks, 0);
     std::int64_t issue = 0, end = 0;
     trace::Copies& copies = builder.copies;

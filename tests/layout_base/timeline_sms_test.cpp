@@ -1,4 +1,5 @@
 // Lanes of runs for a GPU: one SM large, all of them as a strip.
+#include "tests/support/manual_operand.h"
 #include "views/layout/run/run_view.h"
 #include "views/layout/timeline/sm_lanes.h"
 
@@ -35,20 +36,8 @@ trace::SegmentTemplate busyFor(std::int32_t unit, std::int64_t cycles)
     return segment;
 }
 
-trace::Operand copied()
-{
-    trace::Operand operand;
-    operand.name = "x";
-    operand.array = operand.block = Shape({8, 128});
-    operand.blockCounts = {1, 1};
-    operand.gridAxes = {trace::kNone, trace::kNone};
-    operand.pipeline = trace::kNone;
-    operand.slots = 0;
-    return operand;
-}
-
 // What an H100 has, with `sms` SMs of two warpgroups. `random` decides what they do: segments on
-// both units, waits between them, and copies into the memory of the first warpgroup.
+// both units, and waits between them.
 std::shared_ptr<const trace::Trace> traceOf(int sms, std::uint64_t seed, bool isGpu = true,
                                             const std::string& between = " ",
                                             const std::string& behind = "")
@@ -60,7 +49,7 @@ std::shared_ptr<const trace::Trace> traceOf(int sms, std::uint64_t seed, bool is
     info.links = {{"HBM", 0, 1, BytesPerSecond(1e9), BytesPerSecond(1e9), "HBM"}};
     info.units = {{"TC", UnitKind::Matrix}, {"FP32", UnitKind::Vector}};
     info.templates = {busyFor(kTc, 40), busyFor(kFp32, 25)};
-    info.operands = {copied()};
+    info.operands = {test::manualOperand("x")};
     if (isGpu) {
         info.blockGrids.resize(1);
     }
@@ -247,6 +236,56 @@ TEST(TimelineSms, lanesStayWithinTheHeight)
         EXPECT_EQ(std::count_if(lanes.begin(), lanes.end(),
                                 [](const Lane& lane) { return lane.kind == LaneKind::SmUnit; }),
                   1);
+    }
+}
+
+// Three copies follow each other on the only link: into SM 0, out of SM 1, into SM 1.
+TEST(TimelineSms, copiesAreThoseOfTheChosenSm)
+{
+    trace::TraceBuilder builder;
+    trace::Info& info = builder.info;
+    info.memories = {{"HBM", Bytes(1 << 20), std::nullopt}, {"SMEM", Bytes(1 << 16), std::nullopt}};
+    info.links = {{"HBM", 0, 1, BytesPerSecond(1e9), BytesPerSecond(1e9), "HBM"}};
+    trace::Operand result = test::manualOperand("y");
+    result.direction = trace::Direction::Out;
+    info.operands = {test::manualOperand("x"), result};
+    info.blockGrids.resize(1);
+    info.agents = {"SM 0 Warpgroup 0", "SM 1 Warpgroup 0"};
+    info.semaphores = {{"a", "barrier", 0}, {"b", "barrier", 1}}; // so that both take part
+    trace::Copies& copies = builder.copies;
+    copies.operand = {0, 1, 0};
+    copies.slot = copies.link = {0, 0, 0};
+    copies.block = {0, 0, 0};
+    copies.step = {trace::kNone, trace::kNone, trace::kNone};
+    copies.out = {0, 1, 0};
+    copies.bytes = {4096, 4096, 4096};
+    copies.issue = {0, 0, 0};
+    copies.start = {0, 10 * kNs, 30 * kNs};
+    copies.end = {10 * kNs, 30 * kNs, 60 * kNs};
+    info.copiedShapes = {Shape({8, 128})};
+    trace::CopyEnds& ends = builder.copyEnds;
+    ends.copy = {0, 0, 1, 1, 2, 2};
+    ends.agent = {0, 0, 1, 1, 1, 1};
+    ends.buffer = ends.semaphore = std::vector<std::int32_t>(6, trace::kNone);
+    ends.first = {0, 0, 0, 0, 0, 0};
+    ends.shape = {0, 0, 0, 0, 0, 0};
+    builder.end = Picoseconds(60 * kNs);
+    const auto trace = std::move(builder).finish();
+    ASSERT_TRUE(trace) << trace.error().message;
+    const layout::RunView run = viewOf(*trace);
+    for (const auto& [sm, busyTime] : {std::pair(0, 10 * kNs), std::pair(1, 50 * kNs)}) {
+        const std::optional<Lane> lane = laneOf(run, layout::lane::SmCopies{sm});
+        ASSERT_TRUE(lane);
+        EXPECT_EQ(busy(run, *lane, run.trace->end()).value(), busyTime) << sm;
+        const layout::TimeAxis axis{112, 300, {Picoseconds(0), run.trace->end()}};
+        std::vector<layout::Target> found;
+        for (const Bar& bar : copyBars(run, *lane, lane->links, axis, Level::Operations)) {
+            found.push_back(bar.target);
+        }
+        const std::vector<layout::Target> wanted =
+            sm == 0 ? std::vector<layout::Target>{layout::target::Copy{0}}
+                    : std::vector<layout::Target>{layout::target::Copy{1}, layout::target::Copy{2}};
+        EXPECT_EQ(found, wanted) << sm;
     }
 }
 

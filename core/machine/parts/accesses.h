@@ -41,6 +41,9 @@ public:
     [[nodiscard]] UnderwayReads startReads(const ir::Operation& operation,
                                            std::span<const ir::ValueId> refs);
 
+    // A unit that is an agent of its own, the tensor core of an SM, reads or writes all of a ref.
+    void useBy(const Agent& unit, const ir::Operation& operation, std::size_t operand, bool writes);
+
     // The value that a get of an index map loads now. `indices` are the values of its operands.
     [[nodiscard]] RuntimeValue loadIndex(const ir::Operation& get,
                                          std::span<const std::int64_t> indices);
@@ -109,8 +112,9 @@ private:
                && (memory.hasProxies || m_races.mayConflict(ref.buffer, memory.isUncontested));
     }
 
+    // By this proxy, where proxies matter.
     [[nodiscard]] Access accessOf(const ir::Operation& operation, bool writes,
-                                  const RefBinding& where) const;
+                                  const RefBinding& where, Proxy proxy) const;
     // `parts`, if given: it reaches only these parts.
     void checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
                    const RefBinding& where, std::optional<std::vector<RefBinding>> parts = {});

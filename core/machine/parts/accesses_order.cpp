@@ -5,8 +5,8 @@
 
 namespace pallascope::machine {
 
-Access Accesses::accessOf(const ir::Operation& operation, bool writes,
-                          const RefBinding& where) const
+Access Accesses::accessOf(const ir::Operation& operation, bool writes, const RefBinding& where,
+                          Proxy proxy) const
 {
     const Memory& memory = m_memory[where.buffer];
     Access access{where.buffer,        memory.isUncontested, writes,
@@ -14,14 +14,14 @@ Access Accesses::accessOf(const ir::Operation& operation, bool writes,
     access.place.located =
         std::make_shared<Place::Located>(Place::Located{where, memory.contents.shape(), {}});
     access.adds = ir::isAtomic(operation.code);
-    access.proxy = memory.hasProxies ? Proxy::Generic : Proxy::None;
+    access.proxy = memory.hasProxies ? proxy : Proxy::None;
     return access;
 }
 
 void Accesses::checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
                          const RefBinding& where, std::optional<std::vector<RefBinding>> parts)
 {
-    Access access = accessOf(operation, writes, where);
+    Access access = accessOf(operation, writes, where, Proxy::Generic);
     if (parts) {
         access.place.located = std::make_shared<Place::Located>(
             Place::Located{where, access.place.located->memory, std::move(parts)});
@@ -47,15 +47,30 @@ UnderwayReads Accesses::startReads(const ir::Operation& operation,
     }
     std::vector<Access> reads;
     for (const ir::ValueId ref : refs) {
-        const RefBinding& where = m_turn.binding(ref);
-        reads.push_back(accessOf(operation, false, where));
-        reads.back().proxy = m_memory[where.buffer].hasProxies ? Proxy::Async : Proxy::None;
+        reads.push_back(accessOf(operation, false, m_turn.binding(ref), Proxy::Async));
     }
     if (const auto found = m_races.start(m_turn.agent().id, std::move(reads), started)) {
         m_findings.reportRace(found->first, m_prepared.refName(refs[found->second]),
                               {m_turn.agent().id, {}, m_turn.agent().step, operation.location});
     }
     return started;
+}
+
+void Accesses::useBy(const Agent& unit, const ir::Operation& operation, std::size_t operand,
+                     bool writes)
+{
+    const ir::ValueId ref = operation.operands[operand];
+    const RefBinding& where = m_turn.binding(ref);
+    m_memory[where.buffer].written = m_memory[where.buffer].written || writes;
+    if (!mayRace(where)) {
+        return;
+    }
+    const Access access = accessOf(operation, writes, where, Proxy::Async);
+    if (const std::optional<Race> race = m_races.access(unit.id, access)) {
+        const Agent& by = race->withCopy ? m_turn.agent() : unit;
+        m_findings.reportRace(*race, m_prepared.refName(ref),
+                              {by.id, {}, m_turn.agent().step, operation.location});
+    }
 }
 
 } // namespace pallascope::machine

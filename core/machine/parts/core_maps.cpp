@@ -10,16 +10,6 @@
 
 namespace pallascope::machine {
 
-namespace {
-
-// How many agents run a block of the grid, or all blocks of one of its clusters.
-std::int32_t coresOf(const ir::CoreMapParams& mesh)
-{
-    return mesh.cores * ir::sizeOf(mesh.cluster);
-}
-
-} // namespace
-
 CoreMaps::CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched, Agents& agents,
                    Semaphores& semaphores)
     : m_prepared(context.prepared)

@@ -82,9 +82,10 @@ public:
     void reportLeftOver(const Semaphore& semaphore);
     // The rule of a barrier that an arrival or a wait at this place breaks ends the run.
     void stopAtBarrier(const Semaphore& barrier, BarrierFault fault, ir::LocationId location);
-    // Reports an access of an accumulator to which a product still adds.
-    // A race in which the tensor core takes part, or a load or store of TMEM that nobody awaits.
+    // Reports a race in which the tensor core takes part, or a load or store of TMEM that nobody
+    // awaits.
     void reportTensorRace(const Race& race, const std::string& name, const Accessor& accessor);
+    // Reports an access of an accumulator to which a product still adds.
     void reportUnfinishedProduct(const ir::Operation& operation);
     // Reports a signal of a semaphore that the agent never had.
     void reportEarly(std::int32_t agent, ir::ValueId ref, std::int64_t amount);

@@ -83,15 +83,7 @@ ManualCopies::ManualCopies(const Context& context, Agents& agents, Copies& copie
     , m_semaphores(semaphores)
     , m_groups(groups)
     , m_findings(findings)
-{
-    forEachOperation(m_prepared.program.body, [&](const ir::Operation& operation) {
-        const auto* scope = std::get_if<ir::ScopedParams>(&operation.params);
-        if (scope != nullptr && scope->collective) {
-            const std::vector<ir::ValueId>& refs = operation.regions[0].arguments;
-            m_ofBlocks.insert(refs.begin(), refs.end());
-        }
-    });
-}
+{}
 
 struct ManualCopies::ManualCopy
 {
@@ -309,7 +301,8 @@ std::optional<Copies::Served> ManualCopies::serveOn(const ManualCopy& copy,
 // What agents of a block share counts as the memory of the first one, whichever copies.
 std::int32_t ManualCopies::holderOf(ir::ValueId root, const Agent& agent) const
 {
-    return m_ofBlocks.contains(root) ? agent.id - agent.core : agent.id;
+    return m_prepared.uses.ofBlocks[static_cast<std::size_t>(root.index)] ? agent.id - agent.core
+                                                                          : agent.id;
 }
 
 // Records which part of which memory the copy reads and writes, and what it signals.

@@ -11,7 +11,6 @@
 #include "core/machine/parts/store_groups.h"
 
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -53,7 +52,6 @@ private:
     Semaphores& m_semaphores;
     StoreGroups& m_groups;
     Findings& m_findings;
-    std::set<ir::ValueId> m_ofBlocks; // refs that all agents of a block share
 };
 
 } // namespace pallascope::machine

@@ -22,10 +22,11 @@ bool isPair(const ir::Operation& product)
 } // namespace
 
 TensorMemory::TensorMemory(const Context& context, Agents& agents, Copies& copies,
-                           Semaphores& semaphores, Findings& findings)
+                           Semaphores& semaphores, Accesses& accesses, Findings& findings)
     : UnitRequests(context, agents, findings)
     , m_copies(copies)
     , m_semaphores(semaphores)
+    , m_accesses(accesses)
     , m_times(syncTimes(context.prepared.chip))
 {}
 
@@ -53,28 +54,6 @@ void TensorMemory::order(Agent& core)
     m_races.wait(core.id, known);
 }
 
-void TensorMemory::note(Agent& core, const ir::Operation& operation, std::size_t operand,
-                        bool writes)
-{
-    const RefBinding& ref = m_turn.binding(operation.operands[operand]);
-    Memory& memory = m_memory[ref.buffer];
-    memory.written = memory.written || writes;
-    if (!m_detects
-        || !(memory.hasProxies || m_races.mayConflict(ref.buffer, memory.isUncontested))) {
-        return;
-    }
-    Access access{ref.buffer,          memory.isUncontested, writes,
-                  m_turn.agent().step, operation.location,   {}};
-    access.place.located =
-        std::make_shared<Place::Located>(Place::Located{ref, memory.contents.shape(), {}});
-    access.proxy = memory.hasProxies ? Proxy::Async : Proxy::None;
-    if (const std::optional<Race> race = m_races.access(core.id, access)) {
-        const Agent& by = race->withCopy ? m_turn.agent() : core;
-        m_findings.reportRace(*race, m_prepared.refName(operation.operands[operand]),
-                              {by.id, {}, m_turn.agent().step, operation.location});
-    }
-}
-
 void TensorMemory::multiply(const PlanItem& item)
 {
     const ir::Operation& product = *item.control;
@@ -90,9 +69,9 @@ void TensorMemory::multiply(const PlanItem& item)
     order(*cores.front());
     for (const std::size_t first : {std::size_t{0}, kSecond}) {
         if (first == 0 || pair) {
-            note(*cores.front(), product, first + kLhs, false);
-            note(*cores.front(), product, first + kRhs, false);
-            note(*cores.front(), product, first + kSum, true);
+            m_accesses.useBy(*cores.front(), product, first + kLhs, false);
+            m_accesses.useBy(*cores.front(), product, first + kRhs, false);
+            m_accesses.useBy(*cores.front(), product, first + kSum, true);
         }
     }
     if (pair) {
@@ -147,8 +126,8 @@ void TensorMemory::copyFromShared(const ir::Operation& copy)
     Agent& core = m_agents.unitAt(0);
     core.time = std::max(core.time, m_turn.agent().time);
     order(core);
-    note(core, copy, 0, false);
-    note(core, copy, 1, true);
+    m_accesses.useBy(core, copy, 0, false);
+    m_accesses.useBy(core, copy, 1, true);
     if (m_prepared.needed.needsContents(copy.operands[1])) {
         m_copies.land(m_turn.agent().time);
         RuntimeValue found = load(copy, 0);

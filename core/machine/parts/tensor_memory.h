@@ -17,7 +17,7 @@ class TensorMemory : private UnitRequests
 {
 public:
     TensorMemory(const Context& context, Agents& agents, Copies& copies, Semaphores& semaphores,
-                 Findings& findings);
+                 Accesses& accesses, Findings& findings);
 
     void multiply(const PlanItem& item);            // tcgen05_mma
     void copyFromShared(const ir::Operation& copy); // async_copy_smem_to_tmem
@@ -33,12 +33,12 @@ private:
     // The tensor cores that serve a request: that of the agent's SM, for a pair of blocks of both.
     [[nodiscard]] std::vector<Agent*> coresOf(bool isPair);
     void order(Agent& core);
-    void note(Agent& core, const ir::Operation& operation, std::size_t operand, bool writes);
     void compute(const ir::Operation& operation);
     [[nodiscard]] RuntimeValue load(const ir::Operation& operation, std::size_t operand);
 
     Copies& m_copies;
     Semaphores& m_semaphores;
+    Accesses& m_accesses;
     SyncTimes m_times;
 };
 

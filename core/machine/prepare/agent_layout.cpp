@@ -31,7 +31,7 @@ std::int32_t AgentGroup::running(const ir::CoreMapParams& mesh) const
         last = std::max(last, before(place));
     }
     const bool hasWarps = cores > blockCores;
-    return last * cores + (hasWarps ? cores : mesh.cores * ir::sizeOf(mesh.cluster));
+    return last * cores + (hasWarps ? cores : coresOf(mesh));
 }
 
 const AgentGroup& AgentLayout::groupOf(std::int32_t kind) const
@@ -61,7 +61,7 @@ void addPlaces(AgentGroup& group, const chip::Chip& chip, const ir::Operation& c
     const auto places = static_cast<std::int32_t>(std::min(starts * each, blocks));
     group.slots = std::max(group.slots, static_cast<std::int32_t>(std::min(starts, blocks) * span));
     group.places = std::max(group.places, places);
-    group.blockCores = std::max(group.blockCores, mesh.cores * ir::sizeOf(mesh.cluster));
+    group.blockCores = std::max(group.blockCores, coresOf(mesh));
     group.placesOfMaps[&mesh] = places;
 }
 
@@ -119,8 +119,9 @@ AgentLayout agentLayout(const ir::Program& program, const chip::Chip& chip,
         }
         addPlaces(*group, chip, operation, grids);
     });
+    const std::int32_t warps = warpsOf(program);
     for (AgentGroup& group : layout.groups) {
-        group.cores = group.blockCores * warpsOf(program);
+        group.cores = group.blockCores * warps;
         group.usesTensorMemory = usesTensorMemory;
     }
     for (std::size_t i = 1; i < layout.groups.size(); ++i) {

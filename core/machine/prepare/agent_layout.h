@@ -3,6 +3,7 @@
 
 #include "core/chip/chip.h"
 #include "core/cost/block_grid.h"
+#include "core/ir/mesh.h"
 #include "core/ir/program.h"
 
 #include <algorithm>
@@ -10,6 +11,12 @@
 #include <vector>
 
 namespace pallascope::machine {
+
+// How many agents run a block of a core_map's grid, or all blocks of one of its clusters.
+[[nodiscard]] inline std::int32_t coresOf(const ir::CoreMapParams& mesh)
+{
+    return mesh.cores * ir::sizeOf(mesh.cluster);
+}
 
 // The agents of one kind on one device. A place runs one block at a time; a slot of the chip has
 // one place, but an SM of a GPU as many as blocks fit. Places are numbered so that each slot has
@@ -38,11 +45,13 @@ struct AgentGroup
 
     [[nodiscard]] std::int32_t slotOf(std::int32_t place) const { return place % starts() * span; }
 
+    // How many agents of a place run in each of its slots, further warps aside.
+    [[nodiscard]] std::int32_t coresOfSlot() const { return std::max(1, blockCores / span); }
+
     // The slot of one of the agents of a place.
     [[nodiscard]] std::int32_t slotOf(std::int32_t place, std::int32_t core) const
     {
-        const std::int32_t each = std::max(1, blockCores / span);
-        return slotOf(place) + core % blockCores / each;
+        return slotOf(place) + core % blockCores / coresOfSlot();
     }
 
     // The number of a place among those of its slot.

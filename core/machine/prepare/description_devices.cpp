@@ -43,9 +43,8 @@ std::string placeNameOf(const AgentGroup& group, const chip::AgentKind& kind, st
 // Which of its block an agent is: "Warpgroup 0", or "Warpgroup 0 warp 1" for a further warp.
 std::string coreNameOf(const AgentGroup& group, const chip::AgentKind& kind, std::int32_t core)
 {
-    const std::int32_t each = std::max(1, group.blockCores / group.span);
     const std::int32_t warp = core / group.blockCores;
-    return kind.name + " " + std::to_string(core % group.blockCores % each)
+    return kind.name + " " + std::to_string(core % group.blockCores % group.coresOfSlot())
            + (warp == 0 ? "" : " warp " + std::to_string(warp));
 }
 

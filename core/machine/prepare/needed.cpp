@@ -207,17 +207,16 @@ void Closing::visit(const ir::Operation& operation)
         }
         needValues(operation.operands); // dynamic extents; refs are not values
         return;
+    case OpCode::MatmulAccLhs:
+    case OpCode::MatmulLhsFifo:
+        visitRequest(operation);
+        return;
     case OpCode::RunScoped:
     case OpCode::Fusion:
         needPairs(operation.results, operation.regions[0].results);
         return;
     default:
-        if (ir::opEntry(operation.code).kind == ir::OpKind::Request
-            && operation.code != OpCode::Tcgen05Mma && operation.operands.size() > 3) {
-            visitRequest(operation);
-        } else {
-            needOperands(operation);
-        }
+        needOperands(operation);
     }
 }
 
@@ -261,6 +260,10 @@ void Closing::needAddress(ir::ValueId operand)
 // them, and it multiplies. Either can be needed without the other.
 void Closing::visitRequest(const ir::Operation& operation)
 {
+    if (operation.operands.size() < 4) { // it names no such place
+        needOperands(operation);
+        return;
+    }
     const ir::ValueId weights = operation.operands[2];
     if (m_set.needsContents(operation.operands[0])) {
         needValue(operation.operands[1]);

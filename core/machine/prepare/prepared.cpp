@@ -48,6 +48,7 @@ RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
     , written(writtenRoots(program, needed))
     , broughtTo(machine::broughtTo(program, needed))
     , hasProxies(withBothProxies(program, needed))
+    , ofBlocks(program.values.size(), false)
     , signalled(program.values.size(), false)
     , reaches(program.values.size(), false)
     , beside(program.values.size(), false)
@@ -71,6 +72,12 @@ RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
         if (operation.code == OpCode::DmaStart
             && std::get<ir::DmaParams>(operation.params).device) {
             signalled[static_cast<std::size_t>(needed.root(operation.operands[2]).index)] = true;
+        }
+        if (const auto* scope = std::get_if<ir::ScopedParams>(&operation.params);
+            scope != nullptr && scope->collective) {
+            for (const ir::ValueId ref : operation.regions[0].arguments) {
+                ofBlocks[static_cast<std::size_t>(ref.index)] = true;
+            }
         }
         if (ir::opEntry(operation.code).kind == ir::OpKind::View && !operation.operands.empty()) {
             seen[static_cast<std::size_t>(operation.results[0].index)] = operation.operands[0];

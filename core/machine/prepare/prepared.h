@@ -29,6 +29,7 @@ struct RefUses
     std::vector<std::int32_t> broughtTo; // by root; see broughtTo
     // By root: SMEM of a GPU that loads or stores use, and copies or products too.
     std::vector<bool> hasProxies;
+    std::vector<bool> ofBlocks;  // by root: all agents of a block share it
     std::vector<bool> signalled; // by root: copies that other devices start may signal it
     std::vector<bool> reaches;   // by ValueId: something other than a wait for a copy uses it
     std::vector<bool> beside;    // by ValueId: something other than copies uses it

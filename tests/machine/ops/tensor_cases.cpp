@@ -3,6 +3,7 @@
 #include "core/ir/builder_tensor.h"
 #include "tests/machine/ops/operation_cases.h"
 #include "tests/machine/support.h"
+#include "tests/machine/tensor_product.h"
 
 #include <gtest/gtest.h>
 
@@ -18,12 +19,7 @@ constexpr Extent kRows = 128;
 void tensorProducts()
 {
     const auto body = [](pl::Ref x, pl::Ref out, const std::vector<pl::Ref>& refs) {
-        refs[0][pl::all] = x[pl::all].load();
-        gpu::commitSmem();
-        gpu::copySmemToTmem(refs[0], refs[1]);
-        gpu::tensorMultiply({refs[1], refs[0], refs[0]}, pl::full(Shape{}, 1, DType::Bool));
-        gpu::tensorCommitArrive(refs[2]);
-        gpu::barrierWait(refs[2]);
+        multiplyInTensorMemory(x, refs);
         const pl::Value sum = refs[1][pl::all].load();
         gpu::waitLoadTmem();
         refs[1][pl::all] = sum + 1.0F;

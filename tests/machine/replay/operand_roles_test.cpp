@@ -6,6 +6,7 @@
 #include "core/machine/needed.h"
 #include "core/machine/replay.h"
 #include "tests/machine/support.h"
+#include "tests/machine/tensor_product.h"
 
 #include <gtest/gtest.h>
 
@@ -114,12 +115,7 @@ ir::Program everyOperationOnTensorMemory()
     namespace gpu = pl::gpu;
     const Shape square{128, 128};
     const auto body = [](const pl::Ref& x, const pl::Ref& out, const Refs& refs) {
-        refs[0][pl::all] = x[pl::all].load();
-        gpu::commitSmem();
-        gpu::copySmemToTmem(refs[0], refs[1]);
-        gpu::tensorMultiply({refs[1], refs[0], refs[0]}, pl::full(Shape{}, 1, DType::Bool));
-        gpu::tensorCommitArrive(refs[2]);
-        gpu::barrierWait(refs[2]);
+        multiplyInTensorMemory(x, refs);
         gpu::tryClusterCancel(refs[3], refs[2]);
         gpu::barrierWait(refs[2]);
         out[pl::all] = refs[1][pl::all].load();

@@ -249,6 +249,16 @@ std::string captionOf(Canvas& canvas, const RunView& run, const ViewState& state
 
 } // namespace
 
+double paintHeading(Canvas& canvas, double y, const std::string& title, const std::string& note)
+{
+    const double w = canvas.width() - 2 * kPadding;
+    canvas.fill(0, y - 1, canvas.width(), 1, Role::Line);
+    y += 3;
+    canvas.text(kPadding, y, w, kRow, title, {11, Role::Text, Weight::SemiBold, Align::Left});
+    canvas.text(kPadding, y, w, kRow, note, smallText(Role::Text3, Align::Right));
+    return y + kRow;
+}
+
 Scene layoutKernel(const RunView& run, const ViewState& state, Size size)
 {
     Canvas canvas(size.width, size.height);

@@ -140,12 +140,7 @@ double paintLoops(Canvas& canvas, const RunView& run, const ViewState& state, do
         return y;
     }
     const double w = canvas.width() - 2 * kPadding;
-    canvas.fill(0, y - 1, canvas.width(), 1, Role::Line);
-    y += 3;
-    canvas.text(kPadding, y, w, kRow, "Loops of the kernel",
-                {11, Role::Text, Weight::SemiBold, Align::Left});
-    canvas.text(kPadding, y, w, kRow, "rounds", smallText(Role::Text3, Align::Right));
-    y += kRow;
+    y = paintHeading(canvas, y, "Loops of the kernel", "rounds");
     const bool isCut = fit < rows.size();
     const std::size_t shown = isCut ? fit - 1 : fit;
     for (std::size_t i = 0; i < shown; ++i) {

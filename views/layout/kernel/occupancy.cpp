@@ -68,13 +68,8 @@ double paintOccupancy(Canvas& canvas, const RunView& run, const ViewState& state
         return y;
     }
     const double w = canvas.width() - 2 * kPadding;
-    canvas.fill(0, y - 1, canvas.width(), 1, Role::Line);
-    y += 3;
-    canvas.text(kPadding, y, w, kRow, "Blocks of an SM",
-                {11, Role::Text, Weight::SemiBold, Align::Left});
-    canvas.text(kPadding, y, w, kRow, countText(grid->blocksPerSm) + " at a time",
-                smallText(Role::Text3, Align::Right));
-    y = paintWarps(canvas, *grid, y + kRow + 1);
+    y = paintHeading(canvas, y, "Blocks of an SM", countText(grid->blocksPerSm) + " at a time");
+    y = paintWarps(canvas, *grid, y + 1);
     for (const trace::BlockLimit& limit : grid->allowed) {
         const bool isLeast = limit.blocks == grid->blocksPerSm;
         const Weight weight = isLeast ? Weight::SemiBold : Weight::Regular;

@@ -4,12 +4,17 @@
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/canvas.h"
 
+#include <string>
+
 namespace pallascope::layout {
 
 [[nodiscard]] inline TextStyle smallText(Role role, Align align = Align::Left)
 {
     return {10, role, Weight::Regular, align};
 }
+
+// A line across the view, the title of what follows, and a note at the right. Returns the y below.
+double paintHeading(Canvas& canvas, double y, const std::string& title, const std::string& note);
 
 // The table of alternatives from `y` down, with the current run highlighted in it, or where nothing
 // ran those that fit, the nearest first. Paints nothing if fewer than two rows would fit. Returns

@@ -5,6 +5,7 @@
 #include "core/trace/mark_time.h"
 #include "views/layout/run/unit_state.h"
 #include "views/layout/run/view_parts.h"
+#include "views/layout/timeline/busy.h"
 #include "views/layout/timeline/plot.h"
 #include "views/layout/timeline/timeline.h"
 
@@ -104,18 +105,13 @@ private:
     std::int64_t m_longest; // the longest segment, if there are several agents
 };
 
-// The marks in one template of a unit, or of all that are no matrix units, in order of time.
+// The marks in one template of a unit, or of kAllButMatrix, in order of time.
 std::vector<trace::Mark> marksOf(const trace::SegmentTemplate& segment, const trace::Info& info,
-                                 trace::OptionalRow<trace::UnitRow> unit)
+                                 std::int32_t unit)
 {
     std::vector<trace::Mark> marks;
     std::copy_if(segment.marks.begin(), segment.marks.end(), std::back_inserter(marks),
-                 [&](const trace::Mark& mark) {
-                     const auto of = static_cast<std::size_t>(mark.unit);
-                     return (unit ? mark.unit == unit->number
-                                  : info.units[of].kind != UnitKind::Matrix)
-                            && mark.length.value() > 0;
-                 });
+                 [&](const trace::Mark& mark) { return isBusyMark(info, mark, unit); });
     std::sort(marks.begin(), marks.end(),
               [](const trace::Mark& a, const trace::Mark& b) { return a.offset < b.offset; });
     return marks;
@@ -205,9 +201,8 @@ private:
     Level m_level;
 };
 
-// The bars of a unit, or of all that are no matrix units.
-std::vector<Bar> barsOf(const RunView& run, trace::OptionalRow<trace::UnitRow> unit,
-                        const TimeAxis& axis, Level level,
+// The bars of a unit, or of kAllButMatrix.
+std::vector<Bar> barsOf(const RunView& run, std::int32_t unit, const TimeAxis& axis, Level level,
                         trace::OptionalRow<trace::AgentRow> agent)
 {
     const trace::Info& info = run.trace->info();
@@ -261,13 +256,13 @@ std::vector<Bar> barsOf(const RunView& run, trace::OptionalRow<trace::UnitRow> u
 std::vector<Bar> unitBars(const RunView& run, trace::UnitRow unit, const TimeAxis& axis,
                           Level level, trace::OptionalRow<trace::AgentRow> agent)
 {
-    return barsOf(run, unit, axis, level, agent);
+    return barsOf(run, unit.number, axis, level, agent);
 }
 
 std::vector<Bar> agentBars(const RunView& run, trace::AgentRow agent, const TimeAxis& axis,
                            Level level)
 {
-    return barsOf(run, std::nullopt, axis, level, agent);
+    return barsOf(run, kAllButMatrix, axis, level, agent);
 }
 
 std::vector<Bar> waitBars(const RunView& run, const TimeAxis& axis,

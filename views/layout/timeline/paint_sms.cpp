@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace pallascope::layout::timeline {
 
@@ -12,22 +13,29 @@ namespace {
 
 constexpr int kTints = 5;          // how many shades a strip has
 constexpr double kLeastTint = 0.2; // of the first
+constexpr std::size_t kCell = 2;   // px
 
-// The mean of several SMs' shares over some pixels, as a number of tints.
-int tintOf(const std::vector<std::vector<float>>& shares, std::size_t firstSm, std::size_t lastSm,
-           std::size_t x, std::size_t pixels)
+// For each cell of a row of several SMs, the mean of their shares as a number of tints.
+std::vector<int> tintsOf(const std::vector<std::vector<float>>& shares, std::size_t firstSm,
+                         std::size_t lastSm)
 {
-    double sum = 0;
-    std::size_t count = 0;
-    for (std::size_t sm = firstSm; sm < lastSm; ++sm) {
-        for (std::size_t i = x; i < std::min(x + pixels, shares[sm].size()); ++i) {
-            sum += shares[sm][i];
-            ++count;
-        }
-    }
     constexpr double kNothing = 0.02; // less is not worth a shade
-    const double mean = count > 0 ? sum / static_cast<double>(count) : 0;
-    return mean < kNothing ? 0 : std::clamp(static_cast<int>(std::ceil(mean * kTints)), 1, kTints);
+    const std::size_t width = shares.front().size();
+    std::vector<int> tints;
+    for (std::size_t x = 0; x < width; x += kCell) {
+        const std::size_t end = std::min(x + kCell, width);
+        double sum = 0;
+        for (std::size_t sm = firstSm; sm < lastSm; ++sm) {
+            for (std::size_t i = x; i < end; ++i) {
+                sum += shares[sm][i];
+            }
+        }
+        const double mean = sum / static_cast<double>((lastSm - firstSm) * (end - x));
+        tints.push_back(mean < kNothing
+                            ? 0
+                            : std::clamp(static_cast<int>(std::ceil(mean * kTints)), 1, kTints));
+    }
+    return tints;
 }
 
 } // namespace
@@ -35,7 +43,6 @@ int tintOf(const std::vector<std::vector<float>>& shares, std::size_t firstSm, s
 // One row for each SM where there is room, or else for several; darker means busier.
 void Painter::smStrip(const Lane& lane)
 {
-    constexpr std::size_t kCell = 2; // px
     const auto shares = smShares(m_run, trace::UnitRow{lane.unit}, m_axis);
     const std::size_t sms = shares.size();
     const auto rows = std::min(sms, static_cast<std::size_t>(std::max(
@@ -47,20 +54,19 @@ void Painter::smStrip(const Lane& lane)
             lane.y + std::round(lane.h * static_cast<double>(row) / static_cast<double>(rows));
         const double y1 =
             lane.y + std::round(lane.h * static_cast<double>(row + 1) / static_cast<double>(rows));
-        const std::size_t width = shares.front().size();
-        for (std::size_t x = 0; x < width;) {
-            const int tint = tintOf(shares, first, last, x, kCell);
-            std::size_t end = x + kCell;
-            while (end < width && tintOf(shares, first, last, end, kCell) == tint) {
-                end += kCell;
+        const std::vector<int> tints = tintsOf(shares, first, last);
+        for (std::size_t from = 0, to = 0; from < tints.size(); from = to) {
+            while (to < tints.size() && tints[to] == tints[from]) {
+                ++to;
             }
-            end = std::min(end, width);
-            if (tint > 0) {
-                const double share = kLeastTint + (1 - kLeastTint) * (tint - 1) / (kTints - 1);
-                m_canvas.fill(m_axis.left + static_cast<double>(x), y0,
-                              static_cast<double>(end - x), y1 - y0, mix(lane.role, share));
+            if (tints[from] > 0) {
+                const double share =
+                    kLeastTint + (1 - kLeastTint) * (tints[from] - 1) / (kTints - 1);
+                const auto x0 = static_cast<double>(from * kCell);
+                const double x1 = std::min(static_cast<double>(to * kCell),
+                                           static_cast<double>(shares.front().size()));
+                m_canvas.fill(m_axis.left + x0, y0, x1 - x0, y1 - y0, mix(lane.role, share));
             }
-            x = end;
         }
         const auto chosen = static_cast<std::size_t>(std::max(0, m_state.sm));
         hit(m_axis.left, y0, m_axis.width, y1 - y0, target::Sm{static_cast<std::int32_t>(first)});

@@ -2,6 +2,7 @@
 // Each row in sight is looked at once; a row thinner than a pixel costs one addition.
 #include "core/trace/device_times.h"
 #include "core/trace/mark_time.h"
+#include "views/layout/timeline/busy.h"
 #include "views/layout/timeline/plot.h"
 #include "views/layout/timeline/sm_lanes.h"
 #include "views/layout/timeline/timeline.h"
@@ -154,37 +155,6 @@ private:
     std::vector<std::optional<Picoseconds>> m_begin;
 };
 
-// When a unit is busy in a segment, in ps from its start. Times without a gap between them are
-// joined.
-struct Busy
-{
-    std::vector<std::pair<std::int64_t, std::int64_t>> times;
-    std::int64_t sum = 0;
-};
-
-Busy busyIn(const trace::SegmentTemplate& segment, std::int32_t unit)
-{
-    Busy busy;
-    for (const trace::Mark& mark : segment.marks) {
-        if (mark.unit == unit && mark.length.value() > 0) {
-            busy.times.emplace_back(trace::markTime(segment, mark.offset),
-                                    trace::markTime(segment, mark.offset + mark.length));
-            busy.sum += busy.times.back().second - busy.times.back().first;
-        }
-    }
-    std::sort(busy.times.begin(), busy.times.end());
-    std::size_t last = 0;
-    for (std::size_t i = 1; i < busy.times.size(); ++i) {
-        if (busy.times[i].first <= busy.times[last].second) {
-            busy.times[last].second = std::max(busy.times[last].second, busy.times[i].second);
-        } else {
-            busy.times[++last] = busy.times[i];
-        }
-    }
-    busy.times.resize(std::min(busy.times.size(), last + 1));
-    return busy;
-}
-
 // How long a unit of some agents has been busy by each of several ascending times.
 std::vector<Picoseconds> unitBusyBy(const RunView& run, const Lane& lane,
                                     const std::vector<Picoseconds>& times)
@@ -192,18 +162,14 @@ std::vector<Picoseconds> unitBusyBy(const RunView& run, const Lane& lane,
     const trace::Info& info = run.trace->info();
     const trace::Segments& segments = run.trace->segments();
     const std::vector<std::int32_t>& owner = run.index->agents().ownerOf;
-    std::vector<std::optional<Busy>> ofTemplate(info.templates.size());
+    BusyTimes busyTimes(info, lane.unit);
     std::vector<Picoseconds> sums(times.size()), whole(times.size() + 1);
     for (std::size_t row = 0; row < segments.size() && segments.begin[row] < times.back().value();
          ++row) {
         if (!isOf(lane, owner[at(segments.agent[row])])) {
             continue;
         }
-        const std::size_t id = at(segments.templateId[row]);
-        if (!ofTemplate[id]) {
-            ofTemplate[id] = busyIn(info.templates[id], lane.unit);
-        }
-        const Busy& busy = *ofTemplate[id];
+        const Busy& busy = busyTimes.of(segments.templateId[row]);
         const std::int64_t begin = segments.begin[row];
         auto i =
             at(std::upper_bound(times.begin(), times.end(), Picoseconds(begin)) - times.begin());
@@ -228,10 +194,9 @@ std::vector<Picoseconds> unitBusyBy(const RunView& run, const Lane& lane,
 void addSegments(Columns& columns, const RunView& run, const Lane& lane, const TimeAxis& axis)
 {
     const trace::Trace& trace = *run.trace;
-    const std::int32_t unit = lane.unit;
     const trace::Info& info = trace.info();
     const trace::Segments& segments = trace.segments();
-    std::vector<std::optional<Busy>> ofTemplate(info.templates.size());
+    BusyTimes busyTimes(info, lane.unit);
     const auto px = [&](std::int64_t t) { return axis.toX(Picoseconds(t)) - axis.left; };
     const double pxPerPs =
         axis.width / static_cast<double>((axis.range.end - axis.range.begin).value());
@@ -239,11 +204,7 @@ void addSegments(Columns& columns, const RunView& run, const Lane& lane, const T
                                         axis.range.begin.value() - longestSegment(info));
     for (std::size_t row = at(first - segments.begin.begin());
          row < segments.size() && segments.begin[row] < axis.range.end.value(); ++row) {
-        const std::size_t id = at(segments.templateId[row]);
-        if (!ofTemplate[id]) {
-            ofTemplate[id] = busyIn(info.templates[id], unit);
-        }
-        const Busy& busy = *ofTemplate[id];
+        const Busy& busy = busyTimes.of(segments.templateId[row]);
         const std::int32_t owner = run.index->agents().ownerOf[at(segments.agent[row])];
         if (busy.times.empty() || (lane.kind == LaneKind::SmUnit && !isOf(lane, owner))) {
             continue;
@@ -285,13 +246,15 @@ std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
     const auto agents = static_cast<std::int64_t>(
         lane.kind == LaneKind::SmUnit ? 1 : std::max<std::size_t>(1, lane.agents.size()));
     std::vector<Picoseconds> sums;
-    if (lane.sm >= 0 && lane.kind != LaneKind::Sm && !times.empty()) {
-        sums = smBusyBy(run, lane, times);
+    if (lane.kind == LaneKind::SmCopies) {
+        sums = smCopiesBusyBy(run, lane, times);
     } else if (lane.role == Role::Wait && !lane.agents.empty() && !times.empty()) {
         sums = waitedBy(*run.trace, lane, times);
     } else if (!lane.links.empty() && lane.device >= 0) {
         sums = deviceBusyBy(run, lane, times);
-    } else if (lane.kind == LaneKind::DeviceUnit && !times.empty()) {
+    } else if ((lane.kind == LaneKind::DeviceUnit || lane.kind == LaneKind::SmUnit
+                || lane.kind == LaneKind::Agent)
+               && !times.empty()) {
         sums = unitBusyBy(run, lane, times);
     }
     for (std::size_t i = sums.size(); i < times.size(); ++i) {

@@ -2,8 +2,8 @@
 
 #include "core/trace/columns.h"
 #include "core/trace/copy_ends.h"
-#include "core/trace/mark_time.h"
 #include "views/layout/run/view_parts.h"
+#include "views/layout/timeline/busy.h"
 #include "views/layout/timeline/plot.h"
 
 #include <algorithm>
@@ -13,11 +13,6 @@
 namespace pallascope::layout::timeline {
 
 namespace {
-
-bool isMatrix(const trace::Info& info, std::int32_t unit)
-{
-    return info.units[trace::at(unit)].kind == UnitKind::Matrix;
-}
 
 // The number that follows a word of an agent's name; empty if the name lacks the word.
 std::string numberAfter(const std::string& agent, const std::string& word)
@@ -44,17 +39,12 @@ std::vector<std::int32_t> usersOf(const RunView& run, std::int32_t sm, std::int3
 {
     const trace::Segments& segments = run.trace->segments();
     const trace::Agents& agents = run.index->agents();
-    std::vector<bool> uses;
-    for (const trace::SegmentTemplate& segment : run.trace->info().templates) {
-        uses.push_back(std::any_of(segment.marks.begin(), segment.marks.end(),
-                                   [unit](const trace::Mark& mark) {
-                                       return mark.unit == unit && mark.length.value() > 0;
-                                   }));
-    }
+    BusyTimes busyTimes(run.trace->info(), unit);
     std::vector<std::int32_t> users;
     for (std::size_t row = 0; row < segments.size(); ++row) {
         const std::int32_t agent = agents.ownerOf[trace::at(segments.agent[row])];
-        if (agents.smOf[trace::at(agent)] == sm && uses[trace::at(segments.templateId[row])]
+        if (agents.smOf[trace::at(agent)] == sm
+            && !busyTimes.of(segments.templateId[row]).times.empty()
             && std::find(users.begin(), users.end(), agent) == users.end()) {
             users.push_back(agent);
         }
@@ -113,7 +103,7 @@ public:
     {
         for (std::size_t i = 0; i < m_info.units.size(); ++i) {
             const auto unit = static_cast<std::int32_t>(i);
-            if (!isMatrix(m_info, unit)) {
+            if (m_info.units[i].kind != UnitKind::Matrix) {
                 continue;
             }
             Lane lane = {LaneKind::SmUnit, unit, m_info.units[i].name, Role::Mxu};
@@ -128,8 +118,8 @@ public:
     void addWarpgroups(std::vector<Lane>& lanes) const
     {
         for (const std::int32_t agent : m_sms[trace::at(m_sm)].agents) {
-            Lane lane = {LaneKind::Agent, -1, shortNameOf(m_info.agents[trace::at(agent)]),
-                         Role::Vpu};
+            Lane lane = {LaneKind::Agent, kAllButMatrix,
+                         shortNameOf(m_info.agents[trace::at(agent)]), Role::Vpu};
             lane.sm = m_sm;
             lane.agents = {agent};
             lanes.push_back(std::move(lane));
@@ -162,40 +152,6 @@ std::int32_t smOf(const RunView& run, const LaneId& id)
     return isKnown                                 ? all[trace::at(agent->agent)]
            : std::holds_alternative<lane::Sms>(id) ? 0
                                                    : trace::kNone;
-}
-
-// Which part of a template counts for a lane, as times from its start.
-using Spans = std::vector<std::pair<std::int64_t, std::int64_t>>;
-
-Spans spansOf(const trace::SegmentTemplate& segment, const trace::Info& info, std::int32_t unit)
-{
-    Spans spans;
-    for (const trace::Mark& mark : segment.marks) {
-        const bool counts = unit == trace::kNone ? !isMatrix(info, mark.unit) : mark.unit == unit;
-        if (counts && mark.length.value() > 0) {
-            spans.emplace_back(trace::markTime(segment, mark.offset),
-                               trace::markTime(segment, mark.offset + mark.length));
-        }
-    }
-    std::sort(spans.begin(), spans.end());
-    Spans joined;
-    for (const auto& [from, to] : spans) {
-        if (joined.empty() || from > joined.back().second) {
-            joined.emplace_back(from, to);
-        } else {
-            joined.back().second = std::max(joined.back().second, to);
-        }
-    }
-    return joined;
-}
-
-std::vector<Spans> spansOfAll(const trace::Info& info, std::int32_t unit)
-{
-    std::vector<Spans> all;
-    for (const trace::SegmentTemplate& segment : info.templates) {
-        all.push_back(spansOf(segment, info, unit));
-    }
-    return all;
 }
 
 // Adds a time to the sums up to each of several ascending times.
@@ -255,32 +211,14 @@ bool isCopyOfSm(const RunView& run, trace::CopyRow copy, std::int32_t sm)
            || smOf[trace::at(ends.agent[source->index() + 1])] == sm;
 }
 
-std::vector<Picoseconds> smBusyBy(const RunView& run, const Lane& lane,
-                                  const std::vector<Picoseconds>& times)
+std::vector<Picoseconds> smCopiesBusyBy(const RunView& run, const Lane& lane,
+                                        const std::vector<Picoseconds>& times)
 {
     std::vector<Picoseconds> sums(times.size());
-    if (lane.kind == LaneKind::SmCopies) {
-        const trace::Copies& copies = run.trace->copies();
-        for (std::size_t row = 0; row < copies.size(); ++row) {
-            if (isCopyOfSm(run, trace::CopyRow::at(row), lane.sm)) {
-                addSpan(sums, times, copies.start[row], copies.end[row]);
-            }
-        }
-        return sums;
-    }
-    const trace::Segments& segments = run.trace->segments();
-    const std::vector<std::int32_t>& owner = run.index->agents().ownerOf;
-    const std::vector<Spans> spans = spansOfAll(run.trace->info(), lane.unit);
-    for (std::size_t row = 0; row < segments.size() && segments.begin[row] < times.back().value();
-         ++row) {
-        const Spans& of = spans[trace::at(segments.templateId[row])];
-        if (of.empty()
-            || !std::binary_search(lane.agents.begin(), lane.agents.end(),
-                                   owner[trace::at(segments.agent[row])])) {
-            continue;
-        }
-        for (const auto& [from, to] : of) {
-            addSpan(sums, times, segments.begin[row] + from, segments.begin[row] + to);
+    const trace::Copies& copies = run.trace->copies();
+    for (std::size_t row = 0; row < copies.size(); ++row) {
+        if (isCopyOfSm(run, trace::CopyRow::at(row), lane.sm)) {
+            addSpan(sums, times, copies.start[row], copies.end[row]);
         }
     }
     return sums;
@@ -295,7 +233,7 @@ std::vector<std::vector<float>> smShares(const RunView& run, trace::UnitRow unit
     const auto width = trace::at(std::llround(std::ceil(axis.width)));
     std::vector<std::vector<float>> shares(run.index->agents().sms.size(),
                                            std::vector<float>(width, 0));
-    const std::vector<Spans> spans = spansOfAll(info, unit.number);
+    BusyTimes busyTimes(info, unit.number);
     const auto first = std::upper_bound(segments.begin.begin(), segments.begin.end(),
                                         axis.range.begin.value() - longestSegment(info));
     const auto px = [&](std::int64_t t) {
@@ -307,7 +245,7 @@ std::vector<std::vector<float>> smShares(const RunView& run, trace::UnitRow unit
         if (sm == trace::kNone) {
             continue;
         }
-        for (const auto& [from, to] : spans[trace::at(segments.templateId[row])]) {
+        for (const auto& [from, to] : busyTimes.of(segments.templateId[row]).times) {
             const double x0 = px(segments.begin[row] + from), x1 = px(segments.begin[row] + to);
             for (auto x = static_cast<std::size_t>(x0); x < width && static_cast<double>(x) < x1;
                  ++x) {

@@ -19,10 +19,10 @@ namespace pallascope::layout::timeline {
 // Whether a copy goes into or out of the memory of an SM.
 [[nodiscard]] bool isCopyOfSm(const RunView& run, trace::CopyRow copy, std::int32_t sm);
 
-// How long an SM's copies, a unit of it, or a warpgroup has been busy by each of several ascending
-// times. Times during which several of a lane's agents are busy count once for each.
-[[nodiscard]] std::vector<Picoseconds> smBusyBy(const RunView& run, const Lane& lane,
-                                                const std::vector<Picoseconds>& times);
+// How long an SM's copies have gone by each of several ascending times. Times during which several
+// go count once for each.
+[[nodiscard]] std::vector<Picoseconds> smCopiesBusyBy(const RunView& run, const Lane& lane,
+                                                      const std::vector<Picoseconds>& times);
 
 // The share of each pixel during which the main unit of each SM is busy: rows from the first SM to
 // the last, of `axis.width` pixels each. 0 to 1.

@@ -33,6 +33,14 @@ def _unflattened(trees: Sequence[Any], leaves: list[Any]) -> list[tuple[Any, ...
     return found
 
 
+def _parts(eqn: Any, operands: Sequence[Any], trees: Sequence[str]) -> list[Part]:
+    """Pairs the first operands with their transforms. `trees` are the names of the parameters for
+    these, whose leaves follow."""
+    count = len(trees)
+    return list(zip(operands[:count], _unflattened([eqn.params[tree] for tree in trees],
+                                                   list(operands[count:])), strict=True))
+
+
 @dataclasses.dataclass
 class Copy:
     """The operands of a copy between global and shared memory."""
@@ -88,14 +96,12 @@ def tensor_product_of(eqn: Any, operands: Sequence[Any]) -> TensorProduct:
 
 def tensor_copy_of(eqn: Any, operands: Sequence[Any]) -> list[Part]:
     """Returns the source and the target of a copy from SMEM to TMEM."""
-    trees = [eqn.params[f"{name}_tree"] for name in ("smem", "tmem")]
-    return list(zip(operands[:2], _unflattened(trees, list(operands[2:])), strict=True))
+    return _parts(eqn, operands, ("smem_tree", "tmem_tree"))
 
 
 def claim_of(eqn: Any, operands: Sequence[Any]) -> list[Part]:
     """Returns where the answer of a try_cluster_cancel goes, and its barrier."""
-    trees = [eqn.params[f"{name}_transforms_tree"] for name in ("result", "barrier")]
-    return list(zip(operands[:2], _unflattened(trees, list(operands[2:])), strict=True))
+    return _parts(eqn, operands, ("result_transforms_tree", "barrier_transforms_tree"))
 
 
 def cluster_axes(aval: Any) -> tuple[Any, ...]:
@@ -124,8 +130,7 @@ def is_answer(aval: Any) -> bool:
 
 def product_of(eqn: Any, operands: Sequence[Any]) -> list[Part]:
     """Returns the accumulator and both operands of a wgmma."""
-    trees = [eqn.params[f"{name}_transforms_tree"] for name in ("acc", "a", "b")]
-    return list(zip(operands[:3], _unflattened(trees, list(operands[3:])), strict=True))
+    return _parts(eqn, operands, [f"{name}_transforms_tree" for name in ("acc", "a", "b")])
 
 
 def arrivals(aval: Any) -> int:

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from pallascope.jax_compat import gpu_equations
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Params, Type
 from pallascope.rules import gpu_clusters, memory
+from pallascope.rules.branches import when
 from pallascope.rules.gpu_refs import barrier, leaves, view, window
 from pallascope.walk import Rule, Walk
-
-
-def when(walk: Walk, condition: int, emit: Callable[[], Any]) -> None:
-    """Emits a branch that is taken if the bool holds."""
-    known = walk.builder.known(condition)
-    if known is not None:
-        if known:
-            emit()
-        return
-    with walk.builder.region() as skipped:
-        pass
-    with walk.builder.region() as taken:
-        emit()
-    walk.builder.emit("cond", [condition], [], {}, [skipped, taken])
 
 
 def _product(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:

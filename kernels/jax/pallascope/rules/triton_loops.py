@@ -18,6 +18,7 @@ from pallascope.jax_compat import jaxprs, parameters
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Region, Type
 from pallascope.rules import control_flow, memory, scans, triton_memory
+from pallascope.rules.branches import branch
 from pallascope.rules.ref_transforms import Axis, Window, element, view
 from pallascope.walk import Leaf, Rule, Walk
 
@@ -144,11 +145,7 @@ def _start_if(walk: Walk, flag: int | None, start: Callable[[], None]) -> None:
     if flag is None:
         start()
         return
-    with walk.builder.region() as nothing:
-        pass
-    with walk.builder.region() as taken:
-        start()
-    walk.builder.emit("cond", [flag], [], regions=[nothing, taken])
+    branch(walk, flag, start)
 
 
 def _round(walk: Walk, stages: Stages, counter: int, slot: int, flag: int | None,
