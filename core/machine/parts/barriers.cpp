@@ -44,7 +44,7 @@ void Barriers::deliver(const Signal& signal)
     Semaphore& barrier = m_state.semaphores[signal.semaphore];
     barrier.location = signal.location;
     barrier.lastCopy = signal.copy.copy;
-    learn(barrier.clock, signal.clock);
+    barrier.clock.learn(signal.clock);
     if (signal.copy.copy) {
         barrier.landed.push_back(signal.copy);
     }
@@ -77,7 +77,7 @@ void Barriers::arrive(Semaphore& barrier, std::int32_t number, Picoseconds at, b
 // What those who wait for this phase will know.
 void Barriers::complete(Semaphore& barrier)
 {
-    learn(barrier.completed, barrier.clock);
+    barrier.completed.learn(barrier.clock);
     barrier.arrivedCopies = std::exchange(barrier.landed, {});
 }
 

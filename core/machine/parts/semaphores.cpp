@@ -38,7 +38,7 @@ void Semaphores::allocate(ir::ValueId ref, Owned& owned)
                                                 m_turn.agent().id);
         if (const auto early = m_state.early.find({m_turn.agent().id, ref, i});
             early != m_state.early.end()) {
-            learn(semaphore.clock, early->second.clock);
+            semaphore.clock.learn(early->second.clock);
             add(first + i, early->second.amount, m_turn.agent().time);
             m_state.early.erase(early);
         }
@@ -283,7 +283,7 @@ void Semaphores::deliver(const Signal& signal)
 {
     Semaphore& target = m_state.semaphores[signal.semaphore];
     target.location = signal.location;
-    learn(target.clock, signal.clock);
+    target.clock.learn(signal.clock);
     if (signal.copy.copy) {
         target.lastCopy = signal.copy.copy;
         target.landed.push_back(signal.copy);

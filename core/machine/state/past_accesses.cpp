@@ -87,33 +87,30 @@ auto Races::PastAccesses::firstAt(const Reach& reach, bool adds, F isOpen) const
     return best.second < 0 ? nullptr : &m_all[static_cast<std::size_t>(best.second)];
 }
 
-auto Races::PastAccesses::conflict(std::int32_t agent, const std::vector<std::uint32_t>& known,
-                                   const Reach& reach, bool adds) const -> const Past*
+auto Races::PastAccesses::conflict(std::int32_t agent, const Epochs& known, const Reach& reach,
+                                   bool adds) const -> const Past*
 {
     return firstAt(reach, adds, [&](const Past& other) {
-        return other.agent != agent && other.epoch > known[static_cast<std::size_t>(other.agent)];
+        return other.agent != agent && other.epoch > known[other.agent];
     });
 }
 
-auto Races::PastAccesses::uncommitted(const std::vector<std::uint32_t>& committed,
-                                      const Reach& reach, bool adds) const -> const Past*
+auto Races::PastAccesses::uncommitted(const Epochs& committed, const Reach& reach, bool adds) const
+    -> const Past*
 {
     return firstAt(reach, adds, [&](const Past& other) {
-        const auto agent = static_cast<std::size_t>(other.agent);
-        return other.proxy == Proxy::Generic
-               && other.epoch > (agent < committed.size() ? committed[agent] : 0);
+        return other.proxy == Proxy::Generic && other.epoch > committed[other.agent];
     });
 }
 
-auto Races::PastAccesses::conflicts(const std::vector<std::uint32_t>& known, const Reach& reach,
-                                    bool adds) const -> std::vector<const Past*>
+auto Races::PastAccesses::conflicts(const Epochs& known, const Reach& reach, bool adds) const
+    -> std::vector<const Past*>
 {
     std::vector<std::int32_t> found;
     const std::int64_t longest = std::int64_t{1} << m_shift;
     near(startOf(reach) - longest + 1, stopOf(reach), [&](std::int32_t number) {
         const Past& other = m_all[static_cast<std::size_t>(number)];
-        const auto agent = static_cast<std::size_t>(other.agent);
-        if (other.epoch > (agent < known.size() ? known[agent] : 0) && !(adds && other.adds)
+        if (other.epoch > known[other.agent] && !(adds && other.adds)
             && overlap(*other.reach, reach)) {
             found.push_back(number);
         }

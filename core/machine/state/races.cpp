@@ -7,14 +7,6 @@ namespace pallascope::machine {
 
 namespace {
 
-void learn(std::vector<std::uint32_t>& epochs, const std::vector<std::uint32_t>& others)
-{
-    epochs.resize(std::max(epochs.size(), others.size()), 0);
-    for (std::size_t i = 0; i < others.size(); ++i) {
-        epochs[i] = std::max(epochs[i], others[i]);
-    }
-}
-
 Race raceWith(const UnderwayAccess& other, const Access& access)
 {
     Race race{true, other.access.writes, access.writes};
@@ -28,29 +20,17 @@ Race raceWith(const UnderwayAccess& other, const Access& access)
 
 } // namespace
 
-void learn(VectorClock& clock, const VectorClock& other)
-{
-    learn(clock.known, other.known);
-    if (!other.committed.empty()) {
-        learn(clock.committed, other.committed);
-    }
-}
-
 void Races::fork(std::int32_t parent, std::int32_t first, std::int32_t count)
 {
-    const auto all =
-        std::max(m_clocks.size(), static_cast<std::size_t>(std::max(parent + 1, first + count)));
-    m_clocks.resize(all);
-    for (VectorClock& clock : m_clocks) {
-        clock.known.resize(all, 0);
-    }
+    m_clocks.resize(
+        std::max(m_clocks.size(), static_cast<std::size_t>(std::max(parent + 1, first + count))));
     for (std::int32_t agent = first; agent < first + count; ++agent) {
         if (agent != parent) {
-            learn(clock(agent), clock(parent));
-            ++epoch(agent);
+            clock(agent).learn(clock(parent));
+            release(agent);
         }
     }
-    ++epoch(parent);
+    release(parent);
 }
 
 void Races::join(std::int32_t parent, std::int32_t first, std::int32_t count)
@@ -58,14 +38,14 @@ void Races::join(std::int32_t parent, std::int32_t first, std::int32_t count)
     if (parent == 0
         && m_clocks.size() == static_cast<std::size_t>(first + count)) { // no other agent runs
         m_clocks.resize(1);
-        m_clocks.front().known.resize(1);
+        m_clocks.front().known.forgetAllBut(0);
         m_clocks.front().committed.clear();
         m_past.clear(); // everything so far is ordered before what follows
         return;
     }
     for (std::int32_t agent = first; agent < first + count; ++agent) {
         if (agent != parent) {
-            learn(clock(parent), clock(agent));
+            clock(parent).learn(clock(agent));
         }
     }
 }
@@ -245,9 +225,7 @@ Races::Settled Races::settle(std::int32_t agent, const AwaitedCopy& copy)
 
 bool Races::knows(std::int32_t agent, const Settled& settled) const
 {
-    const std::vector<std::uint32_t>& known = m_clocks[static_cast<std::size_t>(agent)].known;
-    const auto waited = static_cast<std::size_t>(settled.agent);
-    return agent == settled.agent || (waited < known.size() && known[waited] >= settled.epoch);
+    return agent == settled.agent || clockOf(agent).known[settled.agent] >= settled.epoch;
 }
 
 void Races::doubt(const UnderwayAccess& end, const VectorClock& started,
@@ -300,19 +278,19 @@ std::vector<Races::Doubt> Races::doubt(Settled settled, const VectorClock& start
 
 void Races::signal(std::int32_t agent, VectorClock& semaphore)
 {
-    learn(semaphore, clock(agent));
-    ++epoch(agent);
+    semaphore.learn(clock(agent));
+    release(agent);
 }
 
 void Races::wait(std::int32_t agent, const VectorClock& semaphore)
 {
-    learn(clock(agent), semaphore);
+    clock(agent).learn(semaphore);
 }
 
 void Races::commit(std::int32_t agent)
 {
-    learn(clock(agent).committed, clock(agent).known);
-    ++epoch(agent);
+    clock(agent).committed.learn(clock(agent).known);
+    release(agent);
 }
 
 void Races::synchronise(std::int32_t agent, std::int32_t buffer, std::int64_t element)
@@ -360,8 +338,7 @@ void Races::enter(std::int32_t agent)
 bool Races::knowsEntry(std::int32_t agent, std::int32_t other) const
 {
     const auto at = static_cast<std::size_t>(other);
-    return at >= m_entered.size()
-           || m_clocks[static_cast<std::size_t>(agent)].known[at] >= m_entered[at];
+    return at >= m_entered.size() || clockOf(agent).known[other] >= m_entered[at];
 }
 
 } // namespace pallascope::machine

@@ -7,6 +7,7 @@
 #include "core/ir/program.h"
 #include "core/machine/state/access.h"
 #include "core/machine/state/underway.h"
+#include "core/machine/state/vector_clock.h"
 #include "core/trace/row.h"
 
 #include <cstdint>
@@ -18,17 +19,6 @@
 #include <vector>
 
 namespace pallascope::machine {
-
-// What has happened before, as somebody knows it: for each agent, how many of its releases
-// (signals, starts of copies, commits).
-struct VectorClock
-{
-    std::vector<std::uint32_t> known;
-    // How much of that a commit_smem has made known to the async proxy of a GPU. Empty elsewhere.
-    std::vector<std::uint32_t> committed;
-};
-
-void learn(VectorClock& clock, const VectorClock& other);
 
 // A copy for which somebody has waited, and the buffers that it read and wrote. -1: the wait says
 // nothing about that end.
@@ -72,6 +62,12 @@ struct UnderwayReads
 class Races
 {
 public:
+    Races()
+        : m_clocks(1)
+    {
+        release(0);
+    }
+
     // At a fork, `count` agents from `first` on begin with what `parent` knows. At a join they end,
     // and `parent` learns what they know. `parent` may be one of them.
     void fork(std::int32_t parent, std::int32_t first, std::int32_t count);
@@ -192,17 +188,16 @@ private:
 
         // The first access, by start and then by age, that shares elements with `reach` and that
         // another agent may not know about.
-        [[nodiscard]] const Past* conflict(std::int32_t agent,
-                                           const std::vector<std::uint32_t>& known,
+        [[nodiscard]] const Past* conflict(std::int32_t agent, const Epochs& known,
                                            const Reach& reach, bool adds) const;
 
         // The same for those of the generic proxy that `committed` does not cover, by any agent.
-        [[nodiscard]] const Past* uncommitted(const std::vector<std::uint32_t>& committed,
-                                              const Reach& reach, bool adds) const;
+        [[nodiscard]] const Past* uncommitted(const Epochs& committed, const Reach& reach,
+                                              bool adds) const;
 
         // All accesses of any agent that reach into there and that `known` does not cover, by age.
-        [[nodiscard]] std::vector<const Past*> conflicts(const std::vector<std::uint32_t>& known,
-                                                         const Reach& reach, bool adds) const;
+        [[nodiscard]] std::vector<const Past*> conflicts(const Epochs& known, const Reach& reach,
+                                                         bool adds) const;
 
     private:
         friend class StateHasher;
@@ -258,10 +253,9 @@ private:
     }
 
     // How many releases the agent has made.
-    [[nodiscard]] std::uint32_t& epoch(std::int32_t agent)
-    {
-        return clock(agent).known[static_cast<std::size_t>(agent)];
-    }
+    [[nodiscard]] std::uint32_t epoch(std::int32_t agent) { return clock(agent).known[agent]; }
+
+    void release(std::int32_t agent) { clock(agent).known.release(agent); }
 
     template<class T>
     [[nodiscard]] static T& of(std::vector<T>& perBuffer, std::int32_t buffer)
@@ -273,7 +267,7 @@ private:
         return perBuffer[at];
     }
 
-    std::vector<VectorClock> m_clocks{VectorClock{{1}, {}}}; // for each agent
+    std::vector<VectorClock> m_clocks; // for each agent; each begins with one release
     // For each buffer: by copies and products that were started and not waited for.
     std::vector<UnderwayAccesses> m_underway;
     std::int64_t m_products = 0;        // how many were started

@@ -168,6 +168,8 @@ private:
         all(agent, epoch, ends, lives);
     }
 
+    void add(const Epochs& epochs) { add(epochs.m_known); }
+
     void add(const Barrier& barrier)
     {
         all(barrier.m_needed, barrier.m_arrived, barrier.m_phase, barrier.m_observed);
