@@ -89,17 +89,21 @@ bool Accesses::leavesRef(const ir::Operation& operation, std::size_t axis, std::
 
 // An array in memory of a TPU occupies whole tiles, and copies may include the padding behind it.
 // Those of JAX's emit_pipeline do (jax/_src/pallas/mosaic/pipeline.py,
-// BufferedRefBase.get_dma_slice). A GPU's TMA takes any block that begins in its array, fills with
-// zeros what is beyond when it loads, and drops it when it stores.
+// BufferedRefBase.get_dma_slice). A GPU's TMA takes any block that does not begin before its
+// array, even one that lies behind it as a whole: it fills with zeros what is beyond when it loads,
+// and drops it when it stores (PTX ISA, tensors: out-of-bound accesses).
 bool Accesses::isPadding(const ir::Operation& operation, const Shape& extents, std::size_t axis,
-                         std::int64_t last) const
+                         std::int64_t start, std::int64_t last) const
 {
     if (operation.code != OpCode::RefAt
         || m_prepared.uses.beside[static_cast<std::size_t>(operation.results[0].index)]) {
         return false;
     }
     if (m_prepared.chip.multiprocessor) {
-        return ir::isFar(*m_prepared.program.type(operation.operands[0]).space);
+        return start >= 0 && ir::isFar(*m_prepared.program.type(operation.operands[0]).space);
+    }
+    if (start < 0 || start >= extents[axis]) {
+        return false;
     }
     const Shape& root = m_prepared.program.type(m_prepared.rootOf(operation.operands[0])).shape;
     const std::size_t behind = extents.rank() - axis;
@@ -215,10 +219,10 @@ std::optional<Accesses::Reached> Accesses::reachInside(const ir::Operation& oper
         if (leaves && isMasked) {
             inside = insideOf(start, size, stride, extents[axis]);
             empty = empty || inside.count == 0;
-        } else if (leaves && start >= 0 && start < extents[axis]
-                   && isPadding(operation, extents, axis, last)) {
+        } else if (leaves && isPadding(operation, extents, axis, start, last)) {
             pads = true;
             inside = insideOf(start, size, stride, extents[axis]);
+            empty = empty || inside.count == 0;
         } else if (size < 0 || leaves) {
             if (!reached.clipped && !leavesRef(operation, axis, start, last, extents[axis])) {
                 return std::nullopt;
@@ -229,7 +233,8 @@ std::optional<Accesses::Reached> Accesses::reachInside(const ir::Operation& oper
             inside = insideOf(start, size, stride, extents[axis]);
             empty = empty || inside.count == 0;
         }
-        window = {start + inside.first * stride, inside.count, stride, isSlice};
+        window = {inside.count > 0 || isMasked ? start + inside.first * stride : 0, inside.count,
+                  stride, isSlice};
         if (isSlice) {
             accessed.push_back(size);
             firsts.push_back(inside.first);

@@ -70,7 +70,7 @@ private:
                                                      bool reaches);
     [[nodiscard]] std::optional<std::int64_t> elementOf(const ir::Operation& get);
     [[nodiscard]] bool isPadding(const ir::Operation& operation, const Shape& extents,
-                                 std::size_t axis, std::int64_t last) const;
+                                 std::size_t axis, std::int64_t start, std::int64_t last) const;
     [[nodiscard]] bool stopsOutside(const ir::Operation& operation) const;
     [[nodiscard]] bool leavesRef(const ir::Operation& operation, std::size_t axis,
                                  std::int64_t start, std::int64_t last, std::int64_t extent);

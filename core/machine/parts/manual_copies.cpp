@@ -91,8 +91,9 @@ struct ManualCopies::ManualCopy
     ir::DmaParams params = dmaParams(operation);
     Agent* peer = nullptr; // the agent that has the target
     RefBinding source, target;
-    Shape shape; // the shape of what is copied
-    Rows rows;   // set if the copy has a list of rows
+    Shape shape;            // the shape of what is copied
+    bool isOutside = false; // all of it lies behind its array; nothing moves
+    Rows rows;              // set if the copy has a list of rows
     Bytes useful;
     std::int32_t link = -1; // row of State::links
     trace::CopyRow row;
@@ -106,7 +107,7 @@ struct ManualCopies::ManualCopy
 
     [[nodiscard]] bool isEmpty() const
     {
-        return shape.elements() == 0 || (isListed() && rows.empty());
+        return isOutside || shape.elements() == 0 || (isListed() && rows.empty());
     }
 };
 
@@ -135,7 +136,8 @@ void ManualCopies::start(const ir::Operation& operation)
     } else {
         arriveAtEnd(copy);
     }
-    if (m_prepared.needed.needsContents(copy.to()) && !(copy.isListed() && copy.rows.empty())) {
+    if (m_prepared.needed.needsContents(copy.to()) && !copy.isOutside
+        && !(copy.isListed() && copy.rows.empty())) {
         Flight& flight = m_copies.newFlight(copy.link);
         flight.start = copy.start;
         flight.end = copy.end;
@@ -187,6 +189,7 @@ bool ManualCopies::locate(ManualCopy& copy)
     }
     if (source.asked || target.asked) {
         dropPadding(operation, source, target);
+        copy.isOutside = viewOf(source, m_turn.memoryShape(from)).shape.elements() == 0;
     }
     return true;
 }
@@ -254,7 +257,7 @@ bool ManualCopies::serve(ManualCopy& copy)
     const Description& description = m_recorder.description();
     const Description::CopySite& site = description.copySite(copy.operation);
     copy.useful = bytesOf(m_prepared.program.type(copy.from()), copy.shape);
-    Bytes bytes = copy.useful * site.passes;
+    Bytes bytes = copy.isOutside ? Bytes(0) : copy.useful * site.passes;
     Description::Route route{site.link, Picoseconds(0)};
     if (copy.peer->device != m_turn.agent().device) {
         bytes = copy.useful;

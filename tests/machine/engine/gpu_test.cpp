@@ -68,6 +68,39 @@ TEST(Gpu, blocksCopyInAndOutByTheTma)
     EXPECT_EQ(elementsOf(run.outputs[0]), expected);
 }
 
+// The TMA fills with zeros what lies behind an array, and drops it: nothing moves.
+TEST(Gpu, aTileThatLiesBehindItsArrayReadsAsZerosAndIsDropped)
+{
+    constexpr Extent kRows = 2 * kTile;
+    const auto run = [&](std::int32_t first) {
+        const ir::Program program = mustTrace(pl::kernel(
+            "behind",
+            {pl::in("at", DType::Int32, {1}), pl::in("x", kF32, {kRows}),
+             pl::out("y", kF32, {kRows})},
+            [&](pl::Ref at, pl::Ref x, pl::Ref y) {
+                gpu::launch({}, [&] {
+                    gpu::runScoped({gpu::smem("tile", kF32, {kTile}), gpu::barrier("ready")}, true,
+                                   [&](const Refs& refs) {
+                                       const pl::Value from = at[0].load();
+                                       gpu::copyGmemToSmem(x.at(pl::ds(from, kTile)), refs[0],
+                                                           refs[1]);
+                                       gpu::barrierWait(refs[1]);
+                                       gpu::copySmemToGmem(refs[0], y.at(pl::ds(0, kTile)));
+                                       gpu::copySmemToGmem(refs[0], y.at(pl::ds(kTile, kTile)));
+                                       gpu::copySmemToGmem(refs[0], y.at(pl::ds(from, kTile)));
+                                       gpu::waitSmemToGmem(0);
+                                   });
+                });
+            }));
+        return runOnGpu(program, {arrayOf(DType::Int32, {1}, {static_cast<double>(first)}),
+                                  counting(kF32, {kRows})});
+    };
+    const machine::RunResult behind = run(kRows + 8), inside = run(kTile);
+    EXPECT_EQ(findingsText(behind), "");
+    EXPECT_EQ(elementsOf(behind.outputs[0]), std::vector<double>(kRows, 0));
+    EXPECT_LT(behind.trace->end(), inside.trace->end());
+}
+
 TEST(Gpu, aReadBeforeTheBarrierIsFound)
 {
     const machine::RunResult run =
