@@ -61,6 +61,16 @@ def test_what_moves_elements_goes_through_hbm_once(name):
     assert fusions(kernel) == [(1, 1)]
 
 
+def test_a_transpose_waits_for_the_one_that_undoes_it():
+    def fn(x):
+        turned = x.T
+        sums = jax.lax.cumsum(x, 0)  # an operation that is fused with nothing
+        return through(turned.T), sums
+
+    kernel = check(fn, X, terms=500)
+    assert len(fusions(kernel)) == 1  # the sums
+
+
 def test_a_pass_reads_the_array_and_writes_it():
     def fn(x, moves):
         return call(copy_kernel, out_shape=like(*(x.shape[::-1] if moves else x.shape)))(

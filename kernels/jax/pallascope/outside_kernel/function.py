@@ -48,7 +48,7 @@ class Function:
         self.kernels = Kernels(walk, self.arrays, self._frames, cores, is_tpu)
         self._collectives = collectives.Collectives(walk, self.arrays)
         self._parts = device_parts.DeviceParts(walk, self.arrays, self._collectives)
-        self._waiting = waiting_operations.Waiting(walk, self.arrays, self._frames.needed)
+        self._waiting = waiting_operations.Waiting(walk, self.arrays, self._frames)
         self._around = False  # whether a shard_map is anywhere in the function
         self._inside = False  # whether the current equation is inside of it
         self._rules = self._table()
@@ -201,7 +201,7 @@ class Function:
         if not (is_known or is_view or name in CALLS or name in identities.IDENTITY
                 or (_is_scalar(eqn) and not any(map(self._waiting.makes, operands)))):
             operands = self._row_major(eqn, operands)
-            self._waiting.flush(operands)
+            self._waiting.flush(operands, changes=name in self._rules)
         found = None
         if is_outside and name not in _OF_PARTS:
             found = self._outside(eqn, operands)

@@ -39,6 +39,15 @@ class Frame:
         self._alive = [v for v in (*self._alive, *fresh) if self._last.get(v, -1) > self.at]
         return {self.env[v].root() for v in self._alive}
 
+    def readers(self) -> Iterator[tuple[Array, str]]:
+        """Yields the arrays that an equation after the current one or the caller reads, each with
+        the name of the equation's primitive, or nothing for the caller."""
+        for eqn in self.eqns[self.at + 1:]:
+            yield from ((self.env[v].root(), eqn.primitive.name)
+                        for v in eqn.invars if is_variable(v) and v in self.env)
+        yield from ((self.env[v].root(), "") for v, last in self._last.items()
+                    if last == len(self.eqns) and v in self.env)
+
     def writes(self, ref: Any) -> bool:
         """Returns whether an equation writes to a ref."""
         return any(v is ref for eqn in self.eqns for v in jaxprs.written_operands(eqn))
@@ -77,6 +86,14 @@ class Frames:
     def needs(self, array: Array) -> bool:
         """Returns whether a later equation reads the array."""
         return any(frame.needs(array.root()) for frame in self._open)
+
+    def only_transposed(self) -> set[Array]:
+        """Returns the arrays that later equations transpose, and do nothing else with."""
+        found: dict[Array, set[str]] = {}
+        for frame in self._open:
+            for array, name in frame.readers():
+                found.setdefault(array, set()).add(name)
+        return {array for array, names in found.items() if names == {"transpose"}}
 
     def lasts(self, array: Array) -> bool:
         """Returns whether its contents are needed again, by later equations or in the next round.

@@ -3,7 +3,7 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -13,6 +13,7 @@ from pallascope import array_elements, types
 from pallascope.outside_kernel import fusible_steps, fusing, fusion_operation
 from pallascope.outside_kernel.arrays import Array, Arrays
 from pallascope.outside_kernel.fusible_steps import Fusion, Step, Uniform
+from pallascope.outside_kernel.liveness import Frames
 from pallascope.problems import NotCaptured
 from pallascope.walk import Walk
 
@@ -20,9 +21,8 @@ from pallascope.walk import Walk
 class Waiting:
     """The operations that wait."""
 
-    def __init__(self, walk: Walk, arrays: Arrays, needed: Callable[[], set[Array]]) -> None:
-        self._walk, self._arrays = walk, arrays
-        self._needed = needed  # by later equations
+    def __init__(self, walk: Walk, arrays: Arrays, frames: Frames) -> None:
+        self._walk, self._arrays, self._frames = walk, arrays, frames
         self._steps: list[Step] = []
         self._made: set[Array] = set()
 
@@ -74,13 +74,17 @@ class Waiting:
         found.name, found.is_named = array.name, array.is_named
         return found
 
-    def flush(self, wanted: Sequence[Array], ends: bool = False) -> None:
+    def flush(self, wanted: Sequence[Array], ends: bool = False, changes: bool = True) -> None:
         """Emits what waits. Results that are `wanted`, or that a later equation needs, get memory.
-        Scalars stay in registers unless the function ends with them."""
+        Scalars stay in registers unless the function ends with them. If what comes next `changes`
+        no array, a transpose that others will transpose again goes on waiting."""
         if not self._steps:
             return
-        steps, self._steps, self._made = self._steps, [], set()
-        kept = self._needed().union(array.root() for array in wanted)
+        roots = {array.root() for array in wanted}
+        held = [] if changes else self._transposed_again(roots)
+        steps = [step for step in self._steps if step not in held]
+        self._steps, self._made = held, {step.result for step in held}
+        kept = self._frames.needed() | roots
         for one in fusing.fusions(steps, kept & {step.result for step in steps},
                                   self._walk.builder.known):
             with self._walk.at_location(one.steps[-1].location):
@@ -89,6 +93,13 @@ class Waiting:
                                      if array.aval.shape or (ends and array in wanted)])
                 except NotCaptured as reason:
                     self._walk.problem(str(reason))
+
+    def _transposed_again(self, wanted: set[Array]) -> list[Step]:
+        read = wanted.union(*(step.arrays() for step in self._steps))
+        again = self._frames.only_transposed()
+        return [step for step in self._steps
+                if step.name == "transpose" and step.result in again and step.result not in read
+                and not self._made.intersection(step.arrays())]
 
     def _operand(self, array: Array) -> Array | Uniform | int:
         if array.aval.shape == () and array not in self._made:
