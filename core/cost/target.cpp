@@ -1,5 +1,7 @@
 #include "core/cost/target.h"
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -39,38 +41,150 @@ bool isOfTpus(ir::OpCode code)
     }
 }
 
+// Memory that only GPUs have.
+bool isOfGpus(ir::MemorySpace space)
+{
+    return space == ir::MemorySpace::Barrier || space == ir::MemorySpace::Tmem;
+}
+
+// Which compute capabilities have an operation.
+struct Generations
+{
+    std::int64_t first = 0, last = 0; // major numbers
+};
+
+constexpr std::int64_t kNewest = std::numeric_limits<std::int64_t>::max();
+
+// Of an operation that only GPUs have; nullopt for any other. CUDA PTX ISA: cp.async.bulk.tensor
+// and setmaxnreg from sm_90 on, wgmma on sm_90a only, tcgen05 and clusterlaunchcontrol from sm_100
+// on.
+std::optional<Generations> generationsOf(ir::OpCode code)
+{
+    switch (code) {
+    case ir::OpCode::BarrierArrive:
+    case ir::OpCode::BarrierWait:
+    case ir::OpCode::WarpMap:
+        return Generations{0, kNewest};
+    case ir::OpCode::CopyGmemToSmem:
+    case ir::OpCode::CopySmemToGmem:
+    case ir::OpCode::CommitGroup:
+    case ir::OpCode::WaitSmemToGmem:
+    case ir::OpCode::CommitSmem:
+    case ir::OpCode::SetMaxRegisters:
+        return Generations{9, kNewest};
+    case ir::OpCode::Wgmma:
+    case ir::OpCode::WgmmaWait:
+    case ir::OpCode::WgmmaAccumulatorDeref:
+    case ir::OpCode::WgmmaAccumulatorStore:
+        return Generations{9, 9};
+    case ir::OpCode::Tcgen05Mma:
+    case ir::OpCode::Tcgen05CommitArrive:
+    case ir::OpCode::AsyncCopySmemToTmem:
+    case ir::OpCode::WaitLoadTmem:
+    case ir::OpCode::CommitTmem:
+    case ir::OpCode::TryClusterCancel:
+        return Generations{10, kNewest};
+    default:
+        return std::nullopt;
+    }
+}
+
 std::string said(const ir::Program& program, const std::string& what, ir::LocationId location)
 {
     return what + (location.index < 0 ? "" : " at " + program.where(location));
+}
+
+// The first operation or memory for which one of these is true, in words.
+template<class OfCode, class OfSpace>
+std::optional<std::string> firstSign(const ir::Program& program, const OfCode& ofCode,
+                                     const OfSpace& ofSpace)
+{
+    std::optional<std::string> sign;
+    ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
+        const auto note = [&](const std::string& what) {
+            sign = sign ? sign : said(program, what, operation.location);
+        };
+        if (ofCode(operation)) {
+            note("it has the operation " + std::string(ir::opName(operation.code)));
+        }
+        for (const ir::Region& region : operation.regions) {
+            for (const ir::ValueId argument : region.arguments) {
+                const ir::Type& type = program.type(argument);
+                if (type.space && ofSpace(*type.space)) {
+                    note("it uses the memory " + std::string(ir::memorySpaceName(*type.space)));
+                }
+            }
+        }
+    });
+    return sign;
 }
 
 // The first thing in a program that only TPUs have, or that every kernel for a GPU has and this one
 // lacks.
 std::optional<std::string> signOfTpus(const ir::Program& program)
 {
-    std::optional<std::string> sign;
     bool hasBlocks = false;
-    ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
-        hasBlocks = hasBlocks || operation.code == ir::OpCode::CoreMap;
-        const auto note = [&](const std::string& what) {
-            sign = sign ? sign : said(program, what, operation.location);
-        };
-        if (isOfTpus(operation.code)) {
-            note("it has the operation " + std::string(ir::opName(operation.code)));
-        }
-        for (const ir::Region& region : operation.regions) {
-            for (const ir::ValueId argument : region.arguments) {
-                const ir::Type& type = program.type(argument);
-                if (type.space && isOfTpus(*type.space)) {
-                    note("it uses the memory " + std::string(ir::memorySpaceName(*type.space)));
-                }
-            }
-        }
-    });
+    std::optional<std::string> sign = firstSign(
+        program,
+        [&](const ir::Operation& operation) {
+            hasBlocks = hasBlocks || operation.code == ir::OpCode::CoreMap;
+            return isOfTpus(operation.code);
+        },
+        [](ir::MemorySpace space) { return isOfTpus(space); });
     if (!sign && !hasBlocks) {
         return "it has no core_map, whose blocks the multiprocessors would run";
     }
     return sign;
+}
+
+// The first thing in a program that only GPUs have.
+std::optional<std::string> signOfGpus(const ir::Program& program)
+{
+    const ir::Operation* direct = nullptr;
+    const std::optional<std::string> sign = firstSign(
+        program,
+        [&](const ir::Operation& operation) {
+            const auto* blocks = std::get_if<ir::CoreMapParams>(&operation.params);
+            direct = blocks != nullptr && blocks->directAccess ? &operation : direct;
+            return generationsOf(operation.code).has_value();
+        },
+        [](ir::MemorySpace space) { return isOfGpus(space); });
+    if (!sign && direct != nullptr) {
+        return said(program, "its blocks access HBM directly, by the core_map", direct->location);
+    }
+    return sign;
+}
+
+Status refuse(const ir::Program& program, const std::string& kind, const std::string& sign,
+              const chip::Chip& chip, const std::string& other)
+{
+    return userError(program.name + " is a kernel for " + kind + "s, for " + sign + "; "
+                         + chip.title + " is a " + other + ". Choose the chip of a " + kind
+                         + "; `pallascope list chips` names all.",
+                     {{Subject::Chip, chip.name}});
+}
+
+// Refuses what GPUs of another generation than this one have.
+Status checkGeneration(const ir::Program& program, const chip::Chip& chip)
+{
+    Status status = Done{};
+    ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
+        const std::optional<Generations> needed = generationsOf(operation.code);
+        const std::int64_t major = chip.multiprocessor->computeMajor;
+        if (!status || !needed || (major >= needed->first && major <= needed->last)) {
+            return;
+        }
+        status = userError(
+            program.name + " has the operation "
+                + said(program, std::string(ir::opName(operation.code)), operation.location)
+                + ", which GPUs of compute capability " + std::to_string(needed->first)
+                + (needed->last == needed->first ? ".x" : ".0 and above") + " have; " + chip.title
+                + " has " + std::to_string(major) + "."
+                + std::to_string(chip.multiprocessor->computeMinor)
+                + ". Choose another GPU; `pallascope list chips` names all.",
+            {{Subject::Chip, chip.name}});
+    });
+    return status;
 }
 
 } // namespace
@@ -78,16 +192,13 @@ std::optional<std::string> signOfTpus(const ir::Program& program)
 Status checkTarget(const ir::Program& program, const chip::Chip& chip)
 {
     if (!chip.multiprocessor) {
-        return Done{};
+        const std::optional<std::string> sign = signOfGpus(program);
+        return sign ? refuse(program, "GPU", *sign, chip, "TPU") : Status(Done{});
     }
-    const std::optional<std::string> sign = signOfTpus(program);
-    if (!sign) {
-        return Done{};
+    if (const std::optional<std::string> sign = signOfTpus(program)) {
+        return refuse(program, "TPU", *sign, chip, "GPU");
     }
-    return userError(
-        program.name + " is a kernel for TPUs, for " + *sign + "; " + chip.title
-            + " is a GPU. Choose the chip of a TPU; `pallascope list chips` names all.",
-        {{Subject::Chip, chip.name}});
+    return checkGeneration(program, chip);
 }
 
 } // namespace pallascope::cost

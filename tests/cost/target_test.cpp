@@ -1,6 +1,7 @@
 // Kernels for TPUs are refused on GPUs, in one sentence that names what is of TPUs.
 #include "core/cost/budget.h"
 #include "core/cost/target.h"
+#include "core/ir/builder_gpu.h"
 #include "tests/cost/v5e.h"
 
 #include <gtest/gtest.h>
@@ -64,6 +65,70 @@ TEST(Target, ofAKernelWithoutBlocksIsNoGpu)
     const auto program = pl::kernel("idle", {pl::out("out", DType::F32, {8, 128})},
                                     [](const pl::Ref&) { pl::delay(100); });
     expectTheWords(refusalOnGpu(program), {"idle is a kernel for TPUs, for it has no core_map"});
+}
+
+namespace {
+
+// Multiplies a tile that it copies from itself, as a kernel for Hopper does.
+Result<ir::Program> hopperProduct()
+{
+    namespace gpu = pl::gpu;
+    const Shape square{64, 64};
+    return pl::kernel("product", {pl::in("x", DType::F16, square)}, [&](const pl::Ref& x) {
+        gpu::launch({}, [&] {
+            gpu::runScoped({gpu::smem("tile", DType::F16, square), gpu::barrier("ready"),
+                            gpu::accumulator("sum", square)},
+                           true, [&](const std::vector<pl::Ref>& refs) {
+                               gpu::copyGmemToSmem(x, refs[0], refs[1]);
+                               gpu::barrierWait(refs[1]);
+                               gpu::wgmma(refs[2], refs[0], refs[0]);
+                               gpu::wgmmaWait(0);
+                           });
+        });
+    });
+}
+
+std::string refusalOn(const Result<ir::Program>& program, const std::string& chip)
+{
+    EXPECT_TRUE(program) << (program ? "" : program.error().message);
+    const Status status =
+        cost::checkTarget(*program, chip::parse(chip::chipText(chip), chip + ".json").value());
+    return status ? "" : status.error().message;
+}
+
+} // namespace
+
+TEST(Target, ofAKernelWithBarriersIsAGpu)
+{
+    expectTheWords(refusalOn(hopperProduct(), "tpu_v5e"),
+                   {"product is a kernel for GPUs, for it uses the memory barrier at ",
+                    "; TPU v5e is a TPU. Choose the chip of a GPU; "});
+}
+
+TEST(Target, ofAKernelWhoseBlocksAccessHbmIsAGpu)
+{
+    const auto program =
+        pl::kernel("direct", {pl::out("out", DType::F32, {8, 128})}, [](const pl::Ref& out) {
+            pl::gpu::launch({}, [&] { out[pl::all] = pl::full({8, 128}, 0, DType::F32); });
+        });
+    EXPECT_EQ(refusalOn(program, "l4"), "");
+    expectTheWords(refusalOn(program, "tpu_v5e"),
+                   {"direct is a kernel for GPUs, for its blocks access HBM directly, by the "
+                    "core_map at "});
+}
+
+TEST(Target, ofAKernelWithWgmmaIsAHopperGpu)
+{
+    for (const char* chip : {"h100_sxm", "h100_pcie", "h200"}) {
+        EXPECT_EQ(refusalOn(hopperProduct(), chip), "") << chip;
+    }
+    expectTheWords(refusalOn(hopperProduct(), "b200"),
+                   {"product has the operation wgmma at ",
+                    ", which GPUs of compute capability 9.x have; NVIDIA B200 has 10.0. Choose "
+                    "another GPU; "});
+    expectTheWords(refusalOn(hopperProduct(), "a100_80"),
+                   {"product has the operation copy_gmem_to_smem at ",
+                    "capability 9.0 and above have; ", " has 8.0."});
 }
 
 TEST(Target, ofACoreMapWithoutAnythingOfTpusMayBeAGpu)
