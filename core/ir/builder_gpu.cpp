@@ -75,10 +75,28 @@ void runScopedOfCluster(const std::vector<Allocation>& allocations, std::int32_t
     scoped(allocations, {.collective = true, .blocks = blocks}, body, here);
 }
 
-void copyGmemToSmem(const Ref& source, const Ref& target, const Ref& barrier, Here here)
+Ref partOf(const Ref& ref, const std::vector<Value>& indices, Here here)
+{
+    ir::IndexerParams indexer;
+    ir::Operation operation{.code = OpCode::RefAt, .operands = {ref.id()}};
+    for (std::size_t axis = 0; axis < ref.shape().rank(); ++axis) {
+        ir::IndexEntry entry{.size = ref.shape()[axis]};
+        if (axis < indices.size()) {
+            entry = {.isSlice = false,
+                     .operand = static_cast<std::int32_t>(operation.operands.size())};
+            operation.operands.push_back(indices[axis].id());
+        }
+        indexer.entries.push_back(entry);
+    }
+    operation.params = std::move(indexer);
+    return Ref(Tracer::current().append(std::move(operation), here).front().id());
+}
+
+void copyGmemToSmem(const Ref& source, const Ref& target, const Ref& barrier,
+                    ir::LoadCopyParams params, Here here)
 {
     Tracer::current().append(OpCode::CopyGmemToSmem, {source.id(), target.id(), barrier.id()},
-                             ir::LoadCopyParams{}, here);
+                             params, here);
 }
 
 void copySmemToGmem(const Ref& source, const Ref& target, bool commit, Here here)

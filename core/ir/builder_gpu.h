@@ -50,8 +50,13 @@ void runScopedOfCluster(const std::vector<Allocation>& allocations, std::int32_t
                         const std::function<void(const std::vector<Ref>&)>& body,
                         Here here = Here::current());
 
+// ref.at[a, b]: the part of a ref with these indices on its first axes, all of the others. Of what
+// the blocks of a cluster allocate together, the first index says whose part it is.
+[[nodiscard]] Ref partOf(const Ref& ref, const std::vector<Value>& indices,
+                         Here here = Here::current());
+
 void copyGmemToSmem(const Ref& source, const Ref& target, const Ref& barrier,
-                    Here here = Here::current());
+                    ir::LoadCopyParams params = {}, Here here = Here::current());
 void copySmemToGmem(const Ref& source, const Ref& target, bool commit = true,
                     Here here = Here::current());
 void commitGroup(Here here = Here::current());

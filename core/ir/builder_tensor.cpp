@@ -54,7 +54,17 @@ void commitTmem(Here here)
 
 void tryClusterCancel(const Ref& answer, const Ref& barrier, Here here)
 {
-    Tracer::current().append(OpCode::TryClusterCancel, {answer.id(), barrier.id()}, {}, here);
+    tryClusterCancel(std::vector{answer}, std::vector{barrier}, here);
+}
+
+void tryClusterCancel(const std::vector<Ref>& answers, const std::vector<Ref>& barriers, Here here)
+{
+    std::vector<ir::ValueId> operands;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        operands.push_back(answers[i].id());
+        operands.push_back(barriers[i].id());
+    }
+    Tracer::current().append(OpCode::TryClusterCancel, std::move(operands), {}, here);
 }
 
 void warpMap(const std::vector<std::int32_t>& warps,

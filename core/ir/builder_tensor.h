@@ -32,8 +32,11 @@ void copySmemToTmem(const Ref& source, const Ref& target, Here here = Here::curr
 void waitLoadTmem(Here here = Here::current());
 void commitTmem(Here here = Here::current());
 
-// plgpu.try_cluster_cancel: claims the next block of the grid; `answer` gets its number, or -1.
+// plgpu.try_cluster_cancel: claims the next block of the grid; `answer` gets its number, or -1. In
+// a cluster its first block claims the next one for all; each has an answer and a barrier.
 void tryClusterCancel(const Ref& answer, const Ref& barrier, Here here = Here::current());
+void tryClusterCancel(const std::vector<Ref>& answers, const std::vector<Ref>& barriers,
+                      Here here = Here::current());
 
 // plgpu.warp_map: what each of these warps does, at the same time.
 void warpMap(const std::vector<std::int32_t>& warps,
