@@ -84,7 +84,11 @@ struct Kernel
         check;
     // The integer parameters that are block sizes; "other blocks" varies these. Empty: none.
     std::vector<std::string> blockParameters;
+    std::string chip; // the chip for which it is written; empty: any TPU
 };
+
+// Makes a kernel one for this chip, on which it runs if none is asked for.
+[[nodiscard]] Kernel forChip(std::string chip, Kernel kernel);
 
 // The defaults, replaced by `given` where it has a value. Errors name the parameter, the value and
 // what was expected.

@@ -28,6 +28,12 @@ namespace {
 
 constexpr std::int64_t kSamples = 16;
 
+// Half a unit in the last place of a number, relative to it; 0 for the sums' own dtype.
+double roundingOf(DType dtype)
+{
+    return dtype == DType::BF16 ? 0x1p-8 : dtype == DType::F16 ? 0x1p-11 : 0;
+}
+
 // Evenly spread indices including the last, at most kSamples.
 std::vector<std::int64_t> sampled(std::int64_t extent)
 {
@@ -79,7 +85,7 @@ public:
         // f32 sums are within a few units of 2^-24 of the sum of |products|, and the output's own
         // rounding is added to that. Integers are exact as long as they stay below 2^31.
         const bool integers = x.dtype == DType::Int32;
-        m_unit = integers ? 0 : 16 * 0x1p-24 + (out.dtype == DType::BF16 ? 0x1p-8 : 0);
+        m_unit = integers ? 0 : 16 * 0x1p-24 + roundingOf(out.dtype);
     }
 
     [[nodiscard]] Comparison run()

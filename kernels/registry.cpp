@@ -27,6 +27,19 @@ Parameter choice(std::string name, std::vector<std::string> choices, std::string
             std::move(choices), std::move(help)};
 }
 
+Kernel forChip(std::string chip, Kernel kernel)
+{
+    kernel.chip = chip;
+    kernel.build = [build = std::move(kernel.build), chip](const Arguments& arguments) {
+        Result<ir::Program> program = build(arguments);
+        if (program) {
+            program->chip = chip;
+        }
+        return program;
+    };
+    return kernel;
+}
+
 namespace {
 
 bool parseInteger(std::string_view text, std::int64_t& value)

@@ -57,7 +57,7 @@ class Commands(Case):
             text = self.output("describe", name)
             description = strict_json(self.output("describe", name, "--json"))
             self.assertEqual(description["name"], name)
-            self.assertIn(f"\n{name}(x:Ref<hbm>", text)
+            self.assertRegex(text, rf"\n{name}\(\w+:Ref<hbm>")
             for parameter in description["parameters"]:
                 self.assertIn(f"  {parameter['name']} ", text)
                 self.assertIn(str(parameter["default"]), text)

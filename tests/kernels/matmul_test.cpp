@@ -1,5 +1,5 @@
 // Both matrix products, compared with Eigen's, and the findings that their loop orders cause.
-#include "tests/kernels/support.h"
+#include "tests/kernels/products.h"
 
 #include <gtest/gtest.h>
 
@@ -36,14 +36,6 @@ struct Sizes
                 {"bn", std::to_string(block[1])}, {"bk", std::to_string(block[2])}};
     }
 };
-
-Parameters with(Parameters parameters, const Parameters& changes)
-{
-    for (const auto& [name, value] : changes) {
-        parameters[name] = value;
-    }
-    return parameters;
-}
 
 std::string text(const Parameters& parameters)
 {
@@ -84,18 +76,6 @@ Revisits revisitsOf(const std::array<std::int64_t, 3>& grid, const std::string& 
         }
     }
     return revisits;
-}
-
-// Compares exactly: the inputs are small integers, so every sum is exact in f32.
-void expectProduct(const KernelRun& run)
-{
-    const Array& out = run.result.outputs.at(0);
-    const Eigen::MatrixXd product = matrixOf(run.inputs[0]) * matrixOf(run.inputs[1]);
-    const Eigen::MatrixXd expected =
-        product.unaryExpr([&](double value) { return rounded(value, out.dtype); });
-    EXPECT_EQ((matrixOf(out) - expected).cwiseAbs().maxCoeff(), 0.0);
-    EXPECT_EQ(findingsText(run), "");
-    EXPECT_TRUE(run.check.passed) << run.check.maxAbsError;
 }
 
 } // namespace

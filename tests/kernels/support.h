@@ -1,5 +1,5 @@
-// What the tests of the kernels share: a kernel is traced and then run on TPU v5e with small
-// arrays.
+// What the tests of the kernels share: a kernel is traced and then run on its own chip, or TPU v5e,
+// with small arrays.
 #pragma once
 
 #include "core/base/array.h"
@@ -25,6 +25,9 @@ struct KernelRun
     kernels::Comparison check;
 };
 
+// The parameters with some of them changed or added.
+[[nodiscard]] Parameters with(Parameters parameters, const Parameters& changed);
+
 enum class Inputs
 {
     Integers, // from -8 to 8: their products and sums are exact in f32
@@ -33,7 +36,8 @@ enum class Inputs
 
 // Throws std::runtime_error with the error's sentence.
 [[nodiscard]] KernelRun mustRun(const std::string& kernel, const Parameters& parameters,
-                                Inputs inputs = Inputs::Integers);
+                                Inputs inputs = Inputs::Integers,
+                                machine::ValueMode values = machine::ValueMode::Full);
 
 // The sentence with which the parameters, the tracing or the run are refused. Fails the test if
 // they are not.
