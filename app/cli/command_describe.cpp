@@ -234,7 +234,8 @@ Result<ir::Program> programOf(const KernelInfo& kernel)
 
 void printKernel(const KernelInfo& kernel, const ir::Program& program)
 {
-    fmt::print("{}: {}\n\n", kernel.name, kernel.help);
+    fmt::print("{}: {}{}\n\n", kernel.name, kernel.help,
+               program.chip.empty() ? "" : ", for " + program.chip);
     for (const ParameterInfo& parameter : kernel.parameters) {
         fmt::print("  {:<8} {:<7} default {:<6} {} ({})\n", parameter.name, parameter.type,
                    parameter.defaultValue, parameter.help, allowed(parameter));
@@ -242,10 +243,11 @@ void printKernel(const KernelInfo& kernel, const ir::Program& program)
     fmt::print("\n{}\n{}", ir::printText(program), factsText(program));
 }
 
-void describeKernelJson(const KernelInfo& kernel)
+void describeKernelJson(const KernelInfo& kernel, const ir::Program& program)
 {
     nlohmann::ordered_json json = {{"name", kernel.name},
                                    {"help", kernel.help},
+                                   {"chip", program.chip},
                                    {"parameters", nlohmann::ordered_json::array()}};
     for (const ParameterInfo& parameter : kernel.parameters) {
         nlohmann::ordered_json row = {{"name", parameter.name},
@@ -272,7 +274,7 @@ int describeKernel(const KernelInfo& kernel, const DescribeCommand& command)
         return complain(blocks.error());
     }
     if (command.json) {
-        describeKernelJson(kernel);
+        describeKernelJson(kernel, *program);
     } else {
         printKernel(kernel, *program);
         fmt::print("{}", blocksText(*blocks));

@@ -73,8 +73,7 @@ void addSettings(CLI::App* command, std::vector<std::string>& settings)
 
 constexpr const char* kKernelHelp = "see `pallascope list kernels`, or a kernel file";
 
-constexpr const char* kChipHelp =
-    "a chip's name or file; without it that which the kernel was captured for, or tpu_v5e";
+constexpr const char* kChipHelp = "a chip's name or file; without it the kernel's own, or tpu_v5e";
 
 // The options that say which run is wanted.
 void addRunOptions(CLI::App* command, RunCommand& run)

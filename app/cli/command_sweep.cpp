@@ -86,7 +86,9 @@ std::vector<std::string> splitAtCommas(const std::string& text)
 // The chip that all the kernels are for.
 Result<chip::Chip> ownChip(const Sweep& sweep)
 {
-    Result<chip::Chip> own = chipOf({});
+    ir::Program builtIn;
+    builtIn.chip = sweep.kernel != nullptr ? sweep.kernel->chip : "";
+    Result<chip::Chip> own = chipOf(builtIn);
     const std::string* first = nullptr;
     for (const auto& [path, kernel] : sweep.files) {
         Result<chip::Chip> chip = chipOf(kernel.program);

@@ -66,7 +66,7 @@ const std::vector<chip::Chip>& builtInChips()
         for (std::size_t i = 0; i < resources::chipFiles().size(); ++i) {
             chips.push_back(embedded(i));
         }
-        // TPUs first: what is built in is for them.
+        // TPUs first: most of what is built in is for them.
         std::stable_partition(chips.begin(), chips.end(),
                               [](const chip::Chip& chip) { return !chip.multiprocessor; });
         return chips;

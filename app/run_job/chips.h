@@ -20,7 +20,7 @@ inline constexpr const char* kUsualChip = "tpu_v5e";
 // for and the choices, or says what is wrong in the file.
 [[nodiscard]] Result<chip::Chip> loadChip(const std::string& nameOrFile);
 
-// The chip on which a kernel runs if none is asked for: the one that it was captured for, or else
+// The chip on which a kernel runs if none is asked for: the one that it is for, or else
 // kUsualChip. The error says what the kernel asks for. A kernel cannot ask for a chip in a file.
 [[nodiscard]] Result<chip::Chip> chipOf(const ir::Program& program);
 

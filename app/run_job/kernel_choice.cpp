@@ -1,5 +1,7 @@
 #include "app/run_job/kernel_choice.h"
 
+#include "app/run_job/chips.h"
+#include "core/cost/target.h"
 #include "core/ir/mesh.h"
 #include "core/kernel_file/npy.h"
 #include "core/machine/needed.h"
@@ -109,6 +111,20 @@ Result<KernelChoice> kernelOf(std::string_view contents, const std::string& path
 {
     const Status right = checkGiven(path, given);
     return right ? choiceOf(kernel_file::parse(contents, path), path) : right.error();
+}
+
+std::string chipFor(const std::string& kernel, const std::string& chip)
+{
+    const kernels::Kernel* const builtIn = kernels::find(kernel);
+    if (builtIn == nullptr || chip.empty()) {
+        return chip;
+    }
+    const Result<KernelChoice> choice = fromBuiltIn(*builtIn, {});
+    const Result<chip::Chip> loaded = loadChip(chip);
+    if (!choice || !loaded || cost::checkTarget(choice->program, *loaded)) {
+        return chip;
+    }
+    return builtIn->chip.empty() ? kUsualChip : builtIn->chip;
 }
 
 Result<std::map<std::string, std::string>>

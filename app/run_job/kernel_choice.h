@@ -39,6 +39,10 @@ inline constexpr const char* kFileParameter = "file";
 [[nodiscard]] Result<KernelChoice> kernelOf(std::string_view contents, const std::string& path,
                                             const std::map<std::string, std::string>& given);
 
+// The chip to go on with when this kernel is chosen, where `chip` was: that one if it can run the
+// kernel, otherwise the kernel's own. Only of built-in kernels; for others it is `chip`.
+[[nodiscard]] std::string chipFor(const std::string& kernel, const std::string& chip);
+
 // Each assignment is "NAME=VALUE" and each name may occur once. They are for a Parameter or a
 // Setting; `example` is a correct one for the error.
 [[nodiscard]] Result<std::map<std::string, std::string>>

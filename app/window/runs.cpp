@@ -1,5 +1,6 @@
 #include "app/window/runs.h"
 
+#include "app/run_job/kernel_choice.h"
 #include "app/window/request_fields.h"
 #include "core/trace_file/trace_file.h"
 #include "views/fonts.h"
@@ -85,6 +86,7 @@ void Runs::setKernel(const std::string& kernel)
 {
     RunRequest next = m_request;
     next.kernel = kernel;
+    next.chip = chipFor(kernel, m_request.chip);
     next.parameters.clear();
     next.fullValues = next.check = false;
     start(next);

@@ -55,7 +55,7 @@ public:
     // could not be met counts as well: one wants to come back from it.
     void undo();
     void redo();
-    void setKernel(const std::string& kernel);
+    void setKernel(const std::string& kernel); // and its own chip, if it cannot run on this one
     void setChip(const std::string& chip);
     void setParameter(const std::string& name, const std::string& value);
     void applyAlternative(std::size_t index); // of the run that is shown

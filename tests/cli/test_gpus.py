@@ -49,6 +49,25 @@ class Gpus(Case):
         self.refused("state", "matmul", "--step", "0", "--chip", "h100", says=says[:1])
         self.refused("history", "matmul", "out[0,0]", "--chip", "h100", says=says[:1])
 
+    def test_kernels_for_gpus_run_on_their_own_chip_and_refuse_others(self):
+        small = parameters({"m": 512, "n": 512, "k": 128, "persistent": 2})
+        needed = ("hopper_matmul", *small, "--values", "needed")
+        self.assertEqual(strict_json(self.output("run", *needed, "--json"))["chip"], "h100_sxm")
+        self.assertEqual(strict_json(self.output("describe", "hopper_matmul", "--json"))["chip"], "h100_sxm")
+        self.assertIn(", for h100_sxm\n", self.output("describe", "hopper_matmul"))
+        rows = strict_json(self.output("sweep", "hopper_matmul", *small, "--over", "stages=1,4,5", "--json"))["rows"]
+        self.assertEqual({row["chip"] for row in rows}, {"h100_sxm"})
+        self.assertEqual([row["fits"] for row in rows], [True, True, False])
+        self.output("save", "hopper_matmul", *small, "-o", "k.kernel.json")
+        self.assertEqual(strict_json(self.output("run", "k.kernel.json", "--values", "needed", "--json"))["chip"],
+                         "h100_sxm")
+        self.refused("run", *needed, "--chip", "v5e",
+                     says=("hopper_matmul is a kernel for GPUs", "TPU v5e is a TPU", "Choose the chip of a GPU"))
+        self.refused("run", *needed, "--chip", "b200",
+                     says=("the operation wgmma at kernels/hopper_matmul.cpp:", "NVIDIA B200 has 10.0"))
+        self.refused("run", *needed, "-p", "stages=5",
+                     says=("bytes of shared memory", "NVIDIA H100 SXM has 232\u2009448"))
+
     def test_a_sweep_over_chips_says_which_do_not_run_the_kernel(self):
         rows = strict_json(self.output("sweep", "matmul", *parameters(SMALL), "--chip",
                                        "tpu_v5e,h100", "--json"))["rows"]

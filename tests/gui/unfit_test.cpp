@@ -202,6 +202,23 @@ private Q_SLOTS:
                      qPrintable(caption("kernel")));
     }
 
+    // A kernel for GPUs does not begin with an error about the TPU that was chosen before.
+    void aKernelOfAnotherKindOfChipBringsItsOwn()
+    {
+        open("512");
+        for (const auto& [kernel, chip] : std::vector<std::pair<std::string, std::string>>{
+                 {"gpu_add_vectors", "h100_sxm"}, {"add_vectors", "tpu_v5e"}}) {
+            runs().setKernel(kernel);
+            QTRY_VERIFY_WITH_TIMEOUT(!runs().job().running, 60000);
+            QCOMPARE(runs().job().error, QString());
+            QCOMPARE(runs().shown()->request.kernel, kernel);
+            QCOMPARE(runs().request().chip, chip);
+            const auto* field = qobject_cast<app::ChoiceField*>(
+                m_window->docks().form()->field(QStringLiteral("chip")));
+            QCOMPARE(field->currentData().toString().toStdString(), chip);
+        }
+    }
+
     void keysAndClicksDoNothingWhereNothingRan()
     {
         open("4096");

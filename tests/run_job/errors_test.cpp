@@ -52,6 +52,28 @@ TEST(RunErrors, areAboutTheParameterThatIsWrong)
     EXPECT_EQ(twice.error().about, (Things{{Subject::Parameter, "bm"}}));
 }
 
+TEST(RunErrors, areAboutTheChipIfItIsOfAnotherKind)
+{
+    for (const auto& [kernel, chip] : std::vector<std::pair<std::string, std::string>>{
+             {"hopper_matmul", "tpu_v6e"}, {"hopper_matmul", "b200"}, {"matmul", "h100_sxm"}}) {
+        RunRequest request = needed(kernel, {});
+        request.chip = chip;
+        EXPECT_EQ(refusalOf(request).about, (Things{{Subject::Chip, chip}})) << kernel;
+    }
+}
+
+TEST(ChosenKernels, keepTheChipIfTheyRunOnItAndElseTakeTheirOwn)
+{
+    EXPECT_EQ(chipFor("matmul", "tpu_v6e"), "tpu_v6e");
+    EXPECT_EQ(chipFor("hopper_matmul", "tpu_v6e"), "h100_sxm");
+    EXPECT_EQ(chipFor("hopper_matmul", "h200"), "h200");
+    EXPECT_EQ(chipFor("hopper_matmul", "b200"), "h100_sxm");
+    EXPECT_EQ(chipFor("matmul", "h200"), "tpu_v5e");
+    EXPECT_EQ(chipFor("matmul", ""), "");
+    EXPECT_EQ(chipFor("some.kernel.json", "h200"), "h200");
+    EXPECT_EQ(chipFor("matmul", "no_such_chip"), "no_such_chip");
+}
+
 TEST(RunErrors, areAboutWhatDoesNotFitAndTheBlocksThatWould)
 {
     const Error error = refusalOf(
