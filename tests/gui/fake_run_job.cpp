@@ -2,6 +2,7 @@
 #include "tests/gui/fake_run_job.h"
 
 #include "app/run_job/break_search.h"
+#include "app/run_job/kernel_choice.h"
 #include "app/run_job/values_source.h"
 #include "core/trace_file/trace_file.h"
 #include "tests/support/run_view_fixture.h"
@@ -129,6 +130,11 @@ std::vector<KernelInfo> kernels()
 std::vector<std::pair<std::string, std::string>> chips()
 {
     return {{"tpu_v5e", "TPU v5e"}};
+}
+
+std::string chipFor(const std::string& /*kernel*/, const std::string& chip)
+{
+    return chip;
 }
 
 Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progress,
