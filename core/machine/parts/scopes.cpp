@@ -135,7 +135,7 @@ void Scopes::allocate(const std::vector<ir::ValueId>& refs, Owned& owned)
         memory.isUncontested =
             m_turn.agent().mesh != nullptr && m_prepared.layout.devices == 1 && !isContested;
         memory.hasProxies = m_prepared.uses.hasProxies[static_cast<std::size_t>(ref.index)];
-        if (*type.space == ir::MemorySpace::Accumulator) {
+        if (*type.space == ir::MemorySpace::Accumulator && m_prepared.needed.needsContents(ref)) {
             memory.contents.storeAll(RuntimeValue::zeros(type.dtype, type.shape));
         }
         m_watch.created(ref, owned.buffers.back().second);
