@@ -80,7 +80,7 @@ std::vector<bool> takingPart(const Trace& trace, const std::vector<std::int32_t>
     if (last + 1
         < static_cast<std::int32_t>(takes.size())) { // others may take part by what they do
         for (const std::vector<std::int32_t>* column :
-             {&trace.segments().agent, &trace.waits().agent}) {
+             {&trace.segments().agent, &trace.waits().agent, &trace.gridBlocks().agent}) {
             for (const std::int32_t agent : *column) {
                 takes[at(owner[at(agent)])] = true;
             }

@@ -73,6 +73,11 @@ const Arrays& Index::arrays() const
     return m_sums->arrays;
 }
 
+const GridLaunches& Index::launches() const
+{
+    return m_sums->launches;
+}
+
 const LoopRounds& Index::rounds() const
 {
     return m_sums->rounds;
@@ -205,6 +210,13 @@ double Index::operandBytes(OperandRow operand, bool out, Picoseconds time) const
         sum += laneBytes(*m_trace, lane, key, t);
     }
     return sum;
+}
+
+double Index::operandBytes(OperandRow operand, LinkRow link, Picoseconds time) const
+{
+    PALLASCOPE_CHECK(operand.index() < m_trace->info().operands.size());
+    return laneBytes(*m_trace, m_sums->lanes[link.index()], operand.index() * 2,
+                     clamped(*m_trace, time));
 }
 
 double Index::bytes(Picoseconds time) const

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/trace/device_times.h"
+#include "core/trace/grid_launches.h"
 #include "core/trace/lookup.h"
 #include "core/trace/loop_rounds.h"
 #include "core/trace/manual_arrays.h"
@@ -122,6 +123,7 @@ struct Index::Sums
     ScratchSlots scratch;
     LeadingSteps leading;
     LoopRounds rounds;
+    GridLaunches launches;
     std::vector<Pieces> pieces; // for each device
     DeviceTimes devices;
     std::vector<std::vector<std::int32_t>> sharing; // per operand that is the first of several

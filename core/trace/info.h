@@ -316,6 +316,10 @@ struct BlockGrid
     std::int64_t warpsPerSm = 0, warpsAtMost = 0;
     std::vector<BlockLimit> allowed; // the least of these is blocksPerSm
     std::int64_t blocks = 1;         // of the grid
+    // The extents of the grid, whose points are numbered in row-major order; each stands for
+    // `cluster` blocks. Empty in older files.
+    std::vector<Extent> extents;
+    std::int64_t cluster = 1;
     std::int64_t atATime = 0, waves = 0;
     std::int64_t last = 0; // blocks of the last wave
     bool operator==(const BlockGrid&) const = default;

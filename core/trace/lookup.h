@@ -163,6 +163,7 @@ class ManualArrays;    // manual_arrays.h
 class ScratchSlots;    // scratch_slots.h
 class SemaphoreCounts; // semaphore_counts.h
 struct Pieces;         // pieces.h
+class GridLaunches;    // grid_launches.h
 
 // Sums over a prefix of the run, and the history of each block. Building it takes O(rows) once per
 // trace; then every question takes O(log n). Keep one beside each open trace.
@@ -189,6 +190,9 @@ public:
     [[nodiscard]] const ManualArrays& manualArrays(std::int32_t device) const;
 
     [[nodiscard]] const LoopRounds& rounds() const;
+
+    // What SMs of GPUs run block by block; none in other runs and in older files.
+    [[nodiscard]] const GridLaunches& launches() const;
 
     // What a device runs one after the other; of a device that does not exist, what the first does.
     [[nodiscard]] const Pieces& pieces(std::int32_t device = 0) const;
@@ -220,6 +224,8 @@ public:
     // all operands over the links of HBM (a copy from HBM to HBM counts as read and as written).
     [[nodiscard]] double operandBytes(OperandRow operand, bool out, Picoseconds t) const;
     [[nodiscard]] double bytes(Picoseconds t) const;
+    // Of one operand into on-chip memory over one link.
+    [[nodiscard]] double operandBytes(OperandRow operand, LinkRow link, Picoseconds t) const;
     // Over one link, each byte once.
     [[nodiscard]] double linkBytes(LinkRow link, Picoseconds t) const;
     // Of one operand in both directions, counted as `bytes` counts: a copy from HBM to HBM twice.

@@ -30,6 +30,7 @@ Result<std::shared_ptr<const Trace>> TraceBuilder::finish(const Info* checked) &
     trace->m_visits = std::move(visits);
     trace->m_signals = std::move(signals);
     trace->m_rounds = std::move(rounds);
+    trace->m_gridBlocks = std::move(gridBlocks);
     trace->m_end = end;
     return std::shared_ptr<const Trace>(trace);
 }

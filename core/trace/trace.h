@@ -155,6 +155,23 @@ struct Rounds
     bool operator==(const Rounds&) const = default;
 };
 
+// One row for each block of a grid in Info::blockGrids that has begun, sorted by begin. A block
+// that another one has claimed (try_cluster_cancel) begins when it is claimed and ends with the
+// block that claimed it. Empty in older files.
+struct GridBlocks
+{
+    std::vector<std::int32_t> grid; // row of Info::blockGrids
+    // Blocks of a cluster follow each other, point by point of the grid.
+    std::vector<std::int64_t> block;
+    std::vector<std::int32_t> agent;      // the first one that runs it
+    std::vector<std::uint8_t> claimed;    // 1: by another block
+    std::vector<std::int64_t> begin, end; // ps
+
+    [[nodiscard]] std::size_t size() const { return begin.size(); }
+
+    bool operator==(const GridBlocks&) const = default;
+};
+
 class Trace
 {
 public:
@@ -176,6 +193,8 @@ public:
 
     [[nodiscard]] const Rounds& rounds() const { return m_rounds; }
 
+    [[nodiscard]] const GridBlocks& gridBlocks() const { return m_gridBlocks; }
+
     [[nodiscard]] Picoseconds end() const { return m_end; } // the length of the run
 
     bool operator==(const Trace&) const = default;
@@ -193,6 +212,7 @@ private:
     Visits m_visits;
     Signals m_signals;
     Rounds m_rounds;
+    GridBlocks m_gridBlocks;
     Picoseconds m_end;
 };
 
@@ -212,6 +232,7 @@ public:
     Visits visits;
     Signals signals;
     Rounds rounds;
+    GridBlocks gridBlocks;
     Picoseconds end;
 
     // Checks every rule that the column comments state (sorted, non-overlapping per track, indices

@@ -126,6 +126,7 @@ Status checkBlockGrids(const Info& info)
         if (!are(1, kMostTogether, grid.threads, grid.agents)
             || !are(0, kMostTogether, grid.blocksPerSm, grid.atATime, grid.barriers, grid.registers,
                     grid.warpsPerSm, grid.warpsAtMost)
+            || !are(1, kMostTogether, grid.cluster)
             || !are(0, kMostBlocks, grid.shared.value(), grid.arrays.value(), grid.blocks,
                     grid.waves, grid.last)) {
             return broken("block_grids[{}] has a number that is negative or too large", i);

@@ -300,6 +300,27 @@ Status checkPrints(const TraceBuilder& b)
     return Done{};
 }
 
+Status checkGridBlocks(const TraceBuilder& b)
+{
+    const GridBlocks& blocks = b.gridBlocks;
+    std::int64_t previous = 0;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        const std::int64_t all = b.info.blockGrids[at(blocks.grid[i])].blocks;
+        if (blocks.block[i] < 0 || blocks.block[i] >= all) {
+            return broken("gridBlocks.block[{}] is {}, but its grid has {} blocks", i,
+                          blocks.block[i], all);
+        }
+        if (blocks.begin[i] < previous || blocks.end[i] < blocks.begin[i]
+            || blocks.end[i] > b.end.value()) {
+            return broken("gridBlocks row {} ({} to {} ps) must begin at {} ps or later and lie "
+                          "within the run ({} ps)",
+                          i, blocks.begin[i], blocks.end[i], previous, b.end.value());
+        }
+        previous = blocks.begin[i];
+    }
+    return Done{};
+}
+
 } // namespace
 
 Status validateRows(const TraceBuilder& rows)
@@ -308,9 +329,9 @@ Status validateRows(const TraceBuilder& rows)
         return broken("the run's end is {} ps, but must lie between 0 and {} ps", rows.end.value(),
                       kMaxTime);
     }
-    for (const auto check :
-         {validateColumns, checkSteps, checkSegments, validateWork, checkCopies, validateCopyEnds,
-          checkWaits, checkAgents, checkVisits, checkSignals, validateRounds, checkPrints}) {
+    for (const auto check : {validateColumns, checkSteps, checkSegments, validateWork, checkCopies,
+                             validateCopyEnds, checkWaits, checkAgents, checkVisits, checkSignals,
+                             validateRounds, checkGridBlocks, checkPrints}) {
         if (Status status = check(rows); !status) {
             return status;
         }

@@ -291,6 +291,18 @@ void describeRounds(Codec& codec, Table& t)
 }
 
 template<class Codec, class Table>
+void describeGridBlocks(Codec& codec, Table& t)
+{
+    codec.column("grid", t.grid, [&](std::size_t i) { return before(t.grid, i); });
+    codec.column("block", t.block,
+                 [&](std::size_t i) { return i > 0 ? wrappingAdd(t.block[i - 1], 1) : 0; });
+    codec.column("agent", t.agent, [&](std::size_t i) { return before(t.agent, i); });
+    codec.column("claimed", t.claimed, kNoPrediction);
+    codec.column("begin_ps", t.begin, [&](std::size_t i) { return before(t.begin, i); });
+    codec.column("end_ps", t.end, [&](std::size_t i) { return before(t.end, i); });
+}
+
+template<class Codec, class Table>
 void describeVisits(Codec& codec, Table& t, const trace::Copies& copies)
 {
     const auto continues = [&](std::size_t i) { return i > 0 && t.operand[i] == t.operand[i - 1]; };

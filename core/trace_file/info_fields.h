@@ -250,6 +250,8 @@ void describe(A& a, T& grid)
     a("blocks_at_a_time", grid.atATime);
     a("waves", grid.waves);
     a("last_wave_blocks", grid.last);
+    a.unlessEmpty("grid", grid.extents);
+    a.optional("cluster_blocks", grid.cluster);
 }
 
 template<class A, MaybeConst<trace::Info> T>

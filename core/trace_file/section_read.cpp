@@ -390,6 +390,10 @@ void readSection(Place& place, dom::object section, TraceBuilder& b)
     if (!b.info.loops.empty()) {
         readTable(place, section, "rounds", bytes, [&](auto& r) { describeRounds(r, b.rounds); });
     }
+    if (!section.at_key("grid_blocks").error()) {
+        readTable(place, section, "grid_blocks", bytes,
+                  [&](auto& r) { describeGridBlocks(r, b.gridBlocks); });
+    }
     if (!section.at_key("copy_ends").error()) {
         readTable(place, section, "copy_ends", bytes,
                   [&](auto& r) { describeCopyEnds(r, b.copyEnds); });

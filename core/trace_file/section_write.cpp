@@ -280,6 +280,10 @@ bool writeSection(Output& output, const Trace& trace)
         writer.table("rounds", trace.rounds().size(),
                      [&] { describeRounds(writer, trace.rounds()); });
     }
+    if (trace.gridBlocks().size() > 0) {
+        writer.table("grid_blocks", trace.gridBlocks().size(),
+                     [&] { describeGridBlocks(writer, trace.gridBlocks()); });
+    }
     if (trace.copyEnds().size() > 0) {
         writer.table("copy_ends", trace.copyEnds().size(),
                      [&] { describeCopyEnds(writer, trace.copyEnds()); });

@@ -57,6 +57,7 @@ public:
         m_b.info.jaxReason = "why";
         collectVisits();
         addLoops();
+        addGridBlocks();
         return std::move(m_b);
     }
 
@@ -78,6 +79,25 @@ private:
                                       pick(0, 1)});
         }
         addRounds(kNone, 0, m_now);
+    }
+
+    // Up to four blocks of a GPU's grid, one after the other.
+    void addGridBlocks()
+    {
+        if (pick(0, 2) > 0) {
+            return;
+        }
+        m_b.info.blockGrids = {{.blocks = 6, .extents = {2, 3}, .cluster = pick(1, 2)}};
+        const std::int64_t blocks = pick(0, 4);
+        for (std::int64_t block = 0, begin = 0; block < blocks; ++block) {
+            begin = pick(begin, m_now);
+            m_b.gridBlocks.grid.push_back(0);
+            m_b.gridBlocks.block.push_back(pick(0, 5));
+            m_b.gridBlocks.agent.push_back(0);
+            m_b.gridBlocks.claimed.push_back(static_cast<std::uint8_t>(pick(0, 1)));
+            m_b.gridBlocks.begin.push_back(begin);
+            m_b.gridBlocks.end.push_back(pick(begin, m_now));
+        }
     }
 
     // The rounds of the loops directly inside of a loop, in [begin, end).

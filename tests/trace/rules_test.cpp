@@ -27,6 +27,13 @@ void addRounds(TraceBuilder& builder, Rounds rounds)
     builder.rounds = std::move(rounds);
 }
 
+// Of a grid of four blocks.
+void addGridBlocks(TraceBuilder& builder, GridBlocks blocks)
+{
+    builder.info.blockGrids = {{.blocks = 4}};
+    builder.gridBlocks = std::move(blocks);
+}
+
 const std::vector<Breach>& breaches()
 {
     using B = TraceBuilder&;
@@ -229,6 +236,25 @@ const std::vector<Breach>& breaches()
          [](B b) {
              addRounds(b, {{0, 1}, {0, 0}, {0, 0}, {0, 1}, {2, 3}});
          }},
+        {"gridBlocks.grid[0] is 0", [](B b) { b.gridBlocks = {{0}, {0}, {0}, {0}, {0}, {1}}; }},
+        {"gridBlocks.claimed has 2 rows",
+         [](B b) {
+             addGridBlocks(b, {{0}, {0}, {0}, {0, 0}, {0}, {1}});
+         }},
+        {"gridBlocks.agent[0] is 1",
+         [](B b) {
+             addGridBlocks(b, {{0}, {0}, {1}, {0}, {0}, {1}});
+         }},
+        {"gridBlocks.block[0] is 4, but its grid has 4 blocks",
+         [](B b) {
+             addGridBlocks(b, {{0}, {4}, {0}, {0}, {0}, {1}});
+         }},
+        {"gridBlocks row 1 (1 to 3 ps) must begin at 2 ps or later",
+         [](B b) {
+             addGridBlocks(b, {{0, 0}, {0, 1}, {0, 0}, {0, 0}, {2, 1}, {3, 3}});
+         }},
+        {"block_grids[0] has a number that is negative or too large",
+         [](B b) { b.info.blockGrids = {{.blocks = 4, .cluster = 0}}; }},
         {"cycles at 0 Hz", [](B b) { b.info.templates.edit()[0].clock = Hertz(0); }},
     };
     return all;

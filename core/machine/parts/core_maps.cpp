@@ -13,6 +13,7 @@ namespace pallascope::machine {
 CoreMaps::CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched, Agents& agents,
                    Semaphores& semaphores)
     : m_prepared(context.prepared)
+    , m_recorder(context.recorder)
     , m_turn(context.turn)
     , m_ending(context.ending)
     , m_races(context.races)
@@ -99,6 +100,7 @@ void CoreMaps::dispatch(const PlanItem& item)
     const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
     forgetUnderway(m_turn.agent());
     m_turn.agent().block = m_dispatched[static_cast<std::size_t>(m_turn.agent().device)]++;
+    record(m_turn.agent().block, false);
     m_turn.agent().frames.emplace_back(BlockFrame{item.regions[0]});
     m_agents.changed(m_turn.agent());
     for (std::int32_t core = 1; core < coresOf(mesh); ++core) {
@@ -114,6 +116,15 @@ void CoreMaps::dispatch(const PlanItem& item)
         m_agents.changed(other);
     }
     m_turn.endBy(m_turn.agent().time); // the other cores begin now too
+}
+
+void CoreMaps::record(std::int32_t point, bool isClaimed)
+{
+    const std::int32_t grid = m_recorder.description().gridOf(*m_turn.agent().mesh);
+    if (grid >= 0) {
+        m_recorder.beginBlocks({grid, point, coreOf(m_turn.agent(), 0).id, isClaimed},
+                               m_turn.agent().time);
+    }
 }
 
 // The current agent is done: agents that wait to join check again.
@@ -138,6 +149,9 @@ void CoreMaps::claim(const ir::Operation& operation)
 {
     std::int32_t& begun = m_dispatched[static_cast<std::size_t>(m_turn.agent().device)];
     const bool isLeft = begun < ir::sizeOf(m_turn.agent().mesh->grid);
+    if (isLeft) {
+        record(begun, true);
+    }
     const double answer = isLeft ? begun++ : -1;
     for (std::size_t i = 0; i < operation.operands.size(); i += 2) {
         const RefBinding& where = m_turn.binding(operation.operands[i]);
@@ -177,6 +191,7 @@ void CoreMaps::joinCores(const CoresFrame& frame)
     if (end > m_turn.horizon() || (end > before && end == m_turn.horizon())) {
         return; // another place may be free before this one
     }
+    m_recorder.endBlocks(m_turn.agent().id, end);
     if (m_dispatched[static_cast<std::size_t>(m_turn.agent().device)] < ir::sizeOf(mesh.grid)) {
         m_turn.agent().time += m_blockStart; // the launch covers that of a place's first block
         dispatch(item);

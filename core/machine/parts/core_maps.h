@@ -37,11 +37,14 @@ public:
 private:
     [[nodiscard]] Agent& coreOf(const Agent& agent, std::int32_t core); // in the same place
     void dispatch(const PlanItem& item);
+    // Of a GPU: this block has begun in the place of the current agent, or was claimed there.
+    void record(std::int32_t point, bool isClaimed);
     [[nodiscard]] std::int32_t forked(const AgentGroup& group, const ir::CoreMapParams& mesh,
                                       const Agent& first) const;
     void joinPlaces();
 
     const Prepared& m_prepared;
+    Recorder& m_recorder;
     Turn& m_turn;
     Ending& m_ending;
     Races& m_races;

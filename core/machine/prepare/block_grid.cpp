@@ -1,5 +1,7 @@
 #include "core/machine/block_grid.h"
 
+#include "core/ir/mesh.h"
+
 namespace pallascope::machine {
 
 trace::BlockGrid recorded(const cost::BlockGrid& grid, trace::SourceLine source)
@@ -19,9 +21,14 @@ trace::BlockGrid recorded(const cost::BlockGrid& grid, trace::SourceLine source)
                               .warpsAtMost = grid.warpsAtMost,
                               .allowed = {},
                               .blocks = grid.blocks,
+                              .extents = {},
+                              .cluster = ir::sizeOf(mesh.cluster),
                               .atATime = grid.waves.atATime,
                               .waves = grid.waves.waves,
                               .last = grid.waves.last};
+    for (const ir::MeshAxis& axis : mesh.grid) {
+        recorded.extents.push_back(axis.size);
+    }
     for (std::size_t i = 0; i < cost::kOccupancyLimitNames.size(); ++i) {
         recorded.allowed.push_back(
             {std::string(cost::kOccupancyLimitNames[i]), grid.occupancy.allowed[i]});

@@ -272,6 +272,8 @@ Result<Description> Description::of(const ir::Program& program, const chip::Chip
         return status.error();
     }
     for (const cost::BlockGrid& grid : grids) {
+        description.m_grids[&std::get<ir::CoreMapParams>(grid.coreMap->params)] =
+            static_cast<std::int32_t>(description.info.blockGrids.size());
         description.info.blockGrids.push_back(
             recorded(grid, description.sourceLine(program, grid.coreMap->location)));
     }

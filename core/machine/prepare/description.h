@@ -66,6 +66,13 @@ public:
         return m_copySites[static_cast<std::size_t>(operation.id)];
     }
 
+    // The row of Info::blockGrids of a core_map; -1: it is not for a GPU.
+    [[nodiscard]] std::int32_t gridOf(const ir::CoreMapParams& coreMap) const
+    {
+        const auto found = m_grids.find(&coreMap);
+        return found == m_grids.end() ? -1 : found->second;
+    }
+
     // The row of Info::loops of a loop whose rounds are recorded; -1: they are not.
     [[nodiscard]] std::int32_t loopOf(const ir::Operation& operation) const
     {
@@ -130,8 +137,9 @@ private:
 
     std::map<std::string, std::int32_t> m_files;
     std::map<const ir::Operation*, PipelineRows> m_pipelines;
-    std::vector<CopySite> m_copySites; // indexed by Operation::id
-    std::vector<std::int32_t> m_loops; // indexed by Operation::id
+    std::vector<CopySite> m_copySites;                        // indexed by Operation::id
+    std::vector<std::int32_t> m_loops;                        // indexed by Operation::id
+    std::map<const ir::CoreMapParams*, std::int32_t> m_grids; // rows of Info::blockGrids
     std::map<ir::ValueId, std::int32_t> m_scratchBuffers;
     std::optional<chip::Link> m_onChipLink;
     std::vector<chip::Link> m_deviceLinks;

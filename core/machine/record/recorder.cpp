@@ -135,7 +135,8 @@ void Recorder::reserve(std::int32_t pipeline, std::int64_t steps)
 Bytes Recorder::recordedBytes() const
 {
     // Bytes of one row over all of its columns, without padding.
-    constexpr std::size_t kStep = 44, kSegment = 20, kCopy = 57, kEnd = 28, kWait = 28, kRound = 32;
+    constexpr std::size_t kStep = 44, kSegment = 20, kCopy = 57, kEnd = 28, kWait = 28, kRound = 32,
+                          kGridBlock = 33;
     std::size_t marks = m_marks.bodies.size() + m_marks.copies.size();
     for (const Marks::OfLoop& loop : m_marks.loops) {
         marks += loop.rounds.size();
@@ -144,6 +145,7 @@ Bytes Recorder::recordedBytes() const
         marks * sizeof(std::int64_t) + builder.steps.size() * kStep
         + builder.segments.size() * kSegment + builder.copies.size() * kCopy
         + builder.copyEnds.size() * kEnd + builder.waits.size() * kWait + m_rounds.size() * kRound
+        + m_gridBlocks.size() * kGridBlock
         + (builder.waits.semaphore.size() + builder.waits.operation.size()) * sizeof(std::int32_t);
     for (const std::vector<Visit>& visits : m_visits) {
         bytes += visits.size() * sizeof(Visit);
@@ -295,6 +297,21 @@ void Recorder::nextRound(std::int32_t loop, std::int32_t agent, Picoseconds time
 void Recorder::endLoop(std::int32_t loop, std::int32_t agent, Picoseconds time)
 {
     m_rounds.endLoop(loop, agent, time);
+}
+
+void Recorder::beginBlocks(const BegunBlocks& blocks, Picoseconds time)
+{
+    if (m_keeps == Keeps::Rows) {
+        m_gridBlocks.begin(blocks, builder.info.blockGrids[static_cast<std::size_t>(blocks.grid)],
+                           time);
+    }
+}
+
+void Recorder::endBlocks(std::int32_t place, Picoseconds time)
+{
+    if (m_keeps == Keeps::Rows) {
+        m_gridBlocks.end(place, time);
+    }
 }
 
 void Recorder::addFinding(trace::Finding finding)

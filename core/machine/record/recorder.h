@@ -6,6 +6,7 @@
 #include "core/machine/prepare/description.h"
 #include "core/machine/prepare/index_lists.h"
 #include "core/machine/record/copied_shapes.h"
+#include "core/machine/record/grid_block_rows.h"
 #include "core/machine/record/marks.h"
 #include "core/machine/record/round_rows.h"
 #include "core/trace/row.h"
@@ -121,6 +122,11 @@ public:
     // ends; or the loop ends, and with it its last round.
     void nextRound(std::int32_t loop, std::int32_t agent, Picoseconds time);
     void endLoop(std::int32_t loop, std::int32_t agent, Picoseconds time);
+
+    // Blocks of a GPU's grid begin in a place, or are claimed there; or the place is done with
+    // them.
+    void beginBlocks(const BegunBlocks& blocks, Picoseconds time);
+    void endBlocks(std::int32_t place, Picoseconds time);
 
     // Makes room for the rows of this many steps of a row of Info::pipelines.
     void reserve(std::int32_t pipeline, std::int64_t steps);
@@ -242,6 +248,7 @@ private:
     std::vector<std::vector<Visit>> m_visits; // for each operand
     std::map<std::tuple<std::string, std::string, trace::SourceLine>, std::size_t> m_findings;
     RoundRows m_rounds;
+    GridBlockRows m_gridBlocks;
 };
 
 } // namespace pallascope::machine

@@ -196,6 +196,32 @@ TEST(Occupancy, ofEachCoreMapIsItsOwn)
     EXPECT_EQ(run.trace->info().blockGrids[1].waves, 2);
 }
 
+// What the trace says of the blocks is what their delays say.
+TEST(Occupancy, theTraceSaysWhichBlockRunsWhereAndWhen)
+{
+    const ir::Program program =
+        waitingProgram(7, [] { return pl::Operand(pl::axisIndex("block") * -10 + 100); });
+    const machine::RunResult run = runOnSms(withSms(2), program);
+    const trace::GridBlocks& blocks = run.trace->gridBlocks();
+    const std::vector<DelayedBlock> delays = delaysOf(run);
+    ASSERT_EQ(delays.size(), 7U);
+    std::size_t row = 0;
+    for (; row < blocks.size() && blocks.grid[row] == 0; ++row) {
+        const std::string& agent =
+            run.trace->info().agents[static_cast<std::size_t>(blocks.agent[row])];
+        const auto its = std::find_if(delays.begin(), delays.end(), [&](const DelayedBlock& one) {
+            const std::int64_t length = (100 - 10 * blocks.block[row]) * 1000;
+            return one.agent == agent && one.begin.value() >= blocks.begin[row]
+                   && one.end.value() <= blocks.end[row] && (one.end - one.begin).value() == length;
+        });
+        EXPECT_NE(its, delays.end()) << "block " << blocks.block[row];
+        EXPECT_EQ(blocks.claimed[row], 0);
+    }
+    EXPECT_EQ(row, 7U);
+    EXPECT_EQ(blocks.size(), 8U) << "the second core_map has one block";
+    EXPECT_EQ(run.trace->info().blockGrids[0].extents, std::vector<Extent>{7});
+}
+
 TEST(Occupancy, tooManyRegistersAreRefused)
 {
     const ir::Program program = waitingProgram(4, hundred, 3);
