@@ -139,6 +139,9 @@ Json stateJson(Replay& replay, Picoseconds stop, const Asked& asked)
                     {"waits_for", place.waits.empty() ? Json(nullptr) : Json(place.waits)},
                     {"done", place.isDone},
                     {"refs", Json::array()}};
+        if (place.block) {
+            one["block"] = *place.block;
+        }
         for (const ir::ValueId id : place.refs) {
             const bool isAsked =
                 std::any_of(asked.found.begin(), asked.found.end(), [&](const FoundRef& ref) {
@@ -164,6 +167,10 @@ Json stateJson(Replay& replay, Picoseconds stop, const Asked& asked)
     for (const Replay::SemaphoreCount& semaphore : replay.semaphores()) {
         json["semaphores"].push_back(
             {{"name", semaphore.name}, {"agent", semaphore.agent}, {"count", semaphore.count}});
+        if (semaphore.phases) {
+            json["semaphores"].back()["phases"] = *semaphore.phases;
+            json["semaphores"].back()["arrivals_of_phase"] = semaphore.needed;
+        }
     }
     return json;
 }
@@ -239,8 +246,11 @@ void printState(const Json& state)
     }
     for (const Json& agent : state["agents"]) {
         const std::int64_t step = agent["step"];
-        fmt::print("  {}{}: {}\n", agent["agent"].get<std::string>(),
+        fmt::print("  {}{}{}: {}\n", agent["agent"].get<std::string>(),
                    step < 0 ? "" : fmt::format(", step {}", countText(step)),
+                   agent.contains("block")
+                       ? fmt::format(", block {}", countText(agent["block"].get<std::int64_t>()))
+                       : "",
                    agent["done"].get<bool>() ? "done"
                    : !agent["waits_for"].is_null()
                        ? "waits for " + agent["waits_for"].get<std::string>()
@@ -255,7 +265,13 @@ void printState(const Json& state)
                    copy["what"].get<std::string>(), time(copy["start_ps"]), time(copy["end_ps"]));
     }
     for (const Json& semaphore : state["semaphores"]) {
-        if (semaphore["count"] != 0) {
+        if (semaphore.contains("phases")) {
+            fmt::print("  barrier {} of {}: {} complete, {} of {} arrived\n",
+                       semaphore["name"].get<std::string>(), semaphore["agent"].get<std::string>(),
+                       counted(semaphore["phases"].get<std::int64_t>(), "phase", "phases"),
+                       countText(semaphore["count"].get<std::int64_t>()),
+                       countText(semaphore["arrivals_of_phase"].get<std::int64_t>()));
+        } else if (semaphore["count"] != 0) {
             fmt::print("  semaphore {} of {}: {}\n", semaphore["name"].get<std::string>(),
                        semaphore["agent"].get<std::string>(),
                        countText(semaphore["count"].get<std::int64_t>()));

@@ -103,6 +103,9 @@ public:
         // Operation::id of the next operation; none if the pipeline itself works next.
         std::optional<std::int32_t> next;
         std::string waits; // the semaphore for which it waits
+        // The number in its grid of the block that it runs, or of the cluster; none on other chips
+        // than GPUs.
+        std::optional<std::int64_t> block;
         // Refs that it can look at, those of the innermost region last.
         std::vector<ir::ValueId> refs;
         bool isDone = false;
@@ -157,6 +160,9 @@ public:
     {
         std::string name, agent; // `agent`: to which it belongs
         std::int64_t count = 0;
+        // Of a barrier: the phases that are complete, and how many arrivals complete one.
+        std::optional<std::int64_t> phases;
+        std::int64_t needed = 0;
     };
 
     [[nodiscard]] std::vector<SemaphoreCount> semaphores() const;

@@ -159,6 +159,10 @@ std::vector<Replay::AgentPlace> Replay::places() const
         place.time = agent.time;
         place.step = agent.step;
         place.isDone = agent.isDone();
+        if (!agent.isDone() && agent.mesh != nullptr
+            && prepared.description.gridOf(*agent.mesh) >= 0) {
+            place.block = agent.block;
+        }
         if (!agent.isDone()) {
             place.next = nextOperation(prepared.plan, agent.frames.back());
         }
@@ -254,6 +258,10 @@ std::vector<Replay::SemaphoreCount> Replay::semaphores() const
         if (slab[i].row) { // otherwise it has been given back
             const trace::Semaphore& info = recorder.builder.info.semaphores[slab[i].row->index()];
             counts.push_back({info.name, recorder.agentName(info.agent), slab[i].count});
+            if (const Barrier& barrier = slab[i].barrier; barrier.needed() > 0) {
+                counts.back().phases = barrier.phase();
+                counts.back().needed = barrier.needed();
+            }
         }
     }
     return counts;
