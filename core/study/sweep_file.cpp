@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 
 namespace pallascope::study {
 
@@ -190,14 +191,28 @@ SweepSubject subjectOf(const std::string& kernel, const Parameters& fixed,
     return subject;
 }
 
+namespace {
+
+// Of the memory whose bytes a sweep lists: that of the blocks.
+std::string onChipName(const std::vector<chip::Chip>& chips)
+{
+    const auto gpus = std::count_if(chips.begin(), chips.end(), [](const chip::Chip& chip) {
+        return chip.multiprocessor.has_value();
+    });
+    return gpus == 0 ? "VMEM" : std::cmp_equal(gpus, chips.size()) ? "SMEM" : "on chip";
+}
+
+} // namespace
+
 std::string toText(const SweepPlan& plan, const std::vector<SweepRow>& rows)
 {
     std::vector<std::vector<std::string>> table(1);
     for (const Axis& axis : plan.axes) {
         table[0].push_back(axis.name);
     }
-    const std::vector<const char*> columns{"chip",     "time",       "band", "of peak",
-                                           "bound by", "re-fetched", "VMEM", "remarks"};
+    const std::vector<std::string> columns{
+        "chip",   "time", "band", "of peak", "bound by", "re-fetched", onChipName(plan.chips),
+        "remarks"};
     table[0].insert(table[0].end(), columns.begin(), columns.end());
     for (const SweepRow& row : rows) {
         std::vector<std::string>& line = table.emplace_back();

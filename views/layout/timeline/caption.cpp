@@ -134,9 +134,9 @@ std::string workText(const RunView& run, const Part& part, Picoseconds now)
         const bool moving = copy != trace::kNone
                             && trace.copies().start[static_cast<std::size_t>(copy)] <= now.value();
         const bool forOthers = waitsForOthers(trace, *wait);
+        const bool isWarpgroup = !run.index->agents().sms.empty(); // which waits, no unit of an SM
         const bool isCore =
             forOthers || !unit || unitState(trace, trace::UnitRow{*unit}, now).share.has_value();
-        const bool isWarpgroup = isCore && !run.index->agents().sms.empty();
         return (isWarpgroup ? trace.info().agents[static_cast<std::size_t>(part.agent)]
                 : isCore    ? "the core"
                             : trace.info().units[static_cast<std::size_t>(*unit)].name)
