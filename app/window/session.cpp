@@ -2,6 +2,7 @@
 #include "app/window/session.h"
 
 #include "views/fonts.h"
+#include "views/layout/run/grid_blocks.h"
 #include "views/layout/scene/scene.h"
 #include "views/layout/source/source.h"
 #include "views/navigation/break_targets.h"
@@ -161,7 +162,14 @@ void Session::activate(const Target& target)
     } else if (const auto* device = std::get_if<target::Device>(&target)) {
         m_viewpoint.setDevice(device->device);
     } else if (const auto* sm = std::get_if<target::Sm>(&target)) {
+        if (layout::is<target::GridBlock>(m_viewpoint.state().selection)) {
+            m_viewpoint.select({}); // its SM would stay in view
+        }
         m_viewpoint.setSm(sm->sm);
+    } else if (const auto* block = std::get_if<target::GridBlock>(&target);
+               block != nullptr && target != m_viewpoint.state().selection) {
+        m_viewpoint.select(target);
+        m_viewpoint.setSm(layout::smOfBlock(*m_viewpoint.run(), block->row)); // at least the first
     } else if (layout::is<target::Finding>(target) || layout::is<target::Print>(target)) {
         m_viewpoint.selectAndGoTo(target);
     } else if (const auto* kept = std::get_if<target::Kept>(&target);

@@ -70,6 +70,16 @@ std::optional<Picoseconds> SemaphoreCounts::takenAt(std::int32_t semaphore,
     return Picoseconds(history.takenTime[at(enough - history.taken.begin())]);
 }
 
+std::int64_t SemaphoreCounts::takesBy(std::int32_t semaphore, Picoseconds t) const
+{
+    return static_cast<std::int64_t>(begunBy(of(semaphore).takenTime, t.value()));
+}
+
+std::int64_t SemaphoreCounts::firstTaken(std::int32_t semaphore) const
+{
+    return of(semaphore).taken.empty() ? 0 : of(semaphore).taken.front();
+}
+
 OptionalRow<WaitRow> waitOn(const Trace& trace, std::int32_t semaphore, Picoseconds t)
 {
     const std::vector<std::int32_t>& semaphores = trace.waits().semaphore;

@@ -26,6 +26,11 @@ public:
     [[nodiscard]] std::optional<Picoseconds> takenAt(std::int32_t semaphore,
                                                      std::int64_t amount) const;
 
+    // How often waits, or phases of a barrier that completed, have taken something by t; and what
+    // the first one of the run takes, 0 if none does.
+    [[nodiscard]] std::int64_t takesBy(std::int32_t semaphore, Picoseconds t) const;
+    [[nodiscard]] std::int64_t firstTaken(std::int32_t semaphore) const;
+
 private:
     // Sums are unsigned so that a hostile file that overflows them only makes them wrap.
     struct History

@@ -118,7 +118,8 @@ TEST(Receivers, areTheSameWithoutTheEndsOfCopies)
     const trace::Trace& trace = *ring().trace;
     trace::TraceBuilder builder{
         trace.info(),  trace.steps(),  trace.segments(), trace.copies(), {},
-        trace.waits(), trace.visits(), trace.signals(),  trace.rounds(), trace.end()};
+        trace.waits(), trace.visits(), trace.signals(),  trace.rounds(), trace.gridBlocks(),
+        trace.end()};
     builder.info.copiedShapes = {};
     const auto without = std::move(builder).finish();
     ASSERT_TRUE(without) << without.error().message;

@@ -88,6 +88,22 @@ std::vector<std::string> textsOutside(const Scene& scene)
     return outside;
 }
 
+std::vector<std::string> overlaps(const Scene& scene)
+{
+    std::vector<std::string> found;
+    const std::vector<TextItem> texts = textsOf(scene);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            const Rect a = inkOf(texts[i]), b = inkOf(texts[j]);
+            if (std::min(a.right(), b.right()) - std::max(a.x, b.x) > 1
+                && std::min(a.bottom(), b.bottom()) - std::max(a.y, b.y) > 4) {
+                found.push_back(texts[i].text + " lies over " + texts[j].text);
+            }
+        }
+    }
+    return found;
+}
+
 const layout::FillItem* fillAt(const Scene& scene, double x, double y)
 {
     const layout::FillItem* found = nullptr;

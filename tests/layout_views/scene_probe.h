@@ -24,6 +24,9 @@ namespace pallascope::test {
 // One sentence for each text that sticks out of the scene.
 [[nodiscard]] std::vector<std::string> textsOutside(const layout::Scene& scene);
 
+// One sentence for each text that lies over another one.
+[[nodiscard]] std::vector<std::string> overlaps(const layout::Scene& scene);
+
 // The topmost fill at a point.
 [[nodiscard]] const layout::FillItem* fillAt(const layout::Scene& scene, double x, double y);
 

@@ -267,6 +267,10 @@ struct Partners::Gather
 
     void operator()(const target::Sm& sm) const { add(sm); }
 
+    void operator()(const target::GridBlock& block) const { add(block); }
+
+    void operator()(const target::Semaphore& semaphore) const { add(semaphore); }
+
     void operator()(const target::Ceiling& ceiling) const { add(ceiling); }
 
     void operator()(const target::Kept& kept) const { add(kept); }

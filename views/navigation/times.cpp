@@ -234,6 +234,13 @@ struct TimeOf
 
     Time operator()(const target::Sm&) const { return std::nullopt; }
 
+    Time operator()(const target::GridBlock& block) const
+    {
+        return at(trace.gridBlocks().begin, block.row);
+    }
+
+    Time operator()(const target::Semaphore&) const { return std::nullopt; }
+
     Time operator()(const target::Ceiling&) const { return std::nullopt; }
 
     Time operator()(const target::Kept&) const { return std::nullopt; } // of another run

@@ -144,8 +144,10 @@ void paintCopiesNow(Canvas& canvas, const GridMoment& moment, Rect area)
     }
     canvas.text(area.x, area.y, area.w, 17, "Copies between arrays and slots now",
                 {12, Role::Text, Weight::SemiBold, Align::Left});
+    const auto most = static_cast<std::size_t>((area.h - kCopiesHead) / kCopyLine);
+    const std::size_t shown = rows.size() <= most ? rows.size() : most - 1;
     const bool hasLines = area.w >= 320;
-    if (hasLines && !rows.empty()) {
+    if (hasLines && shown > 0) {
         canvas.text(area.x, area.y, area.w, 17, "started at",
                     {10, Role::Text3, Weight::Regular, Align::Right});
     }
@@ -154,17 +156,17 @@ void paintCopiesNow(Canvas& canvas, const GridMoment& moment, Rect area)
         canvas.text(area.x, y, area.w, 15, "none", {11, Role::Text2, Weight::Regular, Align::Left});
         return;
     }
-    const auto most = static_cast<std::size_t>((area.h - kCopiesHead) / kCopyLine);
-    const std::size_t shown = rows.size() <= most ? rows.size() : most - 1;
     for (std::size_t i = 0; i < shown; ++i) {
         paintCopy(canvas, moment, {area.x, y, area.w, kCopyLine}, rows[i]);
         y += kCopyLine;
     }
     if (shown < rows.size()) {
-        canvas.text(
-            area.x + 12, y, area.w - 12, 15,
-            fmt::format("and {} more", countText(static_cast<std::int64_t>(rows.size() - shown))),
-            {10, Role::Text3, Weight::Regular, Align::Left});
+        canvas.text(area.x + 12, y, area.w - 12, 15,
+                    shown == 0
+                        ? counted(static_cast<std::int64_t>(rows.size()), "copy", "copies")
+                        : fmt::format("and {} more",
+                                      countText(static_cast<std::int64_t>(rows.size() - shown))),
+                    {10, Role::Text3, Weight::Regular, Align::Left});
     }
 }
 

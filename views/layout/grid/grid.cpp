@@ -5,6 +5,7 @@
 #include "core/base/format.h"
 #include "views/layout/grid/flow.h"
 #include "views/layout/grid/tables.h"
+#include "views/layout/grid/waves.h"
 #include "views/layout/run/kept_run.h"
 #include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
@@ -230,13 +231,29 @@ bool paintAligned(Canvas& canvas, const GridMoment& moment, Rect area,
     return true;
 }
 
+// Paints the blocks of a GPU's grid, and returns what is left of the area.
+Rect belowWaves(Canvas& canvas, const RunView& run, const ViewState& state,
+                const trace::GridLaunch& launch, Rect area, bool isAlone)
+{
+    constexpr double kShare = 0.45, kApart = 8;
+    const double height =
+        wavesHeight(launch, area.w, isAlone ? area.h : std::floor(area.h * kShare));
+    if (height > 0) {
+        paintWaves(canvas, run, state, launch, {area.x, area.y, area.w, height});
+        area.y += height + kApart;
+        area.h -= height + kApart;
+    }
+    return area;
+}
+
 } // namespace
 
 Scene layoutGrid(const RunView& run, const ViewState& state, Size size)
 {
     const GridMoment moment = momentOf(run, state);
     const std::vector<ArrayPicture> pictures = picturesAt(moment);
-    if (pictures.empty()) {
+    const trace::GridLaunch* const launch = run.index->launches().at(state.now, state.device);
+    if (pictures.empty() && launch == nullptr) {
         return parts::nothing("Grid", "nothing copied",
                               "Nothing is copied: this program has no grid and starts no copies. "
                               "What it does is in the time line and in the source.",
@@ -244,18 +261,28 @@ Scene layoutGrid(const RunView& run, const ViewState& state, Size size)
     }
     Canvas canvas(size.width, size.height);
     const double legend = size.height >= 240 ? kLegend : 4;
-    const Rect area = {kMargin, 4, size.width - 2 * kMargin, size.height - 4 - legend};
+    Rect area = {kMargin, 4, size.width - 2 * kMargin, size.height - 4 - legend};
+    if (launch != nullptr) {
+        area = belowWaves(canvas, run, state, *launch, area, pictures.empty());
+    }
     std::int64_t hidden = 0;
+    if (pictures.empty()) {
+        return parts::finished(std::move(canvas), "Grid", wavesCaption(canvas, state, *launch), run,
+                               state);
+    }
     if (paintAligned(canvas, moment, area, pictures)) {
         if (size.height >= 240 && run.notRun.empty()) {
             paintLegend(canvas, moment, pictures,
                         {kMargin, area.bottom() + 4, area.w, kLegend - 4});
         }
     } else {
-        hidden = paintInLines(canvas, moment, {area.x, area.y, area.w, size.height - 8},
+        hidden = paintInLines(canvas, moment, {area.x, area.y, area.w, size.height - 4 - area.y},
                               size.height >= 240 ? kLegend : 0, pictures);
     }
     std::string caption = captionOf(canvas, moment, pictures);
+    if (launch != nullptr) {
+        caption = wavesCaption(canvas, state, *launch) + (caption.empty() ? "" : " · ") + caption;
+    }
     if (hidden > 0) {
         caption += fmt::format(" · |{}| arrays need more room", countText(hidden));
     }

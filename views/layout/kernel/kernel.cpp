@@ -4,6 +4,7 @@
 
 #include "core/base/format.h"
 #include "views/layout/kernel/budget.h"
+#include "views/layout/kernel/occupancy.h"
 #include "views/layout/kernel/parts.h"
 #include "views/layout/run/kept_run.h"
 #include "views/layout/run/operand_color.h"

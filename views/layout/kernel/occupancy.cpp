@@ -1,4 +1,5 @@
-// Paints how many blocks of a kernel for a GPU an SM runs at a time, and what limits them.
+#include "views/layout/kernel/occupancy.h"
+
 #include "core/base/format.h"
 #include "core/trace/columns.h"
 #include "core/trace/pieces.h"

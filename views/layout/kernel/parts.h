@@ -21,10 +21,8 @@ double paintHeading(Canvas& canvas, double y, const std::string& title, const st
 // the y below it.
 double paintChoices(Canvas& canvas, const RunView& run, double y);
 
-// The blocks of the kernel for a GPU that runs under the playhead; null if there are none.
-[[nodiscard]] const trace::BlockGrid* blocksAt(const RunView& run, const ViewState& state);
-// How many of them an SM runs at a time and what limits them, from y down if there is room. Returns
-// the y below it.
+// How many blocks of a kernel for a GPU an SM runs at a time and what limits them, from y down if
+// there is room. Returns the y below it.
 double paintOccupancy(Canvas& canvas, const RunView& run, const ViewState& state, double y);
 
 // The loops of the kernel under the playhead from y down, as many as have room; each row leads to

@@ -4,6 +4,7 @@
 #include "core/trace/copy_ends.h"
 #include "core/trace/scratch_slots.h"
 #include "views/layout/memory/parts.h"
+#include "views/layout/run/barriers.h"
 #include "views/layout/run/operand_color.h"
 #include "views/layout/run/view_parts.h"
 
@@ -26,11 +27,15 @@ bool isWaitedFor(const RunView& run, std::int32_t semaphore, Picoseconds now)
     return now < run.trace->end() && trace::waitOn(*run.trace, semaphore, now).has_value();
 }
 
-// The semaphore beside a slot; kNone: no copy of the slot signals one.
+// The semaphore beside a slot; kNone: no copy of the slot signals one, or a barrier, which counts
+// no bytes and stands among the others of its block.
 std::int32_t guardOf(const RunView& run, const Place& place, Picoseconds now)
 {
-    return place.slot ? run.index->scratch().stateAt(*run.trace, *place.slot, now).semaphore
-                      : trace::kNone;
+    const std::int32_t semaphore =
+        place.slot ? run.index->scratch().stateAt(*run.trace, *place.slot, now).semaphore
+                   : trace::kNone;
+    return semaphore != trace::kNone && isBarrier(run.trace->info(), semaphore) ? trace::kNone
+                                                                                : semaphore;
 }
 
 std::string dmaCount(std::int64_t count, Bytes all, bool waited)
@@ -115,7 +120,7 @@ std::vector<std::int32_t> listedSemaphores(const RunView& run, std::int32_t agen
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto row = static_cast<std::int32_t>(i);
         if (all[i].agent == agent && run.index->semaphores().isUsed(row)
-            && !run.index->scratch().isGuard(row)) {
+            && !run.index->scratch().isGuard(row) && !isBarrier(run.trace->info(), row)) {
             listed.push_back(row);
         }
     }

@@ -3,7 +3,9 @@
 #include "views/layout/memory/memory.h"
 
 #include "core/base/format.h"
+#include "core/trace/grid_launches.h"
 #include "views/layout/memory/parts.h"
+#include "views/layout/run/grid_blocks.h"
 #include "views/layout/run/kept_run.h"
 #include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
@@ -28,10 +30,16 @@ struct Used
     std::vector<Place> places;
     std::int64_t bytes = 0;
     bool isScalar = false; // SMEM beside a memory of blocks
+    bool isTensor = false; // TMEM of a GPU
 };
 
-// The memories that hold buffers, the one with most bytes first; that of the arrays, which stand
-// above as strips, last.
+bool isOfGpu(const RunView& run)
+{
+    return !run.trace->info().blockGrids.empty();
+}
+
+// The memories that hold buffers, the one with most bytes first, but on a GPU SMEM; that of the
+// arrays, which stand above as strips, last.
 std::vector<Used> usedMemories(const RunView& run, const Position& position, std::int32_t agent)
 {
     const trace::Info& info = run.trace->info();
@@ -55,8 +63,16 @@ std::vector<Used> usedMemories(const RunView& run, const Position& position, std
             return one.memory != info.links[0].from;
         });
     }
+    const auto isNamed = [&info](const Used& one, std::string_view name) {
+        return info.memories[static_cast<std::size_t>(one.memory)].name == name;
+    };
+    if (isOfGpu(run)) {
+        std::stable_partition(used.begin(), used.end(),
+                              [&](const Used& one) { return isNamed(one, "SMEM"); });
+    }
     for (std::size_t i = 1; i < used.size(); ++i) {
-        used[i].isScalar = info.memories[static_cast<std::size_t>(used[i].memory)].name == "SMEM";
+        used[i].isScalar = isNamed(used[i], "SMEM");
+        used[i].isTensor = isOfGpu(run) && isNamed(used[i], "TMEM");
     }
     return used;
 }
@@ -65,7 +81,8 @@ std::vector<Used> usedMemories(const RunView& run, const Position& position, std
 double heightOf(const RunView& run, const Used& used, double width, double room)
 {
     constexpr double kMostScalars = 84; // px
-    const double wanted = used.isScalar
+    const double wanted = used.isTensor ? kTensorHeight
+                          : used.isScalar
                               ? std::min(scalarsHeight(run, used.buffers, width), kMostScalars)
                               : memoryHeight(run.trace->info(), used.places, 3);
     const double oneLine = kMemoryHeading + 22;
@@ -96,6 +113,13 @@ void paintMemories(Canvas& canvas, const RunView& run, Picoseconds now,
             continue;
         }
         const Used& one = used[i];
+        if (one.isTensor) {
+            if (heights[i] >= kTensorHeight) {
+                paintTensorMemory(canvas, run, one.memory, one.buffers, y);
+            }
+            y += heights[i] + kBetween;
+            continue;
+        }
         y = kBetween
             + (one.isScalar ? paintScalars(canvas, run, one.memory, one.buffers, y, heights[i])
                             : paintMemory(canvas, run, now, one.memory, one.buffers, one.places, y,
@@ -119,20 +143,22 @@ struct Around
 {
     std::vector<std::int32_t> links;
     std::vector<std::int32_t> semaphores;
-    double units = 0;  // the height of the units
-    double strips = 0; // the height of the strips
-    double bottom = 0; // of the memories
+    double units = 0;     // the height of the units
+    double barriers = 0;  // of a GPU's block
+    double registers = 0; // of an SM
+    double strips = 0;    // the height of the strips
+    double bottom = 0;    // of the memories
 };
 
 // Where the first memory would not have `slots` px, units go, whose lanes the time line has too;
-// then links behind the first, which the caption names where they are busy; then the semaphores.
-// The strips leave it `least` px where they can.
+// then links behind the first, which the caption names where they are busy; then the semaphores, on
+// a GPU the registers and the last barriers. The strips leave it `least` px where they can.
 void fitAround(Around& around, const Strips& strips, Size view, double slots, double least)
 {
     constexpr double kBelowStrips = 8;
     const auto isEnough = [&] {
         around.bottom = view.height - around.units - (around.units > 0 ? 8 : 4)
-                        - semaphoresHeight(around.semaphores);
+                        - semaphoresHeight(around.semaphores) - around.barriers - around.registers;
         const double below = linksHeight(around.links, view.width) + kBelowStrips;
         around.strips =
             strips.empty() ? 0 : stripsHeight(strips, view, around.bottom - below - least);
@@ -144,14 +170,25 @@ void fitAround(Around& around, const Strips& strips, Size view, double slots, do
     while (!isEnough() && around.links.size() > 1) {
         around.links.pop_back();
     }
+    // What came from L2 stands beside each strip.
+    constexpr double kAll = 1e6; // px
+    while (around.barriers > 0 && around.links.size() > 1
+           && around.strips < stripsHeight(strips, view, kAll)) {
+        around.links.pop_back();
+        (void)isEnough();
+    }
     if (!isEnough()) {
         around.semaphores.clear();
-        (void)isEnough();
+        around.registers = 0;
+    }
+    constexpr double kLine = 17, kLeastBarriers = 54; // px
+    while (!isEnough() && around.barriers - kLine >= kLeastBarriers) {
+        around.barriers -= kLine;
     }
 }
 
 // Whose memory it is: "device 5", "SparseCore 0 vector subcore 5"; empty if there is no other.
-std::string ownerText(const RunView& run, std::int32_t agent)
+std::string ownerText(const RunView& run, Picoseconds now, std::int32_t agent)
 {
     const trace::Info& info = run.trace->info();
     if (run.index->agents().size() < 2) {
@@ -160,7 +197,13 @@ std::string ownerText(const RunView& run, std::int32_t agent)
     const trace::Agents& agents = run.index->agents();
     if (!agents.sms.empty()) {
         const std::int32_t sm = agents.smOf[static_cast<std::size_t>(agent)];
-        return sm == trace::kNone ? "" : "|" + agents.sms[static_cast<std::size_t>(sm)].name + "|";
+        if (sm == trace::kNone) {
+            return {};
+        }
+        const auto block = run.index->launches().blockOf(agent, now);
+        const bool runs = block && blockDoes(*run.trace, *block, now) == BlockDoes::Runs;
+        return "|" + agents.sms[static_cast<std::size_t>(sm)].name + "|"
+               + (runs ? " " + blockName(*run.trace, *block) : "");
     }
     return info.deviceCount() == static_cast<std::int64_t>(run.index->agents().size())
                ? fmt::format("device |{}|", info.deviceOf(agent))
@@ -191,7 +234,7 @@ std::string captionOf(Canvas& canvas, const RunView& run, Picoseconds now,
                       const std::vector<Used>& used, std::int32_t agent)
 {
     const trace::Info& info = run.trace->info();
-    std::string caption = ownerText(run, agent);
+    std::string caption = ownerText(run, now, agent);
     const std::vector<std::int32_t> links = shownLinks(info, agent);
     for (const std::int32_t link : links) { // the first one, and others that are not idle
         if (link == links.front() || !copiesOnLink(*run.trace, link, now).empty()) {
@@ -230,7 +273,13 @@ Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
     double y = 0;
     const Strips strips = info.operands.empty() ? Strips() : stripsOf(run, state.now);
     Around around{shownLinks(info, agent), listedSemaphores(run, agent),
-                  unitsHeight(run, size.width)};
+                  isOfGpu(run) ? 0 : unitsHeight(run, size.width)};
+    const std::vector<std::int32_t> barriers = barriersOf(run, agent);
+    constexpr double kApart = 5; // px before and behind the barriers
+    if (isOfGpu(run)) {
+        around.barriers = barriersHeight(run, barriers) + (barriers.empty() ? 0 : 2 * kApart);
+        around.registers = kRegistersLine;
+    }
     const auto heightFor = [&](std::size_t slots) {
         return used.empty() ? 0 : memoryHeight(info, used.front().places, slots);
     };
@@ -242,7 +291,13 @@ Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
     y = paintLinks(canvas, run, state.now, around.links, y);
     paintMemories(canvas, run, state.now, used, least, y, around.bottom);
     if (y < around.bottom) {
-        paintSemaphores(canvas, run, state.now, around.semaphores, around.bottom);
+        const double below =
+            paintSemaphores(canvas, run, state.now, around.semaphores, around.bottom);
+        paintBarriers(canvas, run, state.now, barriers, below + kApart,
+                      around.barriers - 2 * kApart);
+    }
+    if (around.registers > 0) {
+        paintRegisters(canvas, run, state, size.height - around.registers - 2);
     }
     if (around.units > 0) {
         paintUnits(canvas, run, state.now, size.height - around.units);

@@ -126,6 +126,34 @@ void paintGuard(Canvas& canvas, const RunView& run, const Place& place, Rect rec
 double paintSemaphores(Canvas& canvas, const RunView& run, Picoseconds now,
                        const std::vector<std::int32_t>& semaphores, double y);
 
+// The barriers of the block of an agent of a GPU, as far as the run uses them: for each its phases,
+// its arrivals, and the bytes that copies will bring it. Those of one scratch share a line.
+[[nodiscard]] std::vector<std::int32_t> barriersOf(const RunView& run, std::int32_t agent);
+// With a line for each; 0 without any. With less room, the last lines are left out.
+[[nodiscard]] double barriersHeight(const RunView& run, const std::vector<std::int32_t>& barriers);
+void paintBarriers(Canvas& canvas, const RunView& run, Picoseconds now,
+                   const std::vector<std::int32_t>& barriers, double y, double height);
+
+// TMEM as its columns, and what holds them.
+inline constexpr double kTensorHeight = 54; // px
+void paintTensorMemory(Canvas& canvas, const RunView& run, std::int32_t memory,
+                       const std::vector<std::int32_t>& buffers, double y);
+
+// Registers, of a GPU's threads and of the blocks that an SM runs. Nothing where they are not
+// known.
+inline constexpr double kRegistersLine = 16; // px
+void paintRegisters(Canvas& canvas, const RunView& run, const ViewState& state, double y);
+
+// What of the bytes that kernels have read of these operands came from L2; none where there is no
+// L2 or nothing was read.
+struct FromL2
+{
+    Bytes hit, missed;
+};
+
+[[nodiscard]] std::optional<FromL2>
+fromL2(const RunView& run, const std::vector<std::int32_t>& operands, Picoseconds now);
+
 // SMEM holds numbers rather than blocks: its buffers stand beside each other, each with its name
 // and its size, in as many lines as there is room for.
 [[nodiscard]] double scalarsHeight(const RunView& run, const std::vector<std::int32_t>& buffers,

@@ -86,6 +86,20 @@ struct AgentOf
                                                      : Agent();
     }
 
+    Agent operator()(const target::GridBlock& block) const
+    {
+        return isRow(block.row, trace.gridBlocks().size())
+                   ? Agent(trace.gridBlocks().agent[index(block.row)])
+                   : Agent();
+    }
+
+    Agent operator()(const target::Semaphore& of) const
+    {
+        return isRow(of.row, trace.info().semaphores.size())
+                   ? Agent(trace.info().semaphores[index(of.row)].agent)
+                   : Agent();
+    }
+
     Agent operator()(const target::Lane& lane) const { return ofLane(lane.lane); }
 
     Agent operator()(const target::Moment& moment) const { return ofLane(moment.lane); }

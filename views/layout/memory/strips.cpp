@@ -20,6 +20,7 @@ namespace {
 
 constexpr double kStripHead = 17;
 constexpr double kBytesWidth = 72, kNarrowBytesWidth = 50; // px, in one column and in two
+constexpr double kL2Bar = 40, kL2Share = 36;               // px; what came from L2, and the share
 // How many blocks decide the colour of a cell of a folded strip.
 constexpr std::int64_t kSamples = 4;
 
@@ -142,7 +143,7 @@ void paintStripsHead(Canvas& canvas, const RunView& run, const Strips& strips, d
     const double heading = textWidth(name, 11, Weight::SemiBold) + 8;
     canvas.text(x, y, heading, 16, name, {11, Role::Hbm, Weight::SemiBold, Align::Left});
     const std::string right =
-        run.report.l2 ? "read or written so far, in L2 too" : "read or written so far";
+        run.report.l2 ? "moved so far, of reads from L2" : "read or written so far";
     const bool bothFit = heading + textWidth(held, 10) + textWidth(right, 10) + 10 < w;
     canvas.text(x + heading, y, w - heading, 16, held,
                 {10, Role::Text3, Weight::Regular, Align::Left});
@@ -155,8 +156,28 @@ struct StripRow // where the strip of an array stands, and how it is called
 {
     Rect rect;
     std::string name;
-    double nameWidth = 0, bytesWidth = 0;
+    double nameWidth = 0, bytesWidth = 0, l2Width = 0;
 };
+
+// How much of what was read L2 had: a bar where there is room, and the share.
+void paintFromL2(Canvas& canvas, const RunView& run, const std::vector<std::int32_t>& operands,
+                 Picoseconds now, Rect rect)
+{
+    const std::optional<FromL2> read = fromL2(run, operands, now);
+    if (!read) {
+        return;
+    }
+    const double share = ratio(read->hit, read->hit + read->missed);
+    if (rect.w >= kL2Bar + kL2Share) {
+        const Role role = operandRole(run, trace::OperandRow{operands.front()});
+        canvas.fill(rect.x + 8, rect.y + 5, kL2Bar - 8, rect.h - 12, mix(role, 0.25));
+        canvas.fill(rect.x + 8, rect.y + 5, std::round((kL2Bar - 8) * share), rect.h - 12, role);
+    }
+    canvas.text(rect.x, rect.y, rect.w, rect.h - 2, percentText(share, 0),
+                {11, Role::Text2, Weight::Regular, Align::Right});
+    canvas.state(
+        {FactKind::BytesFromL2, operands.front(), static_cast<double>(read->hit.value()), {}});
+}
 
 void paintStripRow(Canvas& canvas, const RunView& run, const std::vector<std::int32_t>& operands,
                    Picoseconds now, const StripRow& row)
@@ -168,7 +189,8 @@ void paintStripRow(Canvas& canvas, const RunView& run, const std::vector<std::in
         run.trace->info().operands[static_cast<std::size_t>(operands.front())];
     Strip strip;
     strip.x = rect.x + row.nameWidth + 8;
-    strip.width = rect.right() - row.bytesWidth - 2 - strip.x;
+    const double end = rect.right() - row.l2Width;
+    strip.width = end - row.bytesWidth - 2 - strip.x;
     strip.blocks = parts::blockTotal(operand);
     strip.cells = std::clamp<std::int64_t>(static_cast<std::int64_t>(strip.width), 1,
                                            std::max<std::int64_t>(strip.blocks, 1));
@@ -176,8 +198,11 @@ void paintStripRow(Canvas& canvas, const RunView& run, const std::vector<std::in
         paintStrip(canvas, run, operands, strip, rect.y + 3, rect.h - 8, now);
     }
     const Bytes moved = bytesMoved(run, operands, now);
-    canvas.text(rect.right() - row.bytesWidth, rect.y, row.bytesWidth, rect.h - 2, bytesText(moved),
+    canvas.text(end - row.bytesWidth, rect.y, row.bytesWidth, rect.h - 2, bytesText(moved),
                 {11, Role::Text, Weight::Regular, Align::Right});
+    if (row.l2Width > 0) {
+        paintFromL2(canvas, run, operands, now, {end, rect.y, row.l2Width, rect.h});
+    }
     canvas.state({FactKind::BytesMoved, operands.front(), static_cast<double>(moved.value()),
                   bytesText(moved)});
 }
@@ -275,6 +300,7 @@ double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Pic
     constexpr double kLeastStrip = 30; // px, with what lies around it
     nameWidth =
         std::min(nameWidth, columns > 1 ? pitch - kNarrowBytesWidth - 12 - kLeastStrip : w * 0.36);
+    const double l2Width = !run.report.l2 ? 0 : pitch >= 400 ? kL2Bar + kL2Share : kL2Share;
     for (std::size_t i = 0; i < std::min(strips.size(), rows * columns); ++i) {
         const double left = x + 10 + pitch * static_cast<double>(i / rows);
         const double rowY = top + 3 + static_cast<double>(i % rows) * row;
@@ -289,7 +315,8 @@ double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Pic
                       {{left, rowY, right - left, row},
                        names[i],
                        nameWidth,
-                       columns > 1 ? kNarrowBytesWidth : kBytesWidth});
+                       columns > 1 ? kNarrowBytesWidth : kBytesWidth,
+                       l2Width});
     }
     return y + height;
 }

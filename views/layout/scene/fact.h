@@ -30,9 +30,17 @@ enum class FactKind : std::uint8_t
     Kernels,          // how many kernels the chosen device runs
     Device,           // the chosen one
     LinksMoving,      // how many links between devices carry something now
-    Waited,           // for other devices so far, in ps, of a device
-    Compared,         // a number that a kept run has too; of: its row in KeptRun::figures
-    Swatch            // the colour (Role) of an operand in a key
+    GridBlocks,       // of a GPU's grid
+    GridBlocksDone,
+    GridBlocksRunning,
+    SmsIdle,      // that run none of these blocks now
+    Phases,       // of a barrier that are complete
+    Arrivals,     // in its phase under way
+    BytesFromL2,  // of an operand's array so far
+    PendingBytes, // that copies under way will bring before they arrive on it
+    Waited,       // for other devices so far, in ps, of a device
+    Compared,     // a number that a kept run has too; of: its row in KeptRun::figures
+    Swatch        // the colour (Role) of an operand in a key
 };
 
 struct Fact

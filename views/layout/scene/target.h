@@ -227,6 +227,18 @@ struct Sm // a number of trace::Agents::sms
     bool operator==(const Sm&) const = default;
 };
 
+struct GridBlock // of a GPU: a row of Trace::gridBlocks
+{
+    std::int64_t row = 0;
+    bool operator==(const GridBlock&) const = default;
+};
+
+struct Semaphore // a row of Info::semaphores
+{
+    std::int64_t row = 0;
+    bool operator==(const Semaphore&) const = default;
+};
+
 struct Ceiling // of the roofline: a row of analysis::Roofline::ceilings
 {
     std::int64_t row = 0;
@@ -249,7 +261,7 @@ using Target =
                  target::Operation, target::Block, target::Buffer, target::Wait, target::SourceLine,
                  target::ListingLine, target::Alternative, target::Finding, target::Print,
                  target::Lane, target::Moment, target::Time, target::Piece, target::Device,
-                 target::Sm, target::Ceiling, target::Kept>;
+                 target::Sm, target::GridBlock, target::Semaphore, target::Ceiling, target::Kept>;
 
 template<class Kind>
 [[nodiscard]] constexpr bool is(const Target& target)

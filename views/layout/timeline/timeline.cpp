@@ -353,6 +353,10 @@ struct Belongs
 
     bool operator()(const target::Sm&) const { return false; }
 
+    bool operator()(const target::GridBlock&) const { return false; }
+
+    bool operator()(const target::Semaphore&) const { return false; }
+
     bool operator()(const target::Ceiling&) const { return false; }
 
     bool operator()(const target::Kept&) const { return false; }

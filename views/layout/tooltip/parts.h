@@ -52,6 +52,12 @@ using Lines = std::vector<std::string>;
 // In sms.cpp.
 [[nodiscard]] Lines smLines(const RunView& run, std::int32_t sm);
 
+// A block of a GPU's grid: which it is, where and when it runs; in sms.cpp.
+[[nodiscard]] Lines gridBlockLines(const RunView& run, const ViewState& state, std::int64_t block);
+// What a semaphore or a barrier counts, and who waits for it; in sms.cpp.
+[[nodiscard]] Lines semaphoreLines(const RunView& run, const ViewState& state,
+                                   std::int64_t semaphore);
+
 // In kept.cpp. What the kept run has there; the first line names the run.
 [[nodiscard]] Lines keptLines(const ViewState& state, const target::Kept& kept);
 

@@ -450,6 +450,17 @@ struct LinesOf
 
     Lines operator()(const target::Sm& of) const { return smLines(run, of.sm); }
 
+    Lines operator()(const target::GridBlock& block) const
+    {
+        return isRow(block.row, trace.gridBlocks().size()) ? gridBlockLines(run, state, block.row)
+                                                           : Lines{};
+    }
+
+    Lines operator()(const target::Semaphore& of) const
+    {
+        return isRow(of.row, info.semaphores.size()) ? semaphoreLines(run, state, of.row) : Lines{};
+    }
+
     Lines operator()(const target::Ceiling& of) const
     {
         return isRow(of.row, run.report.roofline.ceilings.size())

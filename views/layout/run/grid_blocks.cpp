@@ -1,0 +1,50 @@
+#include "views/layout/run/grid_blocks.h"
+
+#include "core/base/format.h"
+#include "core/trace/columns.h"
+#include "core/trace/lookup.h"
+
+#include <fmt/format.h>
+
+namespace pallascope::layout {
+
+namespace {
+
+using trace::at;
+using trace::GridBlocks;
+
+} // namespace
+
+BlockDoes blockDoes(const trace::Trace& trace, std::int64_t row, Picoseconds now)
+{
+    const GridBlocks& blocks = trace.gridBlocks();
+    const std::size_t i = at(row);
+    return now.value() < blocks.begin[i]  ? BlockDoes::NotYet
+           : now.value() >= blocks.end[i] ? BlockDoes::Done
+           : blocks.claimed[i] != 0       ? BlockDoes::Claimed
+                                          : BlockDoes::Runs;
+}
+
+std::int32_t smOfBlock(const RunView& run, std::int64_t row)
+{
+    const std::vector<std::int32_t>& smOf = run.index->agents().smOf;
+    const std::size_t agent = at(run.trace->gridBlocks().agent[at(row)]);
+    return agent < smOf.size() ? smOf[agent] : trace::kNone;
+}
+
+std::string blockName(const trace::Trace& trace, std::int64_t row)
+{
+    const GridBlocks& blocks = trace.gridBlocks();
+    const trace::BlockGrid& grid = trace.info().blockGrids[at(blocks.grid[at(row)])];
+    const std::int64_t block = blocks.block[at(row)];
+    const std::int64_t point = block / grid.cluster;
+    std::string name = grid.extents.empty()
+                           ? "block " + countText(point)
+                           : "block " + trace::indexText(trace::rowMajorIndex(grid.extents, point));
+    if (grid.cluster > 1) {
+        name += fmt::format(", {} of its cluster", block % grid.cluster);
+    }
+    return name;
+}
+
+} // namespace pallascope::layout

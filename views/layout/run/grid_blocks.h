@@ -1,0 +1,27 @@
+// What a block of a GPU's grid does at a moment, where, and how it is called.
+#pragma once
+
+#include "views/layout/run/run_view.h"
+
+#include <cstdint>
+#include <string>
+
+namespace pallascope::layout {
+
+enum class BlockDoes : std::uint8_t
+{
+    NotYet,
+    Claimed, // by a block that runs now, which works on it or has done so
+    Runs,
+    Done
+};
+
+// `row` is one of Trace::gridBlocks.
+[[nodiscard]] BlockDoes blockDoes(const trace::Trace& trace, std::int64_t row, Picoseconds now);
+// The number in Agents::sms of the SM that runs it; kNone: not known, as on several devices.
+[[nodiscard]] std::int32_t smOfBlock(const RunView& run, std::int64_t row);
+// "block (3,5)"; "block 12" where the trace has no extents of the grid; with the number in its
+// cluster, "block (3,5), 1 of its cluster".
+[[nodiscard]] std::string blockName(const trace::Trace& trace, std::int64_t row);
+
+} // namespace pallascope::layout
