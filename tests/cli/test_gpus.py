@@ -116,6 +116,27 @@ class Gpus(Case):
         self.assertEqual(boost["settings"]["clock"], "boost")
         self.assertNotIn("block_grids", self.report("matmul", SMALL))
 
+    def test_a_moment_has_the_blocks_of_agents_and_the_phases_of_barriers(self):
+        self.write("k.kernel.json", kernel())
+        state = ("state", "k.kernel.json", "--event", "100")
+        moment = strict_json(self.output(*state, "--json"))
+        blocks = [agent["block"] for agent in moment["agents"] if "block" in agent]
+        self.assertEqual(len(blocks), 3 * 132)  # a block of three warpgroups on each SM
+        for block in set(blocks):
+            self.assertEqual(blocks.count(block), 3)
+        self.assertLess(max(blocks), 512)
+        barrier = moment["semaphores"][0]
+        self.assertEqual((barrier["name"], barrier["phases"], barrier["arrivals_of_phase"]), ("full[0]", 0, 1))
+        told = self.output(*state)
+        self.assertIn(f", block {blocks[0]}: ", told)
+        self.assertIn("barrier full[0] of ", told)
+        self.assertIn(": 0 phases complete, 0 of 1 arrived", told)
+
+    def test_a_sweep_over_gpus_lists_the_bytes_of_smem(self):
+        self.write("k.kernel.json", kernel())
+        sweep = ("sweep", "k.kernel.json", "--chip", "h100")
+        self.assertIn("SMEM", self.output(*sweep).splitlines()[0])
+
     def test_what_does_not_fit_a_block_is_refused(self):
         self.write("large.kernel.json", kernel(slots=15))
         self.refused("run", "large.kernel.json", says=("needs 245\u2009880 bytes of shared memory",

@@ -118,6 +118,10 @@ std::string firstDifference(const trace::Trace& full, const trace::Trace& needed
     using trace::Rounds;
     columns("rounds", full.rounds(), needed.rounds(), &Rounds::begin, &Rounds::loop, &Rounds::agent,
             &Rounds::round, &Rounds::end);
+    using trace::GridBlocks;
+    columns("gridBlocks", full.gridBlocks(), needed.gridBlocks(), &GridBlocks::begin,
+            &GridBlocks::grid, &GridBlocks::block, &GridBlocks::agent, &GridBlocks::claimed,
+            &GridBlocks::end);
     using trace::CopyEnds;
     columns("copyEnds", full.copyEnds(), needed.copyEnds(), &CopyEnds::copy, &CopyEnds::agent,
             &CopyEnds::buffer, &CopyEnds::first, &CopyEnds::shape, &CopyEnds::semaphore);
