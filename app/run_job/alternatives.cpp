@@ -58,9 +58,32 @@ std::string blockName(const kernels::Kernel& kernel, const Changes& changes)
     return sizes.size() == 1 ? *sizes.begin() + "-blocks" : product + " blocks";
 }
 
+// The rounds of the loops that go round most, in all blocks of a core_map. Of a loop that goes on
+// while something holds, one round counts.
+std::int64_t roundsOf(const ir::Region& region)
+{
+    std::int64_t most = 1;
+    for (const ir::Operation& operation : region.operations) {
+        std::int64_t times = 1;
+        if (const auto* loop = std::get_if<ir::ScanParams>(&operation.params)) {
+            times = loop->length;
+        } else if (const auto* blocks = std::get_if<ir::CoreMapParams>(&operation.params)) {
+            for (const auto* axes : {&blocks->grid, &blocks->cluster}) {
+                for (const ir::MeshAxis& axis : *axes) {
+                    times *= axis.size;
+                }
+            }
+        }
+        for (const ir::Region& inner : operation.regions) {
+            most = std::max(most, times * roundsOf(inner));
+        }
+    }
+    return most;
+}
+
 std::int64_t stepsOf(const ir::Program& program)
 {
-    std::int64_t steps = 0;
+    std::int64_t steps = roundsOf(program.body);
     for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
         steps = std::max(steps, ir::stepCount(std::get<ir::PipelineParams>(pipeline->params).grid));
     }

@@ -1,5 +1,6 @@
 // What the error of a run that is refused or cancelled says besides its sentence: its kind, and
 // what it is about.
+#include "app/run_job/alternatives.h"
 #include "app/run_job/chips.h"
 #include "app/run_job/kernel_choice.h"
 #include "app/run_job/run_job.h"
@@ -72,6 +73,21 @@ TEST(ChosenKernels, keepTheChipIfTheyRunOnItAndElseTakeTheirOwn)
     EXPECT_EQ(chipFor("matmul", ""), "");
     EXPECT_EQ(chipFor("some.kernel.json", "h200"), "h200");
     EXPECT_EQ(chipFor("matmul", "no_such_chip"), "no_such_chip");
+}
+
+// A trial of each takes much longer than the run itself.
+TEST(OtherBlocks, withManyRoundsInAllBlocksOfAGridAreNotTried)
+{
+    const auto tried = [](const char* size) {
+        const KernelChoice choice =
+            chooseKernel("blackwell_matmul",
+                         {{"m", size}, {"n", size}, {"bm", "128"}, {"bn", "128"}, {"bk", "64"}})
+                .value();
+        return alternatives(*choice.builtIn, *choice.arguments, chipOf(choice.program).value())
+            .size();
+    };
+    EXPECT_EQ(tried("512"), 1U); // half of them
+    EXPECT_EQ(tried("8192"), 0U);
 }
 
 TEST(RunErrors, areAboutWhatDoesNotFitAndTheBlocksThatWould)
