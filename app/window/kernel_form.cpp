@@ -20,8 +20,9 @@ constexpr int kPitch = 24;
 constexpr int kColumnGap = 10;
 constexpr int kGroupGap = 5;
 constexpr int kLabelGap = 8;
-constexpr int kBottom = 8;     // px below the form with a line in it, above the budget
-constexpr int kWideLabel = 54; // px for the labels of kernel and chip
+constexpr int kBottom = 8;       // px below the form with a line in it, above the budget
+constexpr int kWideLabel = 54;   // px for the labels of kernel and chip
+constexpr int kLeastChoice = 44; // px for "yes" beside its arrow
 const QString kKernelField = u"kernel"_s;
 const QString kChipField = u"chip"_s;
 const QString kFileField = u"file"_s; // the path of a kernel file; the kernel field shows it
@@ -286,11 +287,25 @@ void KernelForm::resizeEvent(QResizeEvent* event)
     place();
 }
 
+// Fields whose names leave them too little of half a row have a row each.
 int KernelForm::placeRow(const std::vector<Cell>& row, int y) const
 {
     const int inner = width() - 2 * kFormPadding;
     const int half = (inner - kColumnGap) / 2;
     const bool wide = &row == &m_rows[0] || &row == &m_rows[1];
+    const auto isNarrow = [&](const Cell& cell) {
+        return qobject_cast<ChoiceField*>(cell.field) != nullptr
+               && half - cell.label->sizeHint().width() - kLabelGap < kLeastChoice;
+    };
+    if (!wide && std::any_of(row.begin(), row.end(), isNarrow)) {
+        for (const Cell& cell : row) {
+            const int label = cell.label->sizeHint().width() + kLabelGap;
+            cell.label->setGeometry(kFormPadding, y, label, kFieldHeight);
+            cell.field->setGeometry(kFormPadding + label, y, inner - label, kFieldHeight);
+            y += kPitch;
+        }
+        return y;
+    }
     int x = kFormPadding;
     for (std::size_t column = 0; column < row.size(); ++column) {
         const Cell& cell = row[column];

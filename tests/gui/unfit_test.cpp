@@ -219,6 +219,20 @@ private Q_SLOTS:
         }
     }
 
+    // Long names of parameters leave their fields room for what is chosen.
+    void choicesAreReadable()
+    {
+        open("512");
+        runs().setKernel("hopper_matmul");
+        QTRY_VERIFY_WITH_TIMEOUT(!runs().job().running, 60000);
+        const app::KernelForm& form = *m_window->docks().form();
+        for (const char* name : {"dtype", "warp_specialized", "cluster"}) {
+            const QWidget* field = form.field(QString::fromLatin1(name));
+            QVERIFY2(field->width() >= 44, name);
+            QVERIFY2(field->geometry().right() < form.width(), name);
+        }
+    }
+
     void keysAndClicksDoNothingWhereNothingRan()
     {
         open("4096");
