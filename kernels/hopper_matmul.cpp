@@ -394,7 +394,7 @@ Kernel hopperMatmulKernel()
                   "columns that are stored at a time, by the TMA; 0: all, from registers"),
           integer("persistent", 132, 0, 1 << 16,
                   "blocks, which go on to further tiles; 0: a block for each tile"),
-          integer("snake", 8, 0, 1 << 16,
+          integer("snake", 16, 0, 1 << 16,
                   "height of the strips in which tiles are taken (planar_snake); 0: row by "
                   "row")},
          hopperMatmul,
