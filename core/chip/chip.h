@@ -60,6 +60,9 @@ struct Interconnect
 {
     Link link; // its latency is that of one hop
     std::int64_t links = 1;
+    // Whether a switch joins all devices, each by all its links together, which then count as one.
+    // Otherwise the devices form a torus, with a link for each direction along an axis.
+    bool isSwitched = false;
 };
 
 // The rate of a matrix unit for operands of one dtype.

@@ -86,6 +86,13 @@ Interconnect parseInterconnect(const Node& node)
     parseEfficiency(node["efficiency"], interconnect.link);
     interconnect.link.latency = toPicoseconds(Seconds(node["latency_s"].seconds()));
     interconnect.links = node["links"].whole(kMostUnits, "links");
+    if (node.has("topology")) {
+        const std::string topology = node["topology"].text();
+        if (topology != "torus" && topology != "switch") {
+            node["topology"].fail("\"torus\" or \"switch\"");
+        }
+        interconnect.isSwitched = topology == "switch";
+    }
     return interconnect;
 }
 

@@ -9,14 +9,13 @@ namespace pallascope::cost {
 
 namespace {
 
-// Memory that only TPUs have, or semaphores, which their copies and cores signal.
+// Memory that only TPUs have, or semaphores that their copies and barriers signal.
 bool isOfTpus(ir::MemorySpace space)
 {
     switch (space) {
     case ir::MemorySpace::Vmem:
     case ir::MemorySpace::TileSpmem:
     case ir::MemorySpace::Spmem:
-    case ir::MemorySpace::Semaphore:
     case ir::MemorySpace::DmaSemaphore:
     case ir::MemorySpace::BarrierSemaphore:
         return true;

@@ -72,6 +72,12 @@ void remoteDmaStart(const Ref& source, const Ref& target, const Ref& sent, const
                              here);
 }
 
+Ref remoteRef(const Ref& ref, const Operand& device, Here here)
+{
+    return viewOf({.code = OpCode::RemoteRef, .operands = {ref.id(), idOf(device, DType::Int32)}},
+                  here);
+}
+
 void dmaWait(const Ref& target, const Ref& semaphore, Here here)
 {
     Tracer::current().append({.code = OpCode::DmaWait, .operands = {target.id(), semaphore.id()}},

@@ -30,6 +30,9 @@ void remoteDmaStart(const Ref& source, const Ref& target, const Ref& sent, const
 void semaphoreSignal(const Ref& semaphore, const Operand& amount, Here here = Here::current());
 void semaphoreSignal(const Ref& semaphore, const Operand& amount, const Operand& core,
                      Here here = Here::current());
+// plgpu.remote_ref: what another device has of a ref in HBM.
+[[nodiscard]] Ref remoteRef(const Ref& ref, const Operand& device, Here here = Here::current());
+
 void semaphoreSignalDevice(const Ref& semaphore, const Operand& amount, const Operand& device,
                            Here here = Here::current());
 void semaphoreWait(const Ref& semaphore, const Operand& amount, bool decrement = true,

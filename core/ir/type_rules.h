@@ -75,6 +75,7 @@ using Types = std::vector<Type>;
 // Views of refs, copies, semaphores.
 [[nodiscard]] Result<Types> refAt(const Program&, const Operation&);
 [[nodiscard]] Result<Types> refReshape(const Program&, const Operation&);
+[[nodiscard]] Result<Types> remoteRef(const Program&, const Operation&);
 [[nodiscard]] Result<Types> refBitcast(const Program&, const Operation&);
 [[nodiscard]] Result<Types> refTranspose(const Program&, const Operation&);
 [[nodiscard]] Result<Types> dmaStart(const Program&, const Operation&);

@@ -298,6 +298,20 @@ Result<Types> refReshape(const Program& program, const Operation& operation)
     return Types{ref};
 }
 
+Result<Types> remoteRef(const Program& program, const Operation& operation)
+{
+    const Type& ref = operand(program, operation, 0);
+    if (Status status = checkRef(operation, ref); !status) {
+        return status.error();
+    }
+    if (*ref.space != MemorySpace::Hbm || !isInt32(operand(program, operation, 1))) {
+        return error(operation, "takes " + toString(ref) + " and "
+                                    + toString(operand(program, operation, 1))
+                                    + "; expected a ref in HBM, and a device as an int32 scalar.");
+    }
+    return Types{ref};
+}
+
 Result<Types> refBitcast(const Program& program, const Operation& operation)
 {
     if (Status status = checkRef(operation, operand(program, operation, 0)); !status) {

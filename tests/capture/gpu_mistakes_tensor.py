@@ -102,3 +102,17 @@ def a_product_without_a_commit(a, b):
         o_gmem[...] = plgpu.async_load_tmem(acc)
 
     return _with_operands(a, b, body)
+
+
+@mistake("not_committed", *_AB)
+def an_operand_that_the_tensor_core_may_not_see(a, b):
+    """No copy by the TMA touches it: only this one reads it beside the program."""
+    def body(a_gmem, o_gmem, a_smem, b_smem, acc, loaded, done, stored, lhs):
+        stored[...] = 2 * a_smem[...]
+        plgpu.async_copy_smem_to_tmem(stored, lhs)  # mistake
+        plgpu.tcgen05_mma(acc, lhs, b_smem, done, accumulate=False)
+        plgpu.barrier_wait(done)
+        o_gmem[...] = plgpu.async_load_tmem(acc)
+
+    return _with_operands(a, b, body, lhs=plgpu.TMEM((_M, _K), jnp.float16, packed=True),
+                          stored=plgpu.SMEM((_M, _K), jnp.float16, transforms=tiled(_F16)))

@@ -4,9 +4,12 @@ works."""
 import dataclasses
 import pathlib
 from collections import Counter
+from typing import Any
 
+import gpu_several
 import gpu_shipped
 import gpu_shipped_blackwell
+import gpu_shipped_several
 import gpu_shipped_triton
 import gpu_tensor_steps
 import pallascope
@@ -23,6 +26,7 @@ class Row:
     style: str
     chips: tuple[str, ...]
     case: Case
+    mesh: Any = None  # of devices
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +45,7 @@ class GpuTable(Table):
         worst, seconds, taken = 0.0, 0.0, set()
         kinds: Counter[str] = Counter()
         for chip in row.chips:
-            kernel = pallascope.capture(row.case.fn, *row.case.args, chip=chip)
+            kernel = pallascope.capture(row.case.fn, *row.case.args, chip=chip, mesh=row.mesh)
             report, found = report_of(_OnChip(chip), kernel, folder)
             taken.add(kernel.document["lowering"].get("accepted", "unknown"))
             seconds = max(seconds, report["wall_s"])
@@ -56,12 +60,15 @@ class GpuTable(Table):
                                f"{seconds:.3f}"]
 
 
+_SEVERAL = {"x": gpu_several.DEVICES}
 ROWS = [Row(name.replace("_", " "), style, chips, case)
         for module, style, chips in ((gpu_shipped, "Mosaic GPU", ("h100_sxm",)),
                                      (gpu_shipped_blackwell, "Mosaic GPU", ("b200",)),
                                      (gpu_tensor_steps, "Mosaic GPU", ("b200",)),
                                      (gpu_shipped_triton, "Triton", ("h100_sxm", "a100_80")))
         for name, case in cases_of(module).items()]
+ROWS += [Row(name.replace("_", " "), "Mosaic GPU", ("h100_sxm",), case, _SEVERAL)
+         for name, case in cases_of(gpu_shipped_several).items()]
 TABLE = GpuTable("Inside JAX, for a GPU", ROWS)
 
 

@@ -123,17 +123,49 @@ Agent* Agents::peerOf(const ir::Operation& operation, bool named, std::size_t op
             m_recorder.description().sourceLine(m_prepared.program, operation.location)));
         return nullptr;
     }
-    if (asked != m_turn.agent().device && operation.code == OpCode::DmaStart
-        && !m_prepared.chip.interconnect) {
-        m_ending.fail(userError(who() + " copies to device " + std::to_string(asked)
+    const bool reaches = operation.code == OpCode::DmaStart || operation.code == OpCode::RemoteRef;
+    if (asked != m_turn.agent().device && reaches && !m_prepared.chip.interconnect) {
+        m_ending.fail(userError(who() + " reaches device " + std::to_string(asked)
                                 + ", but the chip " + m_prepared.chip.title
                                 + " has no interconnect; use a chip file with one."));
         return nullptr;
     }
-    return asked == m_turn.agent().device
-               ? &m_turn.agent()
-               : &agentAt(static_cast<std::int32_t>(asked), m_turn.agent().kind,
-                          m_turn.agent().place, m_turn.agent().core);
+    const auto device = static_cast<std::int32_t>(asked);
+    // The blocks of another GPU need not run at the same places.
+    const bool isAny = m_prepared.chip.multiprocessor && device != m_turn.agent().device;
+    return isAny ? &firstOf(device) : &hereOn(device);
+}
+
+Agent& Agents::hereOn(std::int32_t device)
+{
+    const Agent& here = m_turn.agent();
+    return device == here.device ? m_turn.agent()
+                                 : agentAt(device, here.kind, here.place, here.core);
+}
+
+// An array in GMEM of another device, at the same place as this device's.
+void Agents::bindRemote(const ir::Operation& operation)
+{
+    const ir::ValueId ref = operation.operands[0];
+    const Agent* peer = peerOf(operation, true, 1);
+    if (peer == nullptr) {
+        return;
+    }
+    const std::optional<std::int32_t> array = rootAt(*peer, ref);
+    if (!array) {
+        m_findings.stop(trace::found(
+            trace::FindingKind::PeerNotReady,
+            m_recorder.agentName(m_turn.agent().id) + " names " + m_prepared.refName(ref)
+                + " of device " + std::to_string(peer->device)
+                + ", which does not have it at that time. Put a barrier between the two before it."
+                + m_findings.calledFrom(operation.location),
+            m_prepared.refName(ref), m_turn.agent().step, {},
+            m_recorder.description().sourceLine(m_prepared.program, operation.location)));
+        return;
+    }
+    RefBinding& there = m_turn.binding(operation.results[0]);
+    there = m_turn.binding(ref);
+    there.buffer = *array;
 }
 
 std::optional<std::int32_t> Agents::rootAt(const Agent& agent, ir::ValueId ref) const

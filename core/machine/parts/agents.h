@@ -45,9 +45,16 @@ public:
     [[nodiscard]] Agent& unitOfNext(std::int32_t mxu);
 
     // The agent with the same core number as this one, on the device whose number an operand of the
-    // operation gives; this agent if the operation names no device. If there is no such device, it
-    // returns null and the run ends.
+    // operation gives; of another GPU the first agent, which has what all of them share. This agent
+    // if the operation names no device. If there is no such device, it returns null and the run
+    // ends.
     [[nodiscard]] Agent* peerOf(const ir::Operation& operation, bool named, std::size_t operand);
+
+    // The agent of a device that has the place and the number of this one.
+    [[nodiscard]] Agent& hereOn(std::int32_t device);
+
+    // What another device has of an array in GMEM (remote_ref). Without it the run ends.
+    void bindRemote(const ir::Operation& operation);
 
     // The buffer, or the first semaphore, that an agent has at present for the ref of which `ref`
     // is a view.

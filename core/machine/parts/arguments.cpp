@@ -65,6 +65,7 @@ Status Arguments::bindHere(const ir::Argument& argument, const Array* input)
     Memory& memory = m_memory[here.buffer];
     const bool isConstant = !isWritten(argument.ref);
     memory = {m_turn.undefined(type.dtype, type.shape), true, isConstant, isConstant};
+    memory.device = m_turn.agent().device;
     if (input == nullptr) {
         return Done{};
     }

@@ -20,7 +20,12 @@ public:
     // row of trace::Links.
     [[nodiscard]] std::int32_t linkHere(std::int32_t link) const
     {
-        return m_turn.agent().device * m_prepared.description.linksPerDevice() + link;
+        return linkOf(m_turn.agent().device, link);
+    }
+
+    [[nodiscard]] std::int32_t linkOf(std::int32_t device, std::int32_t link) const
+    {
+        return device * m_prepared.description.linksPerDevice() + link;
     }
 
     // The start and end of a copy that is issued at this time. Empty if the clock cannot hold them;

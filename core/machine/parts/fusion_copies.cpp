@@ -28,6 +28,7 @@ FusionCopies::FusionCopies(const Context& context, Copies& copies)
     : m_prepared(context.prepared)
     , m_recorder(context.recorder)
     , m_turn(context.turn)
+    , m_memory(context.memory)
     , m_copies(copies)
 {}
 
@@ -125,6 +126,10 @@ std::optional<Copies::Served> FusionCopies::serve(const PlanStream& stream, cons
                                       [&](const auto& one) { return one.first == &operation; });
     const RefBinding& where =
         reached == frame.reached.end() ? m_turn.binding(ref) : reached->second;
+    const std::int32_t owner = m_memory[where.buffer].device;
+    if (owner != m_turn.agent().device) {
+        return serveRemote(stream, owner, issue);
+    }
     const Shape& array = m_turn.memoryShape(ref);
     const Reach reach = reachOf(where, array);
     bool isWindow = !ir::listsElements(operation.code) && !(where.asked && where.asked->isEmpty);
@@ -144,6 +149,18 @@ std::optional<Copies::Served> FusionCopies::serve(const PlanStream& stream, cons
     const bool out = stream.out && !ir::isAtomic(operation.code);
     return m_copies.serveThroughL2(link, issue, stream.bytes,
                                    {where.buffer, array, reach.start, reach.stop, bits}, out, 1);
+}
+
+// On the link between two devices, from the one that sends.
+std::optional<Copies::Served> FusionCopies::serveRemote(const PlanStream& stream,
+                                                        std::int32_t owner, Picoseconds issue)
+{
+    const std::int32_t here = m_turn.agent().device;
+    const std::int32_t from = stream.out ? here : owner, to = stream.out ? owner : here;
+    const Description::Route route = m_prepared.description.route(m_prepared.program, from, to);
+    const std::int32_t link = m_copies.linkOf(from, route.link);
+    const auto service = m_copies.serve(link, issue + route.detour, stream.bytes);
+    return service ? std::optional(Copies::Served{link, *service}) : std::nullopt;
 }
 
 void FusionCopies::end(const PlanItem& item, BlockFrame& frame)

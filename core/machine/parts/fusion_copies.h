@@ -29,12 +29,15 @@ private:
     [[nodiscard]] bool serveAll(const PlanItem& item, F serve) const;
     [[nodiscard]] std::optional<Copies::Served> serve(const PlanStream& stream,
                                                       const BlockFrame& frame, Picoseconds issue);
+    [[nodiscard]] std::optional<Copies::Served> serveRemote(const PlanStream& stream,
+                                                            std::int32_t owner, Picoseconds issue);
     void record(const PlanStream& stream, const Copies::Served& served, Picoseconds issue,
                 BlockFrame& frame);
 
     const Prepared& m_prepared;
     Recorder& m_recorder;
     Turn& m_turn;
+    Slab<Memory>& m_memory;
     Copies& m_copies;
 };
 

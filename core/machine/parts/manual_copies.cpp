@@ -89,11 +89,12 @@ struct ManualCopies::ManualCopy
 {
     const ir::Operation& operation;
     ir::DmaParams params = dmaParams(operation);
-    Agent* peer = nullptr; // the agent that has the target
+    Agent* peer = nullptr; // the agent that has the semaphore of the target
     RefBinding source, target;
-    Shape shape;            // the shape of what is copied
-    bool isOutside = false; // all of it lies behind its array; nothing moves
-    Rows rows;              // set if the copy has a list of rows
+    std::int32_t sender = 0, receiver = 0; // the devices that have them
+    Shape shape;                           // the shape of what is copied
+    bool isOutside = false;                // all of it lies behind its array; nothing moves
+    Rows rows;                             // set if the copy has a list of rows
     Bytes useful;
     std::int32_t link = -1; // row of State::links
     trace::CopyRow row;
@@ -104,6 +105,8 @@ struct ManualCopies::ManualCopy
     [[nodiscard]] ir::ValueId to() const { return operation.operands[1]; }
 
     [[nodiscard]] bool isListed() const { return params.rows != ir::CopyRows::All; }
+
+    [[nodiscard]] bool isRemote() const { return sender != receiver; }
 
     [[nodiscard]] bool isEmpty() const
     {
@@ -168,6 +171,8 @@ bool ManualCopies::locate(ManualCopy& copy)
     if (copy.peer->device != m_turn.agent().device) {
         target.buffer = m_agents.rootAt(*copy.peer, to).value();
     }
+    copy.sender = m_memory[source.buffer].device;
+    copy.receiver = m_memory[target.buffer].device;
     copy.shape = source.asked ? source.asked->shape : shapeOf(source, m_turn.memoryShape(from));
     const Shape& wanted =
         target.asked ? target.asked->shape : shapeOf(target, m_turn.memoryShape(to));
@@ -231,9 +236,8 @@ bool ManualCopies::comesLater(const Agent& peer, const ir::Operation& dmaStart)
 // the kernel. Arrays in HBM exist before and after.
 void ManualCopies::checkEntry(const ManualCopy& copy)
 {
-    const Agent& entered = m_agents.firstOf(copy.peer->device);
-    if (copy.peer->device == m_turn.agent().device
-        || m_prepared.program.type(copy.to()).space == ir::MemorySpace::Hbm
+    const Agent& entered = m_agents.firstOf(copy.receiver);
+    if (!copy.isRemote() || m_prepared.program.type(copy.to()).space == ir::MemorySpace::Hbm
         || m_races.knowsEntry(m_turn.agent().id, entered.id)) {
         return;
     }
@@ -242,9 +246,9 @@ void ManualCopies::checkEntry(const ManualCopy& copy)
     m_recorder.addFinding(trace::found(
         trace::FindingKind::PeerNotReady,
         m_recorder.agentName(m_turn.agent().id) + " copies to " + name + " of device "
-            + std::to_string(copy.peer->device) + " (" + m_prepared.program.where(location)
+            + std::to_string(copy.receiver) + " (" + m_prepared.program.where(location)
             + m_prepared.program.callersOf(location) + "), and nothing says that device "
-            + std::to_string(copy.peer->device)
+            + std::to_string(copy.receiver)
             + " has begun the kernel by then: what lies there may be another's still. Wait for a "
               "signal from there first, such as that of a barrier at the start.",
         name, m_turn.agent().step, {},
@@ -257,11 +261,11 @@ bool ManualCopies::serve(ManualCopy& copy)
     const Description& description = m_recorder.description();
     const Description::CopySite& site = description.copySite(copy.operation);
     copy.useful = bytesOf(m_prepared.program.type(copy.from()), copy.shape);
-    Bytes bytes = copy.isOutside ? Bytes(0) : copy.useful * site.passes;
+    const std::int64_t passes = copy.isRemote() ? 1 : site.passes;
+    const Bytes bytes = copy.isOutside ? Bytes(0) : copy.useful * passes;
     Description::Route route{site.link, Picoseconds(0)};
-    if (copy.peer->device != m_turn.agent().device) {
-        bytes = copy.useful;
-        route = description.route(m_prepared.program, m_turn.agent().device, copy.peer->device);
+    if (copy.isRemote()) {
+        route = description.route(m_prepared.program, copy.sender, copy.receiver);
     }
     const std::optional<Copies::Served> served = serveOn(copy, route, bytes, site.out);
     if (!served) {
@@ -284,8 +288,7 @@ std::optional<Copies::Served> ManualCopies::serveOn(const ManualCopy& copy,
     const Picoseconds issue = m_turn.agent().time + route.detour;
     const auto* load = std::get_if<ir::LoadCopyParams>(&copy.operation.params);
     const std::int32_t blocks = load != nullptr ? load->blocks : 1;
-    const bool isLocal = copy.peer->device == m_turn.agent().device;
-    if (isLocal && bytes > Bytes(0) && !copy.isListed() && m_copies.hasL2(route.link)) {
+    if (!copy.isRemote() && bytes > Bytes(0) && !copy.isListed() && m_copies.hasL2(route.link)) {
         const ir::ValueId ref = out ? copy.to() : copy.from();
         const RefBinding& where = out ? copy.target : copy.source;
         const Shape& array = m_turn.memoryShape(ref);
@@ -296,7 +299,7 @@ std::optional<Copies::Served> ManualCopies::serveOn(const ManualCopy& copy,
                                        blocks);
     }
     bytes = Bytes(ceilDiv(bytes.value(), blocks)); // other blocks fetch the rest
-    const std::int32_t link = m_copies.linkHere(route.link);
+    const std::int32_t link = m_copies.linkOf(copy.sender, route.link);
     const std::optional<FifoLink::Service> service = m_copies.serve(link, issue, bytes);
     return service ? std::optional(Copies::Served{link, *service}) : std::nullopt;
 }
@@ -339,8 +342,8 @@ void ManualCopies::recordEnds(const ManualCopy& copy)
         return m_semaphores.rowOf(
             m_semaphores.semaphoreAt(agent, copy.operation.operands[operand]).value());
     };
-    Recorder::CopyEnd source = endOf(copy.from(), copy.source, m_turn.agent());
-    Recorder::CopyEnd target = endOf(copy.to(), copy.target, *copy.peer);
+    Recorder::CopyEnd source = endOf(copy.from(), copy.source, m_agents.hereOn(copy.sender));
+    Recorder::CopyEnd target = endOf(copy.to(), copy.target, m_agents.hereOn(copy.receiver));
     if (copy.operation.code != ir::OpCode::CopySmemToGmem) {
         target.semaphore = semaphoreOf(*copy.peer, 2);
     }
@@ -381,7 +384,7 @@ Access ManualCopies::accessOf(const ManualCopy& copy, bool writes)
 // Queues the signals to the semaphores at the copy's end.
 void ManualCopies::signalEnds(const ManualCopy& copy)
 {
-    const bool isRemote = copy.peer->device != m_turn.agent().device;
+    const bool isRemote = copy.isRemote();
     VectorClock clock;
     VectorClock started =
         m_semaphores.mayBeDoubted() ? m_races.clockOf(m_turn.agent().id) : VectorClock();

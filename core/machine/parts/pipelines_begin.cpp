@@ -193,6 +193,7 @@ bool Pipelines::takeOperand(PipelineFrame& frame, const ir::Operation& operation
         for (std::int32_t slot = 0; slot < facts.slots; ++slot) {
             m_memory[operand.firstSlot + slot] = {
                 m_turn.undefined(operand.plan->dtype, operand.plan->blockShape), false, true};
+            m_memory[operand.firstSlot + slot].device = m_turn.agent().device;
         }
         m_watch.created(operand.plan->blockRef, {operand.firstSlot, facts.slots});
         operand.inCopyOfSlot.resize(static_cast<std::size_t>(facts.slots));

@@ -128,6 +128,7 @@ void Scopes::allocate(const std::vector<ir::ValueId>& refs, Owned& owned)
         m_turn.binding(ref).buffer = owned.buffers.back().second.first;
         Memory& memory = m_memory[m_turn.binding(ref).buffer];
         memory.contents = m_turn.undefined(type.dtype, type.shape);
+        memory.device = m_turn.agent().device;
         // The tensor core is an agent of its own where it reads SMEM and adds to TMEM.
         const bool isContested =
             m_prepared.layout.groups.front().usesTensorMemory

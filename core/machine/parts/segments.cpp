@@ -171,6 +171,9 @@ void Segments::execute(const Evaluation& evaluation)
     case OpCode::RefTranspose:
         m_accesses.bindView(operation);
         break;
+    case OpCode::RemoteRef:
+        m_agents.bindRemote(operation);
+        break;
     case OpCode::GetBarrierSemaphore:
         m_semaphores.bindBarrier(operation);
         break;

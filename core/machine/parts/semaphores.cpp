@@ -65,7 +65,8 @@ void Semaphores::bindBarrier(const ir::Operation& operation)
     m_turn.binding(operation.results[0]).buffer = barrier(id, m_turn.agent().id);
 }
 
-// Semaphores must be 0 when they end. A copy that nobody waited for leaves its bytes.
+// Semaphores of a TPU must be 0 when they end: a copy that nobody waited for leaves its bytes. Those
+// of a GPU are new in each launch, and may keep what they have.
 void Semaphores::close(SlabRange semaphores)
 {
     const auto in = [&](std::int32_t semaphore) {
@@ -81,7 +82,7 @@ void Semaphores::close(SlabRange semaphores)
     m_state.signals.removeIf([&](const Signal& signal) { return in(signal.semaphore); });
     for (std::int32_t i = semaphores.first; i < semaphores.first + semaphores.count; ++i) {
         const Semaphore& semaphore = m_state.semaphores[i];
-        if (semaphore.count != 0) {
+        if (semaphore.count != 0 && !m_prepared.chip.multiprocessor) {
             m_findings.reportLeftOver(semaphore);
         }
     }

@@ -144,6 +144,7 @@ private:
     std::optional<chip::Link> m_onChipLink;
     std::vector<chip::Link> m_deviceLinks;
     std::int32_t m_firstToNeighbour = 0; // index into m_deviceLinks
+    bool m_isSwitched = false;           // whether every device is a neighbour of every other
     // For each mesh axis the numbers of the directions backwards and forwards along its ring; -1:
     // there is none.
     std::vector<std::array<std::int32_t, 2>> m_directions;

@@ -14,7 +14,8 @@ bool copiesToDevices(const ir::Program& program)
     bool copies = false;
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         const auto* params = std::get_if<ir::DmaParams>(&operation.params);
-        copies = copies || (params != nullptr && params->device);
+        copies = copies || (params != nullptr && params->device)
+                 || operation.code == ir::OpCode::RemoteRef;
     });
     return copies;
 }
@@ -100,6 +101,7 @@ void Description::describeDevices(const ir::Program& program, const chip::Chip& 
     if (m_onChipLink) {
         m_deviceLinks.push_back(*m_onChipLink);
     }
+    m_isSwitched = chip.interconnect && chip.interconnect->isSwitched;
     const std::int32_t devices = layout.devices;
     describeAgents(chip, layout);
     if (devices == 1) {
@@ -112,6 +114,12 @@ void Description::describeDevices(const ir::Program& program, const chip::Chip& 
         direction[1] = axis.size > 1 ? next++ : -1;
         direction[0] = axis.size > 2 ? next++ : direction[1];
         if (!chip.interconnect || !copiesToDevices(program)) {
+            continue;
+        }
+        if (chip.interconnect->isSwitched) {
+            if (linksPerDevice() == m_firstToNeighbour) {
+                m_deviceLinks.push_back(chip.interconnect->link);
+            }
             continue;
         }
         for (const std::int32_t forwards : {1, 0}) {
@@ -156,6 +164,9 @@ Description::Route Description::route(const ir::Program& program, std::int32_t f
                 m_firstToNeighbour + m_directions[axis][ahead <= back ? 1 : 0] % neighbours;
         }
         hops += std::min(ahead, back);
+    }
+    if (m_isSwitched) {
+        hops = 1;
     }
     route.detour = Picoseconds(m_deviceLinks[static_cast<std::size_t>(route.link)].latency.value()
                                * (hops - 1));

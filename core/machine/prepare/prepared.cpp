@@ -23,7 +23,7 @@ std::vector<bool> withBothProxies(const ir::Program& program, const NeededSet& n
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         const ir::OpKind kind = ir::opEntry(operation.code).kind;
         const bool isAsync =
-            kind == ir::OpKind::Request
+            kind == ir::OpKind::Request || operation.code == OpCode::AsyncCopySmemToTmem
             || (ir::startsCopy(operation.code) && operation.code != OpCode::DmaStart);
         for (std::size_t i = 0; i < operation.operands.size(); ++i) {
             const ir::ValueId operand = operation.operands[i];

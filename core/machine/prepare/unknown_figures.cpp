@@ -44,7 +44,7 @@ std::set<std::string> usedParts(const ir::Program& program, const chip::Chip& ch
             }
         }
         const auto* copy = std::get_if<ir::DmaParams>(&operation.params);
-        if (copy != nullptr && copy->device) {
+        if ((copy != nullptr && copy->device) || operation.code == ir::OpCode::RemoteRef) {
             parts.insert("/interconnect/");
         }
     });

@@ -16,9 +16,9 @@ auto hashedParts(const trace::Row<Table>& row)
 inline auto hashedParts(const Memory& memory)
 {
     const auto& [contents, written, isUncontested, isConstant, hasProxies, ready, fifo, explained,
-                 undefinedBy, broughtBy] = memory;
+                 undefinedBy, broughtBy, device] = memory;
     return parts(contents, written, isUncontested, isConstant, hasProxies, ready, fifo, explained,
-                 undefinedBy, broughtBy);
+                 undefinedBy, broughtBy, device);
 }
 
 inline auto hashedParts(const Product& product)

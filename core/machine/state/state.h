@@ -99,6 +99,7 @@ struct Memory
     bool explained = false;     // a finding already says why part of it is undefined
     ir::LocationId undefinedBy; // the last store or manual DMA that wrote something undefined to it
     ir::LocationId broughtBy;   // the last manual DMA to it
+    std::int32_t device = 0;    // whose memory it is
 };
 
 // One end of a copy that signals a semaphore, kept until a wait guarantees that it is done.

@@ -64,6 +64,7 @@ class Walk:
         self.warp: tuple[Any, int] | None = None
         # In a kernel for a GPU: the barriers that `bar` names, by the threads that meet there.
         self.named_barriers: dict[int, int] | None = None
+        self.kernel_semaphores: list[int] = []  # those that a kernel for a GPU has in global memory
         # The members of a RefUnion, by the value that stands for it: by group and offset.
         self.unions: dict[int, dict[tuple[int, int], int]] = {}
         # For a ref in the shared memory of a GPU, the transforms that come first wherever it is used

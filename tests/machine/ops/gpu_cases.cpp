@@ -81,6 +81,27 @@ void products()
     EXPECT_EQ(elementsOf(run.outputs[0]), expected);
 }
 
+// Both GPUs load what the second one has.
+void ofAnotherGpu()
+{
+    const Array x = counting(kF32, {256});
+    const machine::RunResult run =
+        mustRun(mustTrace(pl::kernel("of_another_gpu",
+                                     {pl::sharded(pl::in("x", kF32, {128}), {{"d"}}),
+                                      pl::sharded(pl::out("out", kF32, {128}), {{"d"}})},
+                                     [&](pl::Ref in, pl::Ref out) {
+                                         pl::onMesh({{"d", 2}});
+                                         gpu::launch({}, [&] {
+                                             out[pl::all] = pl::remoteRef(in, 1)[pl::all].load();
+                                         });
+                                     })),
+                {x}, machine::ValueMode::Full, h100());
+    EXPECT_EQ(findingsText(run), "");
+    std::vector<double> expected = elementsOf(x);
+    std::copy(expected.begin() + 128, expected.end(), expected.begin());
+    EXPECT_EQ(elementsOf(run.outputs[0]), expected);
+}
+
 } // namespace
 
 std::vector<OperationCase> gpuCases()
@@ -92,6 +113,7 @@ std::vector<OperationCase> gpuCases()
             {"commit_smem", copies},
             {"barrier_arrive", copies},
             {"barrier_wait", copies},
+            {"remote_ref", ofAnotherGpu},
             {"set_max_registers", copies},
             {"wgmma", products},
             {"wgmma_wait", products},

@@ -29,7 +29,7 @@ def of(fn: Callable[..., Any], args: Sequence[Any], chip: str, cores: int,
     as the file holds it."""
     platform = "cuda" if chips.is_gpu(chip) else "tpu"
     try:
-        with device_of(chip, cores, mesh), devices_named(chip), _deaf():
+        with device_of(chip, cores, mesh), devices_named(chip, mesh), _deaf():
             jax.jit(fn).trace(*args).lower(lowering_platforms=(platform,))
     except Exception as error:  # noqa: BLE001 (any exception of JAX, or of what it calls)
         kind = type(error).__name__

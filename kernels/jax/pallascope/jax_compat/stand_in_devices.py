@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import inspect
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,18 +15,22 @@ from pallascope.jax_compat import chips, gpu_chips, gpu_devices
 
 
 @contextlib.contextmanager
-def devices_named(chip: str) -> Iterator[None]:
+def devices_named(chip: str, mesh: Any = None) -> Iterator[None]:
     """Makes jax.devices() and jax.default_backend() answer as on the chip, because kernels choose
-    blocks by them. Where several devices form a mesh, they stay what they are."""
-    names = ("devices", "local_devices", "default_backend")
+    blocks by them; of GPUs jax.device_count() too. Where several TPUs form a mesh, they stay what
+    they are."""
+    names = ("devices", "local_devices", "default_backend", "device_count", "local_device_count")
     before = {name: getattr(jax, name) for name in names}
     devices = jax.devices()
-    if len(devices) != 1:
+    if len(devices) != 1 and not chips.is_gpu(chip):
         yield
         return
-    named = [_Named(devices[0], chip)]
+    named = [_Named(device, chip) for device in devices]
     jax.devices = jax.local_devices = lambda *_, **__: named
     jax.default_backend = lambda: chips.platform(chip)
+    if mesh is not None and chips.is_gpu(chip):
+        count = math.prod(dict(getattr(mesh, "shape", mesh)).values())
+        jax.device_count = jax.local_device_count = lambda *_, **__: count
     try:
         with (gpu_devices.asked_as(chip, named[0]) if chips.is_gpu(chip)
               else contextlib.nullcontext()):

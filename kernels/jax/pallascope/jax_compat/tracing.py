@@ -31,7 +31,7 @@ def tracing_for(chip: str, cores: int = 1, mesh: Any = None,
     """Makes JAX trace as it would for these cores of each device."""
     with contextlib.ExitStack() as stack:
         stack.enter_context(device_of(chip, cores, mesh))
-        stack.enter_context(devices_named(chip))
+        stack.enter_context(devices_named(chip, mesh))
         if _pipeline_flag is not None:
             stack.enter_context(_pipeline_flag(whole_pipelines))
             stack.enter_context(lists_hidden())

@@ -13,20 +13,25 @@ from pallascope.walk import Leaf, Walk
 
 def logical(walk: Walk, eqn: Any, device: Any) -> int:
     """Returns the row-major number in the mesh of the device that an equation names."""
-    if getattr(eqn.params["device_id_type"], "name", None) == "LOGICAL":
+    return named(walk, eqn.primitive.name, eqn.params["device_id_type"], device)
+
+
+def named(walk: Walk, what: str, id_type: Any, device: Any) -> int:
+    """Returns the number of the device that an operation or a ref (`what`) names."""
+    if getattr(id_type, "name", None) == "LOGICAL":
         if isinstance(device, (tuple, list, dict)):
-            raise NotCaptured(f"{eqn.primitive.name} to a logical device that is no scalar: use "
+            raise NotCaptured(f"{what} to a logical device that is no scalar: use "
                               "one number")
         return scalar(walk, device)
     if not walk.devices:
-        raise NotCaptured(f"{eqn.primitive.name} to a device of a mesh, outside of a shard_map: "
+        raise NotCaptured(f"{what} to a device of a mesh, outside of a shard_map: "
                           "use a shard_map, or DeviceIdType.LOGICAL")
     if isinstance(device, Mapping):
-        places = _by_name(walk, eqn, device)
+        places = _by_name(walk, what, device)
     else:
         given = list(device) if isinstance(device, (tuple, list)) else [device]
         if len(given) != len(walk.devices):
-            raise NotCaptured(f"{eqn.primitive.name} to a device of {len(given)} coordinates in a "
+            raise NotCaptured(f"{what} to a device of {len(given)} coordinates in a "
                               f"mesh of {len(walk.devices)} axes: give one for each axis")
         places = dict(zip(walk.devices, given, strict=True))
     return number_of(walk, {axis: scalar(walk, place) for axis, place in places.items()})
@@ -67,13 +72,13 @@ def axis_index(walk: Walk, axis: str) -> int:
     return walk.builder.one("axis_index", [], INDEX, {"text": axis})
 
 
-def _by_name(walk: Walk, eqn: Any, device: Mapping[Any, Any]) -> dict[str, Any]:
+def _by_name(walk: Walk, what: str, device: Mapping[Any, Any]) -> dict[str, Any]:
     """Returns coordinates by axis. An index along several axes at once is split."""
     places: dict[str, Any] = {}
     for names, index in device.items():
         axes = [names] if isinstance(names, str) else list(names)
         if any(axis not in walk.devices for axis in axes):
-            raise NotCaptured(f"{eqn.primitive.name} to a place on {names!r}, which is no axis of "
+            raise NotCaptured(f"{what} to a place on {names!r}, which is no axis of "
                               "the mesh of devices")
         rest = scalar(walk, index)
         for axis in reversed(axes[1:]):

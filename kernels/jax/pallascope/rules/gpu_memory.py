@@ -9,7 +9,7 @@ from pallascope import types
 from pallascope.jax_compat import gpu_equations, jaxprs, ref_types
 from pallascope.problems import NotCaptured
 from pallascope.program import Params, Type
-from pallascope.rules import gpu_barriers, gpu_clusters, memory
+from pallascope.rules import gpu_barriers, gpu_clusters, gpu_devices, memory
 from pallascope.rules.gpu_refs import leaves, ref_type, window
 from pallascope.rules.ref_transforms import Window, view
 from pallascope.sources import arg_names
@@ -27,6 +27,9 @@ def _run_scoped(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     claims = gpu_equations.claims(inner)
     blocks = _blocks(walk, inner)
     for v, undone, name in zip(inner.invars, eqn.params["ref_transforms"], names, strict=True):
+        if types.semaphore_type(v.aval.inner_aval) is not None:
+            arguments.append(gpu_devices.of_block(walk, v.aval.inner_aval, name))
+            continue
         members = gpu_equations.members(v.aval)
         if not members:
             memory.append(_allocation(walk, v.aval, undone, name, answers=claims))
@@ -39,11 +42,13 @@ def _run_scoped(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
                                    in zip(members, own, strict=True)}
         memory += own
         arguments.append(own[0].ref)
+    if not memory:
+        return walk.run(body, arguments, constants=operands)
     refs = [one.ref if blocks == 1 else _of_all_blocks(walk, one.ref) for one in memory]
     with builder.region(refs) as region:
         if blocks > 1:
             views = _own_parts(walk, [one.ref for one in memory], refs)
-            arguments = [views[argument] for argument in arguments]
+            arguments = [views.get(argument, argument) for argument in arguments]
         region.results = walk.run(body, arguments, constants=operands)
     return builder.emit("run_scoped", [], [walk.type_of(v) for v in eqn.outvars],
                         _scope(walk, eqn, memory, blocks), [region])

@@ -13,12 +13,12 @@ from pallascope import types
 from pallascope.jax_compat import gpu_equations, ref_types
 from pallascope.problems import NotCaptured
 from pallascope.program import Type
-from pallascope.rules import ref_transforms
+from pallascope.rules import device_ids, ref_transforms
 from pallascope.rules.ref_transforms import Axis, Window
 from pallascope.walk import Leaf, Walk
 
 # The authors' names of transforms that are not captured.
-_NAMES = {"PeerMemRef": "remote_ref", "MulticastRef": "multicast_ref",
+_NAMES = {"MulticastRef": "multicast_ref",
           "ClusterRefTransform": "cluster_ref", "Im2ColTransform": "im2col_ref"}
 
 
@@ -42,6 +42,11 @@ def window(walk: Walk, ref: int, transforms: Sequence[Any]) -> Window:
         ref, transforms = walk.unions[ref][gpu_equations.member(transforms[0])], transforms[1:]
     undone = walk.layout_transforms.get(ref, ())
     further = tuple(transforms)[len(undone):]
+    peers = [one for one in further if type(one).__name__ == "PeerMemRef"]
+    for peer in peers:
+        ref = remote(walk, ref, device_ids.named(walk, "remote_ref", peer.device_id_type,
+                                                 peer.device_id))
+    further = tuple(one for one in further if one not in peers)
     if tuple(transforms)[:len(undone)] != undone:
         raise NotCaptured("a ref whose tiles are used themselves")
     for transform in further:
@@ -49,6 +54,11 @@ def window(walk: Walk, ref: int, transforms: Sequence[Any]) -> Window:
         if name is not None:
             raise NotCaptured(name)
     return ref_transforms.window(walk, ref, further)
+
+
+def remote(walk: Walk, ref: int, device: int) -> int:
+    """Returns what another device, whose number is a value, has of a ref in global memory."""
+    return walk.builder.one("remote_ref", [ref, device], walk.builder.types[ref])
 
 
 def view(walk: Walk, part: gpu_equations.Part) -> int:

@@ -1,0 +1,134 @@
+"""Several GPUs: what a kernel reaches in the memory of another one, and its semaphores.
+
+Semaphores are in global memory and new in each launch (JAX 0.12, jax/_src/pallas/mosaic_gpu/
+lowering.py). The file allocates them around the kernel: those of pl.get_global once for all blocks,
+those of a run_scoped once for each block, which takes its own by its number.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from pallascope import types
+from pallascope.problems import NotCaptured
+from pallascope.program import Region, Type
+from pallascope.rules import device_ids, gpu_clusters, memory, ref_transforms, semaphores
+from pallascope.rules.copies import view_of
+from pallascope.rules.gpu_refs import leaves, remote, window
+from pallascope.walk import Rule, Walk
+
+
+def of_block(walk: Walk, aval: Any, name: str) -> int:
+    """Returns a ref to semaphores that this block has for itself."""
+    axes = [axis for axis in walk.axis_texts if axis not in walk.threads and axis in walk.cores]
+    blocks = math.prod(walk.cores[axis] for axis in axes)
+    type_ = types.semaphore_type(aval)
+    assert type_ is not None
+    found = walk.builder.value(type_._replace(shape=(blocks, *type_.shape)), name)
+    walk.kernel_semaphores.append(found)
+    number = walk.builder.index(0)
+    for axis in axes:
+        number = walk.builder.add_index(walk.builder.scale_index(number, walk.cores[axis]),
+                                        gpu_clusters.position(walk, axis))
+    return ref_transforms.element(walk, found, 0, number)
+
+
+def _get_global(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    type_ = types.semaphore_type(eqn.params["what"].inner_aval)
+    if type_ is None:
+        raise NotCaptured("get_global of what is no semaphore")
+    walk.kernel_semaphores.append(walk.builder.value(type_, "global_semaphore"))
+    return [walk.kernel_semaphores[-1]]
+
+
+def launch(walk: Walk, region: Region) -> None:
+    """Emits the launch of a kernel, in a scope that has the kernel's semaphores.
+
+    A kernel that reaches other devices begins when all of them have come to it. JAX 0.12 does not
+    say so, but reduce_scatter in jax/experimental/pallas/ops/gpu/reduce_scatter_mgpu.py relies on it:
+    it loads the operands of all devices and waits for none, and what comes before may still write
+    them."""
+    with walk.builder.region() as whole:
+        if _reaches_devices(region):
+            _meet(walk)
+        walk.builder.append(region)
+    whole.arguments, walk.kernel_semaphores = walk.kernel_semaphores, []
+    if whole.arguments:
+        walk.builder.emit("run_scoped", [], [], {}, [whole])
+    else:
+        walk.builder.append(whole)
+
+
+def _reaches_devices(region: Region) -> bool:
+    return any(one["op"] == "remote_ref" or one["params"].get("device")
+               or any(_reaches_devices(inner) for inner in one["regions"])
+               for one in region.operations)
+
+
+def _meet(walk: Walk) -> None:
+    builder, one = walk.builder, walk.builder.index(1)
+    met = builder.value(Type("int32", (), "semaphore"), "launched")
+    walk.kernel_semaphores.append(met)
+    devices = math.prod(walk.devices.values())
+    for device in range(devices):
+        builder.emit("semaphore_signal", [met, one, builder.index(device)], [], {"device": True})
+    builder.emit("semaphore_wait", [met, builder.index(devices)], [])
+
+
+def _devices(walk: Walk, eqn: Any) -> Iterator[int]:
+    """Returns the numbers of all devices along the collective axes."""
+    axes = eqn.params["collective_axes"]
+    axes = axes if isinstance(axes, tuple) else (axes,)
+    if any(axis not in walk.devices for axis in axes):
+        raise NotCaptured(f"{eqn.primitive.name} along {axes}, which are no axes of a mesh of "
+                          "devices")
+    index = walk.builder.index
+    for places in itertools.product(*(range(walk.devices[axis]) for axis in axes)):
+        yield device_ids.number_of(walk, {axis: index(place) for axis, place
+                                          in zip(axes, places, strict=True)})
+
+
+def _signal_all(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    semaphore, transforms, amount = eqn.params["args_tree"].unflatten(leaves(operands))
+    seen = view_of(walk, (semaphore, transforms))
+    for device in _devices(walk, eqn):
+        walk.builder.emit("semaphore_signal", [seen, device_ids.scalar(walk, amount), device], [],
+                          {"device": True})
+    return []
+
+
+def _store_all(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """Emits a store to each device. The switch makes them of one."""
+    value, ref, *further = operands
+    tree = eqn.params["transforms_tree"]
+    transforms = tuple(tree.unflatten(leaves(further))) if tree is not None else ()
+    for device in _devices(walk, eqn):
+        memory.store(walk, window(walk, remote(walk, ref, device), transforms), value)
+    return []
+
+
+def _load_reduced(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """Emits a load from each device, and the sum or the like, which the switch works out in the
+    dtype of the elements."""
+    ref, *further = operands
+    transforms = tuple(eqn.params["tree"].unflatten(leaves(further)))
+    found: int | None = None
+    for device in _devices(walk, eqn):
+        term = memory.load(walk, window(walk, remote(walk, ref, device), transforms))
+        found = term if found is None else walk.builder.one(
+            eqn.params["reduction_op"], [found, term], walk.builder.types[term])
+    assert found is not None
+    return [found]
+
+
+RULES: dict[str, Rule] = {
+    **{name: semaphores.RULES[name]
+       for name in ("semaphore_signal", "semaphore_wait", "semaphore_read")},
+    "get_global": _get_global,
+    "semaphore_signal_multicast": _signal_all,
+    "multimem_store": _store_all,
+    "multimem_load_reduce": _load_reduced,
+}

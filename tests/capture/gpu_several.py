@@ -1,0 +1,65 @@
+"""Kernels on several GPUs: what they store to each other, and the semaphores between them."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gpu_case import case, like, ramp
+from jax import lax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
+
+DEVICES = 2
+_P = jax.sharding.PartitionSpec
+
+
+def sharded(function, ins, outs):
+    return jax.shard_map(function, in_specs=ins, out_specs=outs, check_vma=False)
+
+
+def _next(by=1):
+    return {"x": lax.rem(lax.axis_index("x") + by, DEVICES)}
+
+
+def _halves_swapped(x):
+    return np.roll(x, x.shape[0] // 2, axis=0)
+
+
+# Each block has a semaphore of its own, which the same block of the other GPU signals.
+@case(ramp(8, 128), wanted=_halves_swapped, has="remote_ref semaphore_signal", is_interpreted=False)
+def rows_to_the_next(x):
+    def send(x):
+        @plgpu.kernel(out_type=like(4, 128), grid=(2,), grid_names=("i",), scratch_types=[
+            plgpu.SMEM((2, 128), jnp.float32), plgpu.SemaphoreType.REGULAR])
+        def kernel(x_gmem, o_gmem, smem, arrived):
+            rows = pl.ds(lax.axis_index("i") * 2, 2)
+            smem[...] = x_gmem[rows]
+            plgpu.commit_smem()
+            plgpu.copy_smem_to_gmem(smem, plgpu.remote_ref(o_gmem, _next()).at[rows])
+            plgpu.wait_smem_to_gmem(0)
+            pl.semaphore_signal(arrived, device_id=_next())
+            pl.semaphore_wait(arrived)
+
+        return kernel(x)
+
+    return sharded(send, _P("x"), _P("x"))(x)
+
+
+# All blocks of a GPU count on one semaphore.
+@case(ramp(8, 128), wanted=lambda x: 2 * _halves_swapped(x), is_interpreted=False,
+      has="remote_ref semaphore_signal")
+def rows_that_all_blocks_wait_for(x):
+    def send(x):
+        @plgpu.kernel(out_type=[like(4, 128), like(4, 128)], grid=(2,), grid_names=("i",))
+        def kernel(x_gmem, o_gmem, held_gmem):
+            arrived = pl.get_global(plgpu.SemaphoreType.REGULAR)
+            block = lax.axis_index("i")
+            rows = pl.ds(block * 2, 2)
+            plgpu.remote_ref(held_gmem, _next())[rows] = x_gmem[rows]
+            pl.semaphore_signal(arrived, device_id=_next())
+            pl.semaphore_wait(arrived, value=2, decrement=False)
+            other = pl.ds((1 - block) * 2, 2)  # what the other block brought
+            o_gmem[other] = 2 * held_gmem[other]
+
+        return kernel(x)[0]
+
+    return sharded(send, _P("x"), _P("x"))(x)
