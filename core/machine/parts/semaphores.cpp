@@ -65,8 +65,8 @@ void Semaphores::bindBarrier(const ir::Operation& operation)
     m_turn.binding(operation.results[0]).buffer = barrier(id, m_turn.agent().id);
 }
 
-// Semaphores of a TPU must be 0 when they end: a copy that nobody waited for leaves its bytes. Those
-// of a GPU are new in each launch, and may keep what they have.
+// Semaphores of a TPU must be 0 when they end: a copy that nobody waited for leaves its bytes.
+// Those of a GPU are new in each launch, and may keep what they have.
 void Semaphores::close(SlabRange semaphores)
 {
     const auto in = [&](std::int32_t semaphore) {
