@@ -14,7 +14,7 @@ from typing import Any
 
 from pallascope import types
 from pallascope.problems import NotCaptured
-from pallascope.program import Region, Type
+from pallascope.program import Region
 from pallascope.rules import device_ids, gpu_clusters, memory, ref_transforms, semaphores
 from pallascope.rules.copies import view_of
 from pallascope.rules.gpu_refs import leaves, remote, window
@@ -45,37 +45,12 @@ def _get_global(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def launch(walk: Walk, region: Region) -> None:
-    """Emits the launch of a kernel, in a scope that has the kernel's semaphores.
-
-    A kernel that reaches other devices begins when all of them have come to it. JAX 0.12 does not
-    say so, but reduce_scatter in jax/experimental/pallas/ops/gpu/reduce_scatter_mgpu.py relies on it:
-    it loads the operands of all devices and waits for none, and what comes before may still write
-    them."""
-    with walk.builder.region() as whole:
-        if _reaches_devices(region):
-            _meet(walk)
-        walk.builder.append(region)
-    whole.arguments, walk.kernel_semaphores = walk.kernel_semaphores, []
-    if whole.arguments:
-        walk.builder.emit("run_scoped", [], [], {}, [whole])
+    """Emits the launch of a kernel, in a scope that has the kernel's semaphores."""
+    region.arguments, walk.kernel_semaphores = walk.kernel_semaphores, []
+    if region.arguments:
+        walk.builder.emit("run_scoped", [], [], {}, [region])
     else:
-        walk.builder.append(whole)
-
-
-def _reaches_devices(region: Region) -> bool:
-    return any(one["op"] == "remote_ref" or one["params"].get("device")
-               or any(_reaches_devices(inner) for inner in one["regions"])
-               for one in region.operations)
-
-
-def _meet(walk: Walk) -> None:
-    builder, one = walk.builder, walk.builder.index(1)
-    met = builder.value(Type("int32", (), "semaphore"), "launched")
-    walk.kernel_semaphores.append(met)
-    devices = math.prod(walk.devices.values())
-    for device in range(devices):
-        builder.emit("semaphore_signal", [met, one, builder.index(device)], [], {"device": True})
-    builder.emit("semaphore_wait", [met, builder.index(devices)], [])
+        walk.builder.append(region)
 
 
 def _devices(walk: Walk, eqn: Any) -> Iterator[int]:
