@@ -82,7 +82,9 @@ void Semaphores::close(SlabRange semaphores)
     m_state.signals.removeIf([&](const Signal& signal) { return in(signal.semaphore); });
     for (std::int32_t i = semaphores.first; i < semaphores.first + semaphores.count; ++i) {
         const Semaphore& semaphore = m_state.semaphores[i];
-        if (semaphore.count != 0 && !m_prepared.chip.multiprocessor) {
+        const bool mayStay =
+            m_prepared.chip.multiprocessor && semaphore.space == ir::MemorySpace::Semaphore;
+        if (semaphore.count != 0 && !mayStay) {
             m_findings.reportLeftOver(semaphore);
         }
     }

@@ -96,7 +96,7 @@ ir::Program everyOperationOfGpus()
         gpu::wgmma(refs[1], refs[0], refs[0]);
         gpu::wgmmaWait(0);
         refs[0][pl::all] = pl::convert(gpu::load(refs[1]), DType::F16);
-        gpu::copySmemToGmem(refs[0], out);
+        gpu::copySmemToGmem(refs[0], pl::remoteRef(out, 0));
         gpu::waitSmemToGmem(0);
     };
     return mustTrace(pl::kernel(
