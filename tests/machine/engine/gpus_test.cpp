@@ -139,9 +139,9 @@ TEST(Gpus, aLoadFromAnotherOneTakesTheLinkOfThatOne)
 TEST(Gpus, whatNothingOrdersIsARace)
 {
     const machine::RunResult run = runOn(onGpus(2, storesAhead(1, 2, false)), 2);
-    const auto races = std::count_if(
-        run.trace->info().findings.begin(), run.trace->info().findings.end(),
-        [](const trace::Finding& one) { return one.kind == "race"; });
+    const auto races =
+        std::count_if(run.trace->info().findings.begin(), run.trace->info().findings.end(),
+                      [](const trace::Finding& one) { return one.kind == "race"; });
     EXPECT_EQ(races, 1) << findingsText(run);
 }
 
