@@ -200,10 +200,15 @@ std::string ownerText(const RunView& run, Picoseconds now, std::int32_t agent)
         if (sm == trace::kNone) {
             return {};
         }
+        const std::string name = "|" + agents.sms[static_cast<std::size_t>(sm)].name + "|";
         const auto block = run.index->launches().blockOf(agent, now);
-        const bool runs = block && blockDoes(*run.trace, *block, now) == BlockDoes::Runs;
-        return "|" + agents.sms[static_cast<std::size_t>(sm)].name + "|"
-               + (runs ? " " + blockName(*run.trace, *block) : "");
+        if (!block || blockDoes(*run.trace, *block, now) != BlockDoes::Runs) {
+            return name;
+        }
+        const trace::GridBlocks& blocks = run.trace->gridBlocks();
+        const auto grid = static_cast<std::size_t>(blocks.grid[static_cast<std::size_t>(*block)]);
+        // The blocks of a cluster have their memory together.
+        return name + " " + blockName(*run.trace, *block, info.blockGrids[grid].cluster - 1);
     }
     return info.deviceCount() == static_cast<std::int64_t>(run.index->agents().size())
                ? fmt::format("device |{}|", info.deviceOf(agent))

@@ -1,5 +1,6 @@
 // Decides whose memory is shown, and which places it has.
 #include "core/trace/copy_ends.h"
+#include "core/trace/grid_launches.h"
 #include "core/trace/scratch_slots.h"
 #include "views/layout/memory/parts.h"
 #include "views/layout/run/position.h"
@@ -165,6 +166,23 @@ std::int32_t onSm(const RunView& run, std::int32_t agent, std::int32_t sm)
     return its[std::min(place, its.size() - 1)];
 }
 
+// The agent that holds what the blocks of a cluster allocate together: the first one of the first
+// block. The agent itself where its block is alone.
+std::int32_t holderOfCluster(const RunView& run, std::int32_t agent, Picoseconds now)
+{
+    const trace::GridLaunches& launches = run.index->launches();
+    std::optional<std::int64_t> row = launches.blockOf(agent, now);
+    row = row ? row : launches.blockOf(agent, run.trace->end());
+    if (!row) {
+        return agent;
+    }
+    const trace::GridBlocks& blocks = run.trace->gridBlocks();
+    const trace::BlockGrid& grid = run.trace->info().blockGrids[index(blocks.grid[index(*row)])];
+    const std::int64_t before = blocks.block[index(*row)] % grid.cluster;
+    const std::int64_t first = blocks.agent[index(*row)] - before * grid.agents;
+    return grid.cluster > 1 && first >= 0 ? static_cast<std::int32_t>(first) : agent;
+}
+
 } // namespace
 
 std::int32_t shownAgent(const RunView& run, const ViewState& state)
@@ -175,7 +193,8 @@ std::int32_t shownAgent(const RunView& run, const ViewState& state)
     }
     const Agent selected = std::visit(AgentOf{*run.trace}, state.selection);
     if (selected && isRow(*selected, info.agents.size())) {
-        return holderOf(run, run.index->agents().ownerOf[index(*selected)]);
+        const std::int32_t owner = run.index->agents().ownerOf[index(*selected)];
+        return holderOfCluster(run, holderOf(run, owner), state.now);
     }
     const Position position = positionAt(run, state.now);
     const std::int32_t leading =
@@ -183,7 +202,8 @@ std::int32_t shownAgent(const RunView& run, const ViewState& state)
     const std::vector<trace::ScratchSlot>& slots = run.index->scratch().all();
     const bool showsLeading = slots.empty() || hasSlots(run, leading);
     const std::int32_t first = showsLeading ? leading : slots.front().agent;
-    return onSm(run, info.counterpart(first, state.device), state.sm);
+    return holderOfCluster(run, onSm(run, info.counterpart(first, state.device), state.sm),
+                           state.now);
 }
 
 std::vector<Place> placesOf(const RunView& run, const std::vector<std::int32_t>& buffers,

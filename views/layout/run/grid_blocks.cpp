@@ -32,7 +32,7 @@ std::int32_t smOfBlock(const RunView& run, std::int64_t row)
     return agent < smOf.size() ? smOf[agent] : trace::kNone;
 }
 
-std::string blockName(const trace::Trace& trace, std::int64_t row)
+std::string blockName(const trace::Trace& trace, std::int64_t row, std::int64_t others)
 {
     const GridBlocks& blocks = trace.gridBlocks();
     const trace::BlockGrid& grid = trace.info().blockGrids[at(blocks.grid[at(row)])];
@@ -42,7 +42,9 @@ std::string blockName(const trace::Trace& trace, std::int64_t row)
                            ? "block " + countText(point)
                            : "block " + trace::indexText(trace::rowMajorIndex(grid.extents, point));
     if (grid.cluster > 1) {
-        name += fmt::format(", {} of its cluster", block % grid.cluster);
+        const std::int64_t first = block % grid.cluster;
+        name += fmt::format(", {}{} of its cluster", first,
+                            others > 0 ? fmt::format("\u2013{}", first + others) : "");
     }
     return name;
 }

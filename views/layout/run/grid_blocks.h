@@ -21,7 +21,9 @@ enum class BlockDoes : std::uint8_t
 // The number in Agents::sms of the SM that runs it; kNone: not known, as on several devices.
 [[nodiscard]] std::int32_t smOfBlock(const RunView& run, std::int64_t row);
 // "block (3,5)"; "block 12" where the trace has no extents of the grid; with the number in its
-// cluster, "block (3,5), 1 of its cluster".
-[[nodiscard]] std::string blockName(const trace::Trace& trace, std::int64_t row);
+// cluster, "block (3,5), 1 of its cluster"; with `others` behind it, "block (3,5), 0–1 of its
+// cluster".
+[[nodiscard]] std::string blockName(const trace::Trace& trace, std::int64_t row,
+                                    std::int64_t others = 0);
 
 } // namespace pallascope::layout
