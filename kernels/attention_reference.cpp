@@ -7,7 +7,7 @@ namespace pallascope::kernels {
 
 namespace {
 
-constexpr std::int64_t kSamples = 16; // rows of each head
+constexpr std::int64_t kSampledRows = 16; // rows of each head
 
 class AttentionCheck
 {
@@ -25,7 +25,7 @@ public:
 
     Comparison run()
     {
-        const std::int64_t samples = std::min(m_queries, kSamples);
+        const std::int64_t samples = std::min(m_queries, kSampledRows);
         for (std::int64_t head = 0; head < m_out.shape[0]; ++head) {
             for (std::int64_t i = 0; i < samples; ++i) {
                 compareRow(head, samples == 1 ? 0 : i * (m_queries - 1) / (samples - 1));
