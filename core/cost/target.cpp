@@ -54,9 +54,9 @@ struct Generations
 
 constexpr std::int64_t kNewest = std::numeric_limits<std::int64_t>::max();
 
-// Of an operation that only GPUs have; nullopt for any other. CUDA PTX ISA: cp.async.bulk.tensor
-// and setmaxnreg from sm_90 on, wgmma on sm_90a only, tcgen05 and clusterlaunchcontrol from sm_100
-// on.
+// Of an operation that only GPUs have; nullopt for any other. CUDA PTX ISA: cp.async from sm_80 on,
+// cp.async.bulk.tensor and setmaxnreg from sm_90 on, wgmma on sm_90a only, tcgen05 and
+// clusterlaunchcontrol from sm_100 on.
 std::optional<Generations> generationsOf(ir::OpCode code)
 {
     switch (code) {
@@ -64,11 +64,12 @@ std::optional<Generations> generationsOf(ir::OpCode code)
     case ir::OpCode::BarrierWait:
     case ir::OpCode::WarpMap:
         return Generations{0, kNewest};
-    case ir::OpCode::CopyGmemToSmem:
+    case ir::OpCode::CopyGmemToSmem: // both also stand for cp.async in the loops that Triton makes
+    case ir::OpCode::CommitSmem:
+        return Generations{8, kNewest};
     case ir::OpCode::CopySmemToGmem:
     case ir::OpCode::CommitGroup:
     case ir::OpCode::WaitSmemToGmem:
-    case ir::OpCode::CommitSmem:
     case ir::OpCode::SetMaxRegisters:
         return Generations{9, kNewest};
     case ir::OpCode::Wgmma:

@@ -127,8 +127,7 @@ TEST(Target, ofAKernelWithWgmmaIsAHopperGpu)
                     ", which GPUs of compute capability 9.x have; NVIDIA B200 has 10.0. Choose "
                     "another GPU; "});
     expectTheWords(refusalOn(hopperProduct(), "a100_80"),
-                   {"product has the operation copy_gmem_to_smem at ",
-                    "capability 9.0 and above have; ", " has 8.0."});
+                   {"product has the operation wgmma at ", "capability 9.x have; ", " has 8.0."});
 }
 
 TEST(Target, ofACoreMapWithoutAnythingOfTpusMayBeAGpu)
