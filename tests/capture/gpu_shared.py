@@ -176,3 +176,34 @@ def a_cluster_that_shares_its_copies(x):
                                           plgpu.Layout.WG_STRIDED((32, half), vec_size=1)))
 
     return weighted(x)
+
+
+# ---- atomic operations -------------------------------------------------------------------------
+
+
+@case(ramp(2, _ROW, dtype=np.int32), is_interpreted=False, has="atomic_rmw",
+      wanted=lambda x: x[0] + x[1] + np.maximum(np.maximum(x[0], x[1]), 3))
+def warpgroups_that_add_to_the_same_elements(x):
+    """In shared memory, and the largest of them in global memory."""
+    @plgpu.kernel(out_type=like(_ROW, dtype=np.int32), num_threads=2, thread_name="wg",
+                  scratch_types=[plgpu.SMEM((_ROW,), jnp.int32), plgpu.Barrier(num_arrivals=2)])
+    def kernel(x_gmem, o_gmem, total, met):
+        wg = lax.axis_index("wg")
+
+        @pl.when(wg == 0)
+        def _():
+            total[...] = jnp.zeros(_ROW, jnp.int32)
+            o_gmem[...] = jnp.full(_ROW, 3, jnp.int32)
+
+        plgpu.barrier_arrive(met)
+        plgpu.barrier_wait(met)
+        plgpu.atomic_add(total, x_gmem[wg], optimized=False)
+        plgpu.atomic_max(o_gmem, x_gmem[wg], optimized=False)
+        plgpu.barrier_arrive(met)
+        plgpu.barrier_wait(met)
+
+        @pl.when(wg == 1)
+        def _():
+            o_gmem[...] += total[...]
+
+    return kernel(x)

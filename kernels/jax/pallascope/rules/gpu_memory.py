@@ -213,6 +213,15 @@ def _masked_swap(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         view(walk, part), value.value, walk.builder.broadcast(mask.value, result.shape)], result)]
 
 
+def _atomic_store(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    ref, transforms, value = eqn.params["args_tree"].unflatten(leaves(operands))
+    part = window(walk, ref.value, transforms)
+    given = walk.builder.broadcast(value.value, part.shape())
+    walk.builder.one("atomic_rmw", [view(walk, part), given], walk.builder.types[given],
+                     {"atomic_type": eqn.params["atomic_type"].name.lower()})
+    return []
+
+
 RULES: dict[str, Rule] = {
     "run_scoped": _run_scoped,
     "get": _get,
@@ -222,4 +231,5 @@ RULES: dict[str, Rule] = {
     "addupdate": _addupdate,
     "masked_load": _masked_load,
     "masked_swap": _masked_swap,
+    "mgpu_atomic_store": _atomic_store,
 }
