@@ -1,6 +1,7 @@
 #include "app/run_job/alternatives.h"
 
 #include "core/base/format.h"
+#include "core/ir/mesh.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/study/trial.h"
 
@@ -68,11 +69,7 @@ std::int64_t roundsOf(const ir::Region& region)
         if (const auto* loop = std::get_if<ir::ScanParams>(&operation.params)) {
             times = loop->length;
         } else if (const auto* blocks = std::get_if<ir::CoreMapParams>(&operation.params)) {
-            for (const auto* axes : {&blocks->grid, &blocks->cluster}) {
-                for (const ir::MeshAxis& axis : *axes) {
-                    times *= axis.size;
-                }
-            }
+            times = std::int64_t{ir::sizeOf(blocks->grid)} * ir::sizeOf(blocks->cluster);
         }
         for (const ir::Region& inner : operation.regions) {
             most = std::max(most, times * roundsOf(inner));

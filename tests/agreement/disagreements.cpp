@@ -71,6 +71,22 @@ std::string nameOf(FactKind kind)
         return "the device";
     case FactKind::LinksMoving:
         return "links that move something";
+    case FactKind::GridBlocks:
+        return "the blocks of the grid";
+    case FactKind::GridBlocksDone:
+        return "blocks of the grid that are done";
+    case FactKind::GridBlocksRunning:
+        return "blocks of the grid that run";
+    case FactKind::SmsIdle:
+        return "SMs without a block";
+    case FactKind::Phases:
+        return "complete phases of a barrier";
+    case FactKind::Arrivals:
+        return "arrivals of a phase";
+    case FactKind::BytesFromL2:
+        return "bytes from L2";
+    case FactKind::PendingBytes:
+        return "bytes that a barrier waits for";
     case FactKind::Waited:
         return "the time waited";
     case FactKind::Compared:
