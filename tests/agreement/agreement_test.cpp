@@ -2,6 +2,7 @@
 // core and of several; with each operation; of three devices and of subcores; and in random
 // pipelines.
 #include "app/run_job/chips.h"
+#include "app/run_job/kernel_choice.h"
 #include "app/run_job/run_job.h"
 #include "core/study/compare.h"
 #include "tests/agreement/disagreements.h"
@@ -34,6 +35,11 @@ void expectAgreement(const Result<app::FinishedRun>& run, const std::string& wha
     }
 }
 
+bool canRun(const app::KernelInfo& kernel, const std::string& chip)
+{
+    return app::chipFor(kernel.name, chip) == chip;
+}
+
 } // namespace
 
 TEST(Views, agreeOnBuiltInKernels)
@@ -44,9 +50,32 @@ TEST(Views, agreeOnBuiltInKernels)
             request.kernel = kernel.name;
             request.chip = chip.name;
             request.fullValues = false;
-            if (!chip.multiprocessor) { // GPUs refuse them
+            if (!chip.multiprocessor && canRun(kernel, chip.name)) {
                 expectAgreement(app::runKernel(request), kernel.name + " on " + chip.title);
             }
+        }
+    }
+}
+
+// At sizes that leave most SMs without a block, and the others with several tiles.
+TEST(Views, agreeOnBuiltInKernelsForGpus)
+{
+    for (const app::KernelInfo& kernel : app::kernels()) {
+        app::RunRequest request;
+        request.kernel = kernel.name;
+        request.fullValues = false;
+        request.chip = app::chipFor(kernel.name, "tpu_v5e");
+        for (const auto& [name, small] :
+             {std::pair("m", "1024"), std::pair("n", "512"), std::pair("k", "256"),
+              std::pair("heads", "2"), std::pair("queries", "256"), std::pair("keys", "256"),
+              std::pair("rows", "1024")}) {
+            if (std::any_of(kernel.parameters.begin(), kernel.parameters.end(),
+                            [&](const auto& one) { return one.name == name; })) {
+                request.parameters[name] = small;
+            }
+        }
+        if (!canRun(kernel, "tpu_v5e")) {
+            expectAgreement(app::runKernel(request), kernel.name);
         }
     }
 }

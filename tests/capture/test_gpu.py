@@ -220,7 +220,6 @@ def test_everything_that_is_not_supported_is_named():
     def kernel(x_gmem, o_gmem, smem, barrier):
         plgpu.copy_gmem_to_smem(x_gmem, smem, barrier, collective_axes="c")
         plgpu.barrier_wait(barrier)
-        plgpu.atomic_add(smem, plgpu.load(smem))
         plgpu.copy_smem_to_gmem(smem, o_gmem, reduction_op="add")
         plgpu.copy_smem_to_gmem(smem, plgpu.remote_ref(o_gmem, 0))
         plgpu.griddepcontrol_wait()
@@ -230,8 +229,9 @@ def test_everything_that_is_not_supported_is_named():
             plgpu.SMEM((128,), jnp.float32), plgpu.Barrier()])
     assert refused(fn, ramp(128)) == [
         "copy_gmem_to_smem with collective axes other than the cluster's",
-        "primitive mgpu_atomic_store",
-        "copy_smem_to_gmem with a reduction_op", "remote_ref", "primitive griddepcontrol_wait"]
+        "copy_smem_to_gmem with a reduction_op",
+        "remote_ref to a device of a mesh, outside of a shard_map: use a shard_map, or "
+        "DeviceIdType.LOGICAL", "primitive griddepcontrol_wait"]
 
 
 def test_warps_that_work_at_the_same_time_are_regions():
@@ -292,14 +292,19 @@ def test_barriers_by_number_are_those_of_the_block():
     assert named["params"] == {"arrivals": [2], "named": True, "collective": True}
 
 
-def test_semaphores_of_a_gpu_are_not_those_of_a_tpu():
+def test_each_block_has_semaphores_that_its_kernel_allocates_for_all():
     def kernel(x_gmem, o_gmem, semaphore):
         pl.semaphore_signal(semaphore, 1)
         pl.semaphore_wait(semaphore, 1)
         o_gmem[...] = x_gmem[...]
 
-    fn = plgpu.kernel(kernel, out_type=like(128), scratch_types=[plgpu.SemaphoreType.REGULAR(())])
-    assert refused(fn, ramp(128))[-2:] == ["primitive semaphore_signal", "primitive semaphore_wait"]
+    fn = plgpu.kernel(kernel, out_type=like(128), grid=(3,), grid_names=("i",),
+                      scratch_types=[plgpu.SemaphoreType.REGULAR(())])
+    kernel = pallascope.capture(fn, ramp(128), chip=CHIP)
+    (scope,) = (one for one in found(kernel, "run_scoped")
+                if any(inner["op"] == "core_map" for inner in one["regions"][0]["operations"]))
+    (semaphores,) = (kernel.document["values"][ref] for ref in scope["regions"][0]["arguments"])
+    assert (semaphores["space"], semaphores["shape"]) == ("semaphore", [3])
 
 
 def test_an_axis_that_no_grid_has():
