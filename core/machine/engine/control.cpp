@@ -29,7 +29,7 @@ void Engine::resume(BlockFrame& frame)
                 return;
             }
             frame.reserved = false;
-            if (isThroughL2 && !m_ending.hasStopped() && !m_fusionCopies.serve(item, frame)) {
+            if (isThroughL2 && !m_ending.isReached() && !m_fusionCopies.serve(item, frame)) {
                 return;
             }
             if (frame.streams) {

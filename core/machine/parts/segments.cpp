@@ -116,7 +116,7 @@ void Segments::runOperations(std::span<const Evaluation> evaluate,
             tellWatch(evaluation);
         }
         execute(evaluation);
-        if (m_ending.hasStopped()) {
+        if (m_ending.isReached()) {
             return;
         }
     }

@@ -149,8 +149,13 @@ TEST(Gpus, aChipWithoutAnInterconnectReachesNobody)
 {
     chip::Chip alone = h100();
     alone.interconnect.reset();
+    const ir::Program program =
+        onGpus(2, [](pl::Ref x, pl::Ref out, pl::Ref /*arrived*/, pl::Ref /*smem*/) {
+            const pl::Ref there = pl::remoteRef(x, ahead(1, 2)); // nothing is seen through it
+            out.at(pl::ds(0, 8))[pl::all] = there.at(pl::ds(0, 8))[pl::all].load();
+        });
     const Result<machine::RunResult> run =
-        machine::run(onGpus(2, storesAhead(1, 2)), {counting(kF32, {2 * kPart})}, alone, {});
+        machine::run(program, {counting(kF32, {2 * kPart})}, alone, {});
     ASSERT_FALSE(run);
     EXPECT_NE(run.error().message.find("has no interconnect; use a chip file with one."),
               std::string::npos)

@@ -15,9 +15,9 @@ namespace {
 
 using trace::at;
 
-constexpr double kHead = 20, kLegendLine = 18, kBetween = 4; // px
-constexpr double kLabel = 48;                                // px for "wave 12"
-constexpr double kLabelLine = 12;                            // px from label to label
+constexpr double kHead = 20, kLegendLine = 18, kBetweenWaves = 4; // px
+constexpr double kLabel = 48;                                     // px for "wave 12"
+constexpr double kLabelLine = 12;                                 // px from label to label
 constexpr double kLargest = 13, kLeast = 4; // px of a cell; smaller ones are pixels of an image
 constexpr double kHatched = 6;              // px; from here on a cell has room for a pattern
 constexpr std::int64_t kMostHits = 20'000;
@@ -45,7 +45,7 @@ Arrangement arranged(const trace::GridLaunch& launch, double width, double room)
         const std::int64_t whole =
             perLine >= launch.perSm ? perLine / launch.perSm * launch.perSm : perLine;
         const std::int64_t lines = (places + whole - 1) / whole;
-        const double step = static_cast<double>(lines) * cell + (lines > 1 ? kBetween : 0);
+        const double step = static_cast<double>(lines) * cell + (lines > 1 ? kBetweenWaves : 0);
         if (step * count <= room) {
             return {cell, step, std::min(whole, places), step * count};
         }
