@@ -54,22 +54,18 @@ Result<ir::Program> gpuAddVectors(const Arguments& p)
 
 Kernel gpuAddVectorsKernel()
 {
-    return forChip(
-        "h100_sxm",
-        {"gpu_add_vectors",
-         "GPUs: x + y by tiles of rows, which the TMA copies ahead",
-         {integer("rows", 65536, 1, 1 << 24, "rows of x, y and out"),
-          integer("columns", 256, 8, 1 << 14, "columns of x, y and out"),
-          integer("block", 16, 1, 256, "rows of a tile"),
-          choice("dtype", {"f32", "bf16"}, "element type"),
-          choice("copies", {"tma", "direct"},
-                 "by the TMA through SMEM, or from GMEM to registers and back"),
-          integer("stages", 4, 1, 64, "slots of each array: tiles that are copied ahead"),
-          integer("persistent", 132, 0, 1 << 16,
-                  "blocks, which go on to further tiles; 0: a block for each tile")},
-         gpuAddVectors,
-         compareWithSum,
-         {"block"}});
+    return forChip("h100_sxm", {"gpu_add_vectors",
+                                "GPUs: x + y by tiles of rows, which the TMA copies ahead",
+                                {integer("rows", 65536, 1, 1 << 24, "rows of x, y and out"),
+                                 integer("columns", 256, 8, 1 << 14, "columns of x, y and out"),
+                                 integer("block", 16, 1, 256, "rows of a tile"),
+                                 choice("dtype", {"f32", "bf16"}, "element type"), copiesOfTiles(),
+                                 integer("stages", 4, 1, 64,
+                                         "slots of each array: tiles that are copied ahead"),
+                                 persistentBlocks(132)},
+                                gpuAddVectors,
+                                compareWithSum,
+                                {"block"}});
 }
 
 } // namespace pallascope::kernels

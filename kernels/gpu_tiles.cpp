@@ -7,6 +7,18 @@
 
 namespace pallascope::kernels {
 
+Parameter persistentBlocks(std::int64_t blocks)
+{
+    return integer("persistent", blocks, 0, 1 << 16,
+                   "blocks, which go on to further tiles; 0: a block for each tile");
+}
+
+Parameter copiesOfTiles()
+{
+    return choice("copies", {"tma", "direct"},
+                  "by the TMA through SMEM, or from GMEM to registers and back");
+}
+
 Status Divisions::check(const std::string& parameter, Extent value, Extent divisor,
                         const std::vector<std::string>& others) const
 {

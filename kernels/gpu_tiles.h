@@ -10,6 +10,11 @@
 
 namespace pallascope::kernels {
 
+// The blocks of a persistent kernel, by default so many.
+[[nodiscard]] Parameter persistentBlocks(std::int64_t blocks);
+// Whether tiles go through SMEM.
+[[nodiscard]] Parameter copiesOfTiles();
+
 // Says what must divide the parameters of a kernel.
 struct Divisions
 {

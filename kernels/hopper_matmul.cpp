@@ -392,8 +392,7 @@ Kernel hopperMatmulKernel()
           integer("warpgroups", 2, 1, 4, "warpgroups of a block that multiply"),
           integer("epilogue", 64, 0, kMostOfBox,
                   "columns that are stored at a time, by the TMA; 0: all, from registers"),
-          integer("persistent", 132, 0, 1 << 16,
-                  "blocks, which go on to further tiles; 0: a block for each tile"),
+          persistentBlocks(132),
           integer("snake", 16, 0, 1 << 16,
                   "height of the strips in which tiles are taken (planar_snake); 0: row by "
                   "row")},

@@ -7,7 +7,6 @@
 The kernels are those of tests/capture/gpu_tensor_steps.py, which do what the guide describes. It does not
 say which tiles its figures are of, so each step is run with several, and the shortest time counts.
 """
-import csv
 import functools
 import json
 import pathlib
@@ -40,10 +39,7 @@ def main():
     parser.add_argument("--steps", nargs="+", type=int, default=range(7))
     parser.add_argument("--set", nargs="+", default=[])
     arguments = parser.parse_args()
-    path = kit.MEASURED / "jax_mosaic_gpu_blackwell_matmul.csv"
-    if not path.exists():
-        print(f"Skipped: there are no published timings at {path}; MEASURED names another folder.")
-        return
+    published = [row for row in kit.published("jax_mosaic_gpu_blackwell_matmul.csv") if row["step"][0].isdigit()]
     sys.dont_write_bytecode = True
     sys.path[:0] = [str(kit.ROOT / "kernels" / "jax"), str(kit.ROOT / "tests" / "capture")]
     import gpu_tensor_steps
@@ -51,8 +47,6 @@ def main():
     import numpy as np
     import pallascope
 
-    with path.open() as file:
-        published = [row for row in csv.DictReader(file) if row["step"][0].isdigit()]
     m, k, n = SIZES
     a, b = (jax.ShapeDtypeStruct(shape, np.float16) for shape in ((m, k), (k, n)))
     print(f"{'step':34} {'published us':>12} {'ours us':>8} {'off':>7}  tile_n, slots")

@@ -71,6 +71,15 @@ def parser(description):
     return found
 
 
+def published(name):
+    """The rows of a table of the folder of measured timings. Ends the program if it is not there."""
+    path = MEASURED / name
+    if not path.exists():
+        print(f"Skipped: there are no published timings at {path}; MEASURED names another folder.")
+        sys.exit()
+    return split.read(path)
+
+
 def load():
     if not MEASURED.is_dir():
         print(f"Skipped: there is no folder of measured timings at {MEASURED}; MEASURED names another.")

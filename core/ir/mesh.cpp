@@ -9,6 +9,12 @@ std::int32_t deviceCount(const Program& program)
     return sizeOf(program.mesh);
 }
 
+bool reachesDevices(const Operation& operation)
+{
+    const auto* copy = std::get_if<DmaParams>(&operation.params);
+    return operation.code == OpCode::RemoteRef || (copy != nullptr && copy->device);
+}
+
 std::int32_t sizeOf(const std::vector<MeshAxis>& axes)
 {
     std::int32_t count = 1;

@@ -11,6 +11,9 @@ constexpr std::int32_t kMostDevices = 256;
 // Number of devices in the mesh; 1 without one.
 [[nodiscard]] std::int32_t deviceCount(const Program& program);
 
+// Whether the operation reaches the memory of another device. Signals do not.
+[[nodiscard]] bool reachesDevices(const Operation& operation);
+
 // The product of all axis sizes; 1 for no axes.
 [[nodiscard]] std::int32_t sizeOf(const std::vector<MeshAxis>& axes);
 

@@ -123,8 +123,8 @@ Agent* Agents::peerOf(const ir::Operation& operation, bool named, std::size_t op
             m_recorder.description().sourceLine(m_prepared.program, operation.location)));
         return nullptr;
     }
-    const bool reaches = operation.code == OpCode::DmaStart || operation.code == OpCode::RemoteRef;
-    if (asked != m_turn.agent().device && reaches && !m_prepared.chip.interconnect) {
+    if (asked != m_turn.agent().device && ir::reachesDevices(operation)
+        && !m_prepared.chip.interconnect) {
         m_ending.fail(userError(who() + " reaches device " + std::to_string(asked)
                                 + ", but the chip " + m_prepared.chip.title
                                 + " has no interconnect; use a chip file with one."));

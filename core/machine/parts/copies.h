@@ -40,12 +40,19 @@ public:
         return service;
     }
 
-    // A copy between GMEM and an SM. The link on which it goes, and when.
+    // The link on which a copy goes, and when.
     struct Served
     {
         std::int32_t link = 0;
         FifoLink::Service service;
     };
+
+    // serve(), with the link.
+    [[nodiscard]] std::optional<Served> servedOn(std::int32_t link, Picoseconds issue, Bytes bytes)
+    {
+        const std::optional<FifoLink::Service> service = serve(link, issue, bytes);
+        return service ? std::optional(Served{link, *service}) : std::nullopt;
+    }
 
     // Whether the chip has an L2 between GMEM and the agents.
     [[nodiscard]] bool hasL2() const { return m_l2Link.has_value(); }

@@ -140,9 +140,7 @@ std::optional<Copies::Served> FusionCopies::serve(const PlanStream& stream, cons
         isWindow = isWindow && reach.start[axis] < reach.stop[axis];
     }
     if (!isWindow || stream.bytes <= Bytes(0)) {
-        const std::int32_t here = m_copies.linkHere(link);
-        const auto service = m_copies.serve(here, issue, stream.bytes);
-        return service ? std::optional(Copies::Served{here, *service}) : std::nullopt;
+        return m_copies.servedOn(m_copies.linkHere(link), issue, stream.bytes);
     }
     const std::int64_t bits = dtypeBits(m_prepared.program.type(ref).dtype);
     // An atomic operation is made where the elements are: in L2.
@@ -158,9 +156,7 @@ std::optional<Copies::Served> FusionCopies::serveRemote(const PlanStream& stream
     const std::int32_t here = m_turn.agent().device;
     const std::int32_t from = stream.out ? here : owner, to = stream.out ? owner : here;
     const Description::Route route = m_prepared.description.route(m_prepared.program, from, to);
-    const std::int32_t link = m_copies.linkOf(from, route.link);
-    const auto service = m_copies.serve(link, issue + route.detour, stream.bytes);
-    return service ? std::optional(Copies::Served{link, *service}) : std::nullopt;
+    return m_copies.servedOn(m_copies.linkOf(from, route.link), issue + route.detour, stream.bytes);
 }
 
 void FusionCopies::end(const PlanItem& item, BlockFrame& frame)

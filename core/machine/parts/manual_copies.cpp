@@ -299,9 +299,7 @@ std::optional<Copies::Served> ManualCopies::serveOn(const ManualCopy& copy,
                                        blocks);
     }
     bytes = Bytes(ceilDiv(bytes.value(), blocks)); // other blocks fetch the rest
-    const std::int32_t link = m_copies.linkOf(copy.sender, route.link);
-    const std::optional<FifoLink::Service> service = m_copies.serve(link, issue, bytes);
-    return service ? std::optional(Copies::Served{link, *service}) : std::nullopt;
+    return m_copies.servedOn(m_copies.linkOf(copy.sender, route.link), issue, bytes);
 }
 
 // What agents of a block share counts as the memory of the first one, whichever copies.

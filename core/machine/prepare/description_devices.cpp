@@ -13,9 +13,7 @@ bool copiesToDevices(const ir::Program& program)
 {
     bool copies = false;
     forEachOperation(program.body, [&](const ir::Operation& operation) {
-        const auto* params = std::get_if<ir::DmaParams>(&operation.params);
-        copies = copies || (params != nullptr && params->device)
-                 || operation.code == ir::OpCode::RemoteRef;
+        copies = copies || ir::reachesDevices(operation);
     });
     return copies;
 }

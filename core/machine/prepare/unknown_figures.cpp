@@ -2,6 +2,7 @@
 
 #include "core/base/format.h"
 #include "core/cost/segment.h"
+#include "core/ir/mesh.h"
 #include "core/trace/findings.h"
 
 #include <algorithm>
@@ -43,8 +44,7 @@ std::set<std::string> usedParts(const ir::Program& program, const chip::Chip& ch
                 parts.insert("rates/" + std::string(dtypeName(run->dtype)) + "/");
             }
         }
-        const auto* copy = std::get_if<ir::DmaParams>(&operation.params);
-        if ((copy != nullptr && copy->device) || operation.code == ir::OpCode::RemoteRef) {
+        if (ir::reachesDevices(operation)) {
             parts.insert("/interconnect/");
         }
     });

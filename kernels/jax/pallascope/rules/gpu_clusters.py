@@ -6,6 +6,7 @@ and each block sees its own part, as a view.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from pallascope.jax_compat import gpu_equations
@@ -24,7 +25,7 @@ def size(walk: Walk) -> int:
 
 
 def position(walk: Walk, axis: Any) -> int:
-    """Returns the place of this block along an axis of its cluster, a value."""
+    """Returns the place of this block along an axis of the grid or of its cluster, a value."""
     if walk.cores[axis] == 1:
         return walk.builder.index(0)
     return walk.builder.one("axis_index", [], INDEX, {"text": walk.axis_texts[axis]})
@@ -41,8 +42,13 @@ def stride(walk: Walk, axis: Any) -> int:
 
 def number(walk: Walk) -> int:
     """Returns the number of this block in its cluster, a value."""
+    return number_along(walk, walk.cluster_axes)
+
+
+def number_along(walk: Walk, axes: Iterable[Any]) -> int:
+    """Returns the row-major number of this block among those along the axes, a value."""
     found = walk.builder.index(0)
-    for axis in walk.cluster_axes:
+    for axis in axes:
         found = walk.builder.add_index(
             walk.builder.scale_index(found, walk.cores[axis]), position(walk, axis))
     return found

@@ -29,11 +29,7 @@ def of_block(walk: Walk, aval: Any, name: str) -> int:
     assert type_ is not None
     found = walk.builder.value(type_._replace(shape=(blocks, *type_.shape)), name)
     walk.kernel_semaphores.append(found)
-    number = walk.builder.index(0)
-    for axis in axes:
-        number = walk.builder.add_index(walk.builder.scale_index(number, walk.cores[axis]),
-                                        gpu_clusters.position(walk, axis))
-    return ref_transforms.element(walk, found, 0, number)
+    return ref_transforms.element(walk, found, 0, gpu_clusters.number_along(walk, axes))
 
 
 def _get_global(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:

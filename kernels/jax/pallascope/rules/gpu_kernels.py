@@ -9,8 +9,9 @@ from pallascope import types
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Params
 from pallascope.rules import (chip_generator, copies, gpu_barriers, gpu_clusters, gpu_copies,
-                              gpu_devices, gpu_inline, gpu_memory, gpu_products, gpu_states, gpu_warps, kernel_bodies,
-                              matrix_unit, pipelines, semaphores, tcgen05)
+                              gpu_devices, gpu_inline, gpu_memory, gpu_products, gpu_states,
+                              gpu_warps, kernel_bodies, matrix_unit, pipelines, semaphores,
+                              tcgen05)
 from pallascope.walk import Rule, Walk
 
 _SPACES = {"regs": "accumulator", "tmem": "tmem"}
@@ -89,7 +90,8 @@ def refused_on_gpus() -> dict[str, Rule]:
 
 RULES: dict[str, Rule] = {
     **refused_on_gpus(),
-    **gpu_barriers.RULES, **gpu_copies.RULES, **gpu_devices.RULES, **gpu_memory.RULES, **gpu_products.RULES,
+    **gpu_barriers.RULES, **gpu_copies.RULES, **gpu_devices.RULES, **gpu_memory.RULES,
+    **gpu_products.RULES,
     **gpu_inline.RULES, **gpu_states.RULES, **gpu_warps.RULES, **tcgen05.RULES,
     "axis_index": _axis_index,
     "mma": _refused("mma (of compute capability 8)"),
