@@ -45,13 +45,16 @@ private:
     posix_spawnattr_t m_attributes{};
 };
 
-std::atomic<pid_t> g_python{0}; // global, because the signal handler reads it
-static_assert(std::atomic<pid_t>::is_always_lock_free);
+// Global, because the signal handler uses them.
+std::atomic<pid_t> g_python{0};
+std::atomic<int> g_heard{0}; // the last signal that asked for an end
+static_assert(std::atomic<pid_t>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 // Ctrl-C reaches Python from the terminal, and Python says itself what it did. A signal to this
 // process alone is passed on.
 void passOn(int signal, siginfo_t* info, void* /*context*/)
 {
+    g_heard = signal;
     if (info->si_code != SI_KERNEL && g_python > 0) {
         ::kill(g_python, signal);
     }
@@ -84,6 +87,9 @@ Result<int> run(const CaptureRequest& request, std::vector<std::string> words)
         return cannotRun(request, std::strerror(error), kSetBy);
     }
     g_python = process;
+    if (const int heard = g_heard; heard != 0) { // before the handler knew whom to tell
+        ::kill(process, heard);
+    }
     int status = 0;
     while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
     }
@@ -122,6 +128,9 @@ int captureCommand(const CaptureRequest& request)
     const Result<int> answer = run(request, questionWords(request));
     if (!answer) {
         return complain(answer.error());
+    }
+    if (g_heard != 0) {
+        return kInterrupted;
     }
     if (const Status found = answerTo(request, *answer, kSetBy); !found) {
         return complain(found.error());

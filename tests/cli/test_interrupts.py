@@ -103,6 +103,27 @@ class Interrupts(Case):
             self.assertEqual(code, INTERRUPTED)
             self.assertRaises(ProcessLookupError, os.kill, int(alive.read_text()), 0)
 
+    def test_a_signal_before_python_captures_is_heard(self):
+        python = self.folder / "python"
+        started = self.folder / "started"
+        python.write_text("#!/bin/sh\ntrap '' INT\n[ \"$1\" = -c ] && kill -INT $PPID && exit 10\n"
+                          f"touch '{started}'\n")
+        python.chmod(python.stat().st_mode | stat.S_IXUSR)
+        answer = self.call("capture", "k.py:f", "-o", "k.pallascope", "--python", python)
+        self.assertEqual(answer.returncode, INTERRUPTED, answer.stderr)
+        self.assertFalse(started.exists())
+
+    def test_a_signal_at_the_start_of_python_ends_it(self):
+        python = self.folder / "python"
+        python.write_text("#!/bin/sh\n[ \"$1\" = -c ] && exit 10\nkill -TERM $PPID\nexec sleep 60\n")
+        python.chmod(python.stat().st_mode | stat.S_IXUSR)
+        # On one processor, Python now and then is faster than the program that started it.
+        self.addCleanup(os.sched_setaffinity, 0, os.sched_getaffinity(0))
+        on_one_processor()
+        for _ in range(60):
+            answer = self.call("capture", "k.py:f", "-o", "k.pallascope", "--python", python, timeout=30)
+            self.assertEqual(answer.returncode, INTERRUPTED, answer.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
