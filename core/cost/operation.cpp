@@ -291,10 +291,9 @@ Result<OperationCost> CostModel::run()
         status = dot();
         break;
     case OpKind::Request: // uses one instance
-        status =
-            m_operation.code == OpCode::Tcgen05Mma
-                ? tensorProduct()
-                : matrixWork(1, operand(1).shape[0], operand(2).shape[1], operand(2).shape[0], 1);
+        status = m_chip.multiprocessor ? tensorProduct()
+                                       : matrixWork(1, operand(1).shape[0], operand(2).shape[1],
+                                                    operand(2).shape[0], 1);
         break;
     case OpKind::Sync: // only the start of a copy, the last operation of its segment
         PALLASCOPE_CHECK(ir::startsCopy(m_operation.code));

@@ -70,15 +70,19 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
 }
 
 // A product of the tensor core takes as long as its work, or as its operands in SMEM take to be
-// read. Of a pair of blocks each SM has its rows of the sum and half of the right operand.
+// read: an instruction of wgmma reads the right one for each 64 rows of the left one. Of a pair of
+// blocks each SM has its rows of the sum and half of the right operand.
 Status CostModel::tensorProduct()
 {
     const ir::Type &lhs = operand(1), &rhs = operand(2);
-    if (Status status = matrixWork(1, lhs.shape[0], operand(0).shape[1], rhs.shape[0], 1);
-        !status || !m_chip.multiprocessor) {
+    const bool isWgmma = m_operation.code == ir::OpCode::Wgmma;
+    const std::int64_t columns = isWgmma ? rhs.shape[1] : operand(0).shape[1];
+    if (Status status = matrixWork(1, lhs.shape[0], columns, rhs.shape[0], 1); !status) {
         return status;
     }
-    Bytes read = packedBytes(rhs.dtype, rhs.shape.elements());
+    const chip::Unit& unit = *m_chip.unitOf(UnitKind::Matrix, m_agent);
+    const std::int64_t reads = isWgmma ? ceilDiv(lhs.shape[0], unit.rowGranule) : 1;
+    Bytes read = packedBytes(rhs.dtype, rhs.shape.elements()) * reads;
     if (lhs.space == ir::MemorySpace::Smem) {
         read += packedBytes(lhs.dtype, lhs.shape.elements());
     }

@@ -1,5 +1,6 @@
 // What operations cost a warpgroup of a GPU, by hand from the figures of the H100: 128 lanes of
 // FP32, 16 of special functions, 128 bytes of shared memory per cycle and SM.
+#include "core/ir/builder_gpu.h"
 #include "tests/cost/v5e.h"
 
 #include <gtest/gtest.h>
@@ -105,6 +106,48 @@ TEST(GpuCost, ofAProductIsTheRateOfTheTensorCore)
     };
     EXPECT_EQ(cyclesOf(ir::OpCode::DotGeneral, body),
               (UnitCycles{{"TC", 2 * kElements * 128 / 4096}}));
+}
+
+// Narrow products of wgmma wait for shared memory, which gives 128 bytes in a cycle: an instruction
+// on 64 rows reads all of the right operand, and the left one where it is not in registers.
+TEST(GpuCost, ofANarrowWgmmaIsThatOfItsReads)
+{
+    constexpr Extent kK = 64;
+    const auto cyclesOf = [](Extent m, Extent n, bool inRegisters) {
+        namespace gpu = pl::gpu;
+        const auto body = [&](const pl::Ref& out) {
+            gpu::launch({}, [&] {
+                gpu::runScoped({gpu::smem("a", kBf16, {m, kK}), gpu::smem("b", kBf16, {kK, n}),
+                                gpu::accumulator("sum", {m, n})},
+                               true, [&](const std::vector<pl::Ref>& refs) {
+                                   if (inRegisters) {
+                                       gpu::wgmma(refs[2], refs[0][pl::all].load(), refs[1]);
+                                   } else {
+                                       gpu::wgmma(refs[2], refs[0], refs[1]);
+                                   }
+                                   gpu::wgmmaWait(0);
+                                   out[pl::all] = gpu::load(refs[2]);
+                               });
+            });
+        };
+        const Result<ir::Program> program =
+            pl::kernel("narrow", {pl::out("out", kF32, {m, n})}, body);
+        EXPECT_TRUE(program) << (program ? "" : program.error().message);
+        const chip::Chip h100 = cost_test::gpu("h100_sxm");
+        std::int64_t cycles = 0;
+        ir::forEachOperation(program->body, [&](const ir::Operation& operation) {
+            if (operation.code == ir::OpCode::Wgmma) {
+                cycles = cost::operationCost(*program, operation, h100)->demands[0].cycles.value();
+            }
+        });
+        return cycles;
+    };
+    constexpr std::int64_t kSteps = kK / 16; // instructions, of 16 in k each
+    EXPECT_EQ(cyclesOf(64, 128, false), kSteps * 64);
+    EXPECT_EQ(cyclesOf(64, 64, false), kSteps * 32); // work and reads take as long
+    EXPECT_EQ(cyclesOf(64, 32, false), kSteps * (16 + 8));
+    EXPECT_EQ(cyclesOf(64, 32, true), kSteps * 16);
+    EXPECT_EQ(cyclesOf(128, 32, false), 2 * kSteps * (16 + 8));
 }
 
 // A warp issues in order: while the special functions are busy, its additions wait.

@@ -1,6 +1,7 @@
 #include "core/machine/parts/copies.h"
 
 #include "core/machine/ops/evaluate.h"
+#include "core/machine/parts/slot_units.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +9,34 @@
 
 namespace pallascope::machine {
 
-Copies::Copies(const Context& context, CopyState& state, Findings& findings)
+namespace {
+
+// What brings bytes into an SM of this chip, if the chip says how much that is in a cycle.
+std::optional<FifoLink> portOf(const chip::Chip& chip)
+{
+    const auto known = chip.operations.find(ir::opName(ir::OpCode::CopyGmemToSmem));
+    const chip::Unit* load = chip.unitOf(UnitKind::Load, 0);
+    if (known == chip.operations.end() || load == nullptr) {
+        return {};
+    }
+    double cycles = 0; // for each register
+    for (const chip::Instructions& part : known->second) {
+        cycles += part.kind == UnitKind::Load
+                      ? part.count * load->cyclesPerRegister / static_cast<double>(load->count)
+                      : 0;
+    }
+    if (cycles <= 0) {
+        return {};
+    }
+    chip::Link port;
+    port.datasheet = BytesPerSecond(static_cast<double>(chip.registerBytes.value()) / cycles
+                                    * static_cast<double>(chip.agents.front().clock.value()));
+    return FifoLink(port);
+}
+
+} // namespace
+
+Copies::Copies(const Context& context, CopyState& state, SlotUnitTimes& units, Findings& findings)
     : m_prepared(context.prepared)
     , m_mode(context.settings.dmaExecutionMode)
     , m_turn(context.turn)
@@ -16,6 +44,7 @@ Copies::Copies(const Context& context, CopyState& state, Findings& findings)
     , m_memory(context.memory)
     , m_races(context.races)
     , m_state(state)
+    , m_units(units)
     , m_findings(findings)
     , m_watch(context.watch)
 {
@@ -25,6 +54,7 @@ Copies::Copies(const Context& context, CopyState& state, Findings& findings)
     if (chip.multiprocessor && gmem && l2 && sm) {
         m_gmem = *gmem;
         m_l2Link = chip.linkBetween(*l2, *sm);
+        m_port = portOf(chip);
     }
 }
 
@@ -43,26 +73,36 @@ void Copies::addLinks()
     m_state.flights.resize(m_state.links.size());
 }
 
+void Copies::arriveAtPort(Served& served, Bytes bytes)
+{
+    if (!m_port) {
+        return;
+    }
+    const Agent& agent = m_turn.agent();
+    std::vector<Picoseconds>& units = m_units[{agent.device, agent.slot}];
+    units.resize(slotUnits(m_prepared.chip));
+    Picoseconds& free = units.back();
+    free = std::max(free, served.service.start);
+    free += std::min(m_port->lengthFor(bytes), kLongestRun - free);
+    served.arrival = std::max(served.arrival, free);
+}
+
 std::optional<Copies::Served> Copies::serveThroughL2(std::int32_t link, Picoseconds issue,
                                                      Bytes bytes, const L2Cache::Part& part,
                                                      bool out, std::int32_t blocks)
 {
     L2Cache& cache = m_state.caches[static_cast<std::size_t>(m_turn.agent().device)];
     const std::optional<Picoseconds> ready = out ? std::nullopt : cache.use(part);
-    Served served{linkHere(ready ? *m_l2Link : link), {}};
+    const std::int32_t over = linkHere(ready ? *m_l2Link : link);
     if (ready) { // it leaves L2 when all of it has come there
         const Picoseconds latency =
             m_prepared.chip.links[static_cast<std::size_t>(*m_l2Link)].latency;
         issue = std::max(issue, *ready - std::min(*ready, latency));
     }
-    const std::optional<FifoLink::Service> service =
-        serve(served.link, issue, ready ? Bytes(ceilDiv(bytes.value(), blocks)) : bytes);
-    if (!service) {
-        return std::nullopt;
-    }
-    served.service = *service;
-    if (!ready) {
-        cache.hold(part, service->end);
+    const std::optional<Served> served =
+        servedOn(over, issue, ready ? Bytes(ceilDiv(bytes.value(), blocks)) : bytes);
+    if (served && !ready) {
+        cache.hold(part, served->service.end);
     }
     return served;
 }

@@ -12,7 +12,7 @@ class Copies
 {
 public:
     // `state` is part of the run's state.
-    Copies(const Context& context, CopyState& state, Findings& findings);
+    Copies(const Context& context, CopyState& state, SlotUnitTimes& units, Findings& findings);
 
     void addLinks();
 
@@ -40,11 +40,13 @@ public:
         return service;
     }
 
-    // The link on which a copy goes, and when.
+    // The link on which a copy goes, and when; and when all of it is where it goes to, at the end
+    // of that service or later.
     struct Served
     {
         std::int32_t link = 0;
         FifoLink::Service service;
+        Picoseconds arrival = service.end;
     };
 
     // serve(), with the link.
@@ -53,6 +55,11 @@ public:
         const std::optional<FifoLink::Service> service = serve(link, issue, bytes);
         return service ? std::optional(Served{link, *service}) : std::nullopt;
     }
+
+    // What a link serves into the current agent's SM also takes the port of that SM, one copy after
+    // another, where the chip says how much it takes in a cycle. `bytes` are all that arrive there,
+    // though the link may carry a part of them only.
+    void arriveAtPort(Served& served, Bytes bytes);
 
     // Whether the chip has an L2 between GMEM and the agents.
     [[nodiscard]] bool hasL2() const { return m_l2Link.has_value(); }
@@ -130,10 +137,12 @@ private:
     Slab<Memory>& m_memory;
     Races& m_races;
     CopyState& m_state;
+    SlotUnitTimes& m_units;
     Findings& m_findings;
     Watch& m_watch;
     std::int32_t m_gmem = -1;             // the memory that holds GMEM
     std::optional<std::int32_t> m_l2Link; // between L2 and the SMs, if the chip has it
+    std::optional<FifoLink> m_port;       // of one SM, whose time is the last of its units'
     Flight m_flight;                      // used for a copy that is completed at once
 };
 

@@ -88,9 +88,9 @@ void FusionCopies::record(const PlanStream& stream, const Copies::Served& served
         m_recorder.addCopy(trace::OperandRow{site.operand}, m_recorder.blockOf(site, first), 0,
                            stream.out, trace::LinkRow{served.link}, m_turn.agent().step,
                            stream.bytes, issue, served.service.start, served.service.end);
-    if (served.service.end >= frame.streamed) {
+    if (served.arrival >= frame.streamed) {
         frame.streams = copy;
-        frame.streamed = served.service.end;
+        frame.streamed = served.arrival;
     }
 }
 
@@ -104,8 +104,11 @@ bool FusionCopies::serve(const PlanItem& item, BlockFrame& frame)
 {
     const Picoseconds begin = m_turn.agent().time - item.duration;
     const bool goesOn = serveAll(item, [&](const PlanStream& stream, Picoseconds work) {
-        const std::optional<Copies::Served> served = serve(stream, frame, begin + work);
+        std::optional<Copies::Served> served = serve(stream, frame, begin + work);
         if (served) {
+            if (!stream.out) {
+                m_copies.arriveAtPort(*served, stream.bytes);
+            }
             record(stream, *served, begin, frame);
         }
         return served.has_value();

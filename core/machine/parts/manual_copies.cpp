@@ -98,7 +98,7 @@ struct ManualCopies::ManualCopy
     Bytes useful;
     std::int32_t link = -1; // row of State::links
     trace::CopyRow row;
-    Picoseconds start, end;
+    Picoseconds start, end, arrival; // on the link; and when all of it is at its target
 
     [[nodiscard]] ir::ValueId from() const { return operation.operands[0]; }
 
@@ -267,13 +267,17 @@ bool ManualCopies::serve(ManualCopy& copy)
     if (copy.isRemote()) {
         route = description.route(m_prepared.program, copy.sender, copy.receiver);
     }
-    const std::optional<Copies::Served> served = serveOn(copy, route, bytes, site.out);
+    std::optional<Copies::Served> served = serveOn(copy, route, bytes, site.out);
     if (!served) {
         return false;
+    }
+    if (std::holds_alternative<ir::LoadCopyParams>(copy.operation.params)) {
+        m_copies.arriveAtPort(*served, bytes);
     }
     copy.link = served->link;
     copy.start = served->service.start;
     copy.end = served->service.end;
+    copy.arrival = served->arrival;
     const std::int64_t offset = offsetOf(site.out ? copy.target : copy.source);
     copy.row = m_recorder.addCopy(trace::OperandRow{site.operand}, m_recorder.blockOf(site, offset),
                                   0, site.out, trace::LinkRow{copy.link}, m_turn.agent().step,
@@ -421,7 +425,7 @@ void ManualCopies::arriveAtEnd(const ManualCopy& copy)
         m_groups.add(both, copy.end, copy.end);
         return;
     }
-    m_semaphores.queue({copy.end,
+    m_semaphores.queue({copy.arrival,
                         m_turn.semaphoreOf(copy.operation.operands[2]),
                         1,
                         both,

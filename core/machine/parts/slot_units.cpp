@@ -17,7 +17,7 @@ void SlotUnits::reserve(const PlanItem& segment)
 {
     Agent& agent = m_turn.agent();
     std::vector<Picoseconds>& free = m_times[{agent.device, agent.slot}];
-    free.resize(m_prepared.chip.units.size());
+    free.resize(slotUnits(m_prepared.chip));
     const std::int64_t others = othersAt(agent);
     Picoseconds begin = agent.time;
     for (const auto& [unit, use] : segment.demands) {

@@ -6,6 +6,12 @@
 
 namespace pallascope::machine {
 
+// How many times a slot has: of each unit of the chip, and of the port through which copies come.
+[[nodiscard]] inline std::size_t slotUnits(const chip::Chip& chip)
+{
+    return chip.units.size() + 1;
+}
+
 class SlotUnits
 {
 public:

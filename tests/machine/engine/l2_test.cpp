@@ -68,6 +68,14 @@ chip::Chip withL2Of(Bytes bytes)
     return chip;
 }
 
+// An H100 of which an SM takes 64 bytes in a cycle.
+chip::Chip withPort()
+{
+    chip::Chip chip = h100();
+    chip.operations["copy_gmem_to_smem"] = {{UnitKind::Load, 2}};
+    return chip;
+}
+
 pl::Value roundOf(pl::Value, pl::Value round)
 {
     return round;
@@ -217,6 +225,52 @@ TEST(L2, atomicOperationsAreMadeThere)
         hits += run.trace->info().links[static_cast<std::size_t>(link)].name == "L2" ? 1 : 0;
     }
     EXPECT_EQ(hits, 19);
+}
+
+// What one SM takes from L2 in a cycle bounds a block that is alone as well.
+TEST(L2, aBlockTakesNoMoreThanThePortOfItsSm)
+{
+    constexpr std::int32_t kRounds = 10;
+    const ir::Program program =
+        readProgram(1, 1, kRounds, [](pl::Value, pl::Value round) { return round * 0; });
+    const auto endOn = [&](const chip::Chip& chip) {
+        return static_cast<double>(runWith(program, 1, chip).trace->end().value());
+    };
+    // Bytes come to the port as soon as they leave their link, and go on at 64 bytes per cycle.
+    const double clock = static_cast<double>(h100().agents.front().clock.value());
+    const double port = static_cast<double>(kTile.value()) / 64 / clock * 1e12;
+    const auto ofLink = [&](std::size_t link) {
+        return static_cast<double>(kTile.value()) / h100().links[link].achieved().value() * 1e12;
+    };
+    const double expected = kRounds * port - (kRounds - 1) * ofLink(1) - ofLink(0);
+    EXPECT_NEAR(endOn(withPort()) - endOn(h100()), expected, 100);
+}
+
+TEST(L2, copiesThatComeToAnSmTogetherFollowOneAnother)
+{
+    const auto endOf = [](std::int32_t copies) {
+        const auto body = [&](pl::Ref x, pl::Ref y) {
+            gpu::launch({}, [&] {
+                gpu::runScoped(
+                    {gpu::smem("tiles", kF32, {copies, kTileRows, kTileColumns}),
+                     gpu::barrier("ready", copies)},
+                    true, [&](const Refs& refs) {
+                        for (std::int32_t i = 0; i < copies; ++i) {
+                            gpu::copyGmemToSmem(x, refs[0].at({i, pl::all, pl::all}), refs[1]);
+                        }
+                        gpu::barrierWait(refs[1]);
+                    });
+                y[pl::all] = pl::full({1}, 0, kF32);
+            });
+        };
+        const ir::Program program = mustTrace(pl::kernel(
+            "together", {pl::in("x", kF32, {kTileRows, kTileColumns}), pl::out("y", kF32, {1})},
+            body));
+        return static_cast<double>(runWith(program, 1, withPort()).trace->end().value());
+    };
+    const double port = static_cast<double>(kTile.value()) / 64
+                        / static_cast<double>(h100().agents.front().clock.value()) * 1e12;
+    EXPECT_NEAR(endOf(4) - endOf(1), 3 * port, 0.05 * port);
 }
 
 } // namespace pallascope::machine_test
