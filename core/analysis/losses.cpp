@@ -153,7 +153,7 @@ public:
 private:
     [[nodiscard]] Stretches stretches() const;
     [[nodiscard]] Bytesum bytes() const;
-    [[nodiscard]] double agentsOfRoof() const;
+    [[nodiscard]] double unitsOfRoof() const;
     [[nodiscard]] std::pair<std::string, Picoseconds> otherLink() const;
     [[nodiscard]] Chains chains(const Loss* without) const;
     [[nodiscard]] Losses ended(Chains& chains, Picoseconds exposed) const;
@@ -240,8 +240,8 @@ Bytesum Waterfall::bytes() const
     return sum;
 }
 
-// How many agents on all devices own the unit of the roof.
-double Waterfall::agentsOfRoof() const
+// How many units of the roof all devices have: one for each agent, or for each SM of a GPU.
+double Waterfall::unitsOfRoof() const
 {
     const auto owns = [&](const chip::AgentKind& kind) {
         return std::any_of(kind.units.begin(), kind.units.end(), [&](std::int32_t unit) {
@@ -251,7 +251,8 @@ double Waterfall::agentsOfRoof() const
     };
     auto kind = std::find_if(m_chip.agents.begin(), m_chip.agents.end(), owns);
     kind = kind == m_chip.agents.end() ? m_chip.agents.begin() : kind;
-    return static_cast<double>(kind->count * kind->slots * m_info.deviceCount());
+    const std::int64_t each = kind->sharesUnits ? 1 : kind->count;
+    return static_cast<double>(each * kind->slots * m_info.deviceCount());
 }
 
 // The busiest link of any kind but that of the roofline.
@@ -302,7 +303,7 @@ void Waterfall::throughput(Chains& chains) const
         const double executed = m_stretches.executed / peak;
         chains.compute(LossKind::Padding, ofSeconds(executed), unit);
         chains.compute(LossKind::IdleCores,
-                       ofSeconds(executed * std::max(1.0, agentsOfRoof() / owners)));
+                       ofSeconds(executed * std::max(1.0, unitsOfRoof() / owners)));
         const bool isMatrix =
             m_info.units[static_cast<std::size_t>(*m_roof)].kind == UnitKind::Matrix;
         chains.compute(isMatrix ? LossKind::MatrixRate : LossKind::Units,

@@ -145,9 +145,10 @@ std::string computeReason(const Report& report, const trace::Info& info, const s
     return fmt::format("; the {}{} is busy |{}| of it ({})", unit,
                        isScalar(info, unit) ? " unit" : "", timeText(busy),
                        percentText(ratio(busy, report.time), 1))
-           + fmt::format(", step overhead takes {}, copies and waits {}",
-                         timeText(report.split.stepOverhead),
-                         timeText(rest - report.split.stepOverhead));
+           + (report.isGpu && report.split.stepOverhead == Picoseconds(0)
+                  ? std::string() // kernels of GPUs rarely have steps
+                  : fmt::format(", step overhead takes {}", timeText(report.split.stepOverhead)))
+           + fmt::format(", copies and waits {}", timeText(rest - report.split.stepOverhead));
 }
 
 std::string overheadReason(const Report& report)

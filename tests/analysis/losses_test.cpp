@@ -110,6 +110,22 @@ TEST(Losses, ofACoreWithoutWorkAreHalfOfTheChip)
     EXPECT_NEAR(microseconds(timeOf(report, LossKind::IdleCores)), kFlops / 459e6, 0.1);
 }
 
+// An H100 has 132 tensor cores, one for each SM, however many warpgroups share it.
+TEST(Losses, ofAGpuAreThoseOfSmsWithoutBlocks)
+{
+    const auto product = [](const std::string& extent) {
+        return reportOf(
+            *runOf("hopper_matmul", {{"m", extent}, {"n", extent}, {"k", "1024"}}, "h100_sxm"));
+    };
+    const Report few = product("1024"); // 32 blocks
+    expectSum(few);
+    EXPECT_NEAR(microseconds(timeOf(few, LossKind::IdleCores)),
+                2.0 * 1024 * 1024 * 1024 / 989.4e6 * (132.0 / 32 - 1), 0.1);
+    const Report persistent = product("4096");
+    expectSum(persistent);
+    EXPECT_EQ(timeOf(persistent, LossKind::IdleCores), Picoseconds(0));
+}
+
 TEST(Losses, sayMasksApartFromOtherWorkOfTheirUnit)
 {
     const auto masked = [](bool masks) {

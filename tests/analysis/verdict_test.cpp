@@ -114,6 +114,16 @@ TEST(Verdict, computeSaysWhereTheRestGoes)
         "of it (55.0 %), step overhead takes 300.0 µs, copies and waits 100.0 µs.");
 }
 
+TEST(Verdict, ofAGpuNamesNoStepsIfThereAreNone)
+{
+    Report report = plainReport({BoundKind::Compute, "MXU"});
+    report.isGpu = true;
+    report.split.stepOverhead = Picoseconds(0);
+    EXPECT_EQ(verdictOf(report),
+              "Compute-bound (MXU). 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; the MXU is busy "
+              "550.0 µs of it (55.0 %), copies and waits 400.0 µs.");
+}
+
 TEST(Verdict, computeMayBeTheScalarUnits)
 {
     trace::Info info = plainInfo();
