@@ -32,7 +32,9 @@ void addPictureOptions(CLI::App* command, PictureRequest& picture)
         ->add_option("--device", picture.device,
                      "which device the views show of a run of several, from 0")
         ->needs(screenshot);
-    command->add_option("--sm", picture.sm, "which SM of a GPU the views show large, from 0")
+    command
+        ->add_option("--sm", picture.sm,
+                     "which SM of a GPU, or of the device, the views show large, from 0")
         ->needs(screenshot);
     command
         ->add_option("--break", picture.breaks,

@@ -147,8 +147,9 @@ Status writePicture(const FinishedRun& run, const PictureRequest& request,
     }
     layout::ViewState state;
     state.device = request.device;
-    const std::size_t sms = run.view->index->agents().sms.size();
-    if (request.sm < 0 || static_cast<std::size_t>(request.sm) >= std::max<std::size_t>(1, sms)) {
+    const auto [firstSm, endSm] = run.view->index->agents().smsOf(request.device);
+    const std::int32_t sms = endSm - firstSm;
+    if (request.sm < 0 || request.sm >= std::max(1, sms)) {
         return userError("There is no SM " + std::to_string(request.sm)
                          + (sms == 0
                                 ? "; the run is not for a GPU."

@@ -168,7 +168,7 @@ void Session::activate(const Target& target)
         m_viewpoint.setSm(sm->sm);
     } else if (const auto* block = std::get_if<target::GridBlock>(&target);
                block != nullptr && target != m_viewpoint.state().selection) {
-        m_viewpoint.setSm(layout::smOfBlock(*m_viewpoint.run(), block->row)); // at least the first
+        m_viewpoint.setSm(layout::smOfBlock(*m_viewpoint.run(), block->row));
         m_viewpoint.select(target);
     } else if (layout::is<target::Finding>(target) || layout::is<target::Print>(target)) {
         m_viewpoint.selectAndGoTo(target);

@@ -23,11 +23,11 @@ constexpr double kJumpTo = 0.25;
 // The first line of a source view that follows the playhead.
 constexpr std::int64_t kAtPlayhead = 0;
 
-// The number of the last SM of a run; 0 if it is not for a GPU.
-std::int32_t lastSm(const layout::RunView& run)
+// The number among those of its device of the last SM; 0 if the run is not for a GPU.
+std::int32_t lastSm(const layout::RunView& run, std::int32_t device)
 {
-    const auto sms = static_cast<std::int32_t>(run.index->agents().sms.size());
-    return std::max(0, sms - 1);
+    const auto [first, end] = run.index->agents().smsOf(device);
+    return std::max(0, end - first - 1);
 }
 
 // The range of the time line if nothing ran.
@@ -81,7 +81,7 @@ void Viewpoint::show(std::shared_ptr<const layout::RunView> run)
     next.breaks = nullptr; // they stop this run elsewhere
     next.firstSourceLine = 0;
     next.device = next.device < trace().info().deviceCount() ? next.device : 0;
-    next.sm = next.sm <= lastSm(*m_run) ? next.sm : 0;
+    next.sm = next.sm <= lastSm(*m_run, next.device) ? next.sm : 0;
     if (!m_run->notRun.empty()) {
         next.now = {};
         next.visible = {Picoseconds(0), kShownOfNothing};
@@ -138,7 +138,7 @@ void Viewpoint::look(ViewState state)
         state.visible = layout::frameAround(trace(), state.now);
     }
     state.device = std::clamp(state.device, 0, trace().info().deviceCount() - 1);
-    state.sm = std::clamp(state.sm, 0, lastSm(*m_run));
+    state.sm = std::clamp(state.sm, 0, lastSm(*m_run, state.device));
     state.playing = m_state.playing;
     state.stale = m_state.stale;
     state.breaks = m_state.breaks;
@@ -423,8 +423,12 @@ void Viewpoint::setSm(std::int32_t sm)
     if (!m_run) {
         return;
     }
+    const trace::Agents& agents = m_run->index->agents();
     ViewState next = m_state;
-    next.sm = std::clamp(sm, 0, lastSm(*m_run));
+    if (sm >= 0 && static_cast<std::size_t>(sm) < agents.sms.size()) {
+        next.device = agents.sms[static_cast<std::size_t>(sm)].device;
+        next.sm = sm - agents.smsOf(next.device).first;
+    }
     change(next);
 }
 

@@ -83,7 +83,8 @@ public:
     void nextFinding(int direction);
     void setFirstSourceLine(std::int64_t line);
     void setDevice(std::int32_t device); // of a run of several; clamped
-    void setSm(std::int32_t sm);         // of a GPU; clamped
+    // Chooses a number of Agents::sms with its device; any other number changes nothing.
+    void setSm(std::int32_t sm);
 
     // What the run is compared with (layout::ViewState::kept), from run to run until it is let go.
     // Null: nothing any more.

@@ -3,6 +3,7 @@
 #include "core/trace/columns.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -26,17 +27,20 @@ std::pair<std::string, std::string> beforeNumber(const std::string& name)
 }
 
 // The owner of "TensorCore 0 MXU 1" is the agent "TensorCore 0". The owner of "device 2 MXU 1" or
-// "MXU 1", which all agents of a device share, is the device's first agent.
+// "MXU 1", which all agents of a device share, is the device's first agent; that of "device 1 SM 3
+// TC 0" is the SM's first.
 std::vector<std::int32_t> owners(const Info& info)
 {
     const std::string only; // the name of a program's only device
-    // Agent by its name, and by the name of its device.
+    // Agent by its name, and by the names of its device and its SM.
     std::unordered_map<std::string, std::int32_t> first;
     for (auto i = static_cast<std::int32_t>(info.agents.size()); i-- > 0;) {
         const std::string& name = info.agents[at(i)];
         first[name] = first[only] = i;
-        if (const std::size_t space = name.find(' '); space != std::string::npos) {
-            first[name.substr(0, name.find(' ', space + 1))] = i;
+        for (std::size_t end = name.find(' '); end != std::string::npos;) {
+            end = name.find(' ', end + 1); // behind a word and its number
+            first[name.substr(0, end)] = i;
+            end = end == std::string::npos ? end : name.find(' ', end + 1);
         }
     }
     std::vector<std::int32_t> owner(info.agents.size());
@@ -117,22 +121,24 @@ std::vector<bool> usesOf(const Trace& trace, const std::vector<std::size_t>& kin
     return uses;
 }
 
-// "SM 3" of "SM 3 place 1 Warpgroup 0". The agents of a run with only one SM do not name it.
+// "SM 3" of "device 1 SM 3 place 1 Warpgroup 0". The agents of a run with only one SM do not name
+// it.
 std::string smNameOf(const std::string& agent)
 {
     constexpr std::string_view kSm = "SM ";
-    if (!agent.starts_with(kSm)) {
+    const std::size_t begin = agent.find(kSm);
+    if (begin == std::string::npos) {
         return "SM 0";
     }
-    return agent.substr(0, agent.find(' ', kSm.size()));
+    return agent.substr(begin, agent.find(' ', begin + kSm.size()) - begin);
 }
 
 void findSms(Agents& all, const Info& info)
 {
-    if (info.blockGrids.empty() || info.deviceCount() > 1) {
+    if (info.blockGrids.empty()) {
         return;
     }
-    std::unordered_map<std::string, std::int32_t> known;
+    std::map<std::pair<std::int32_t, std::string>, std::int32_t> known;
     all.smOf.assign(info.agents.size(), kNone);
     std::vector<std::int32_t> warpgroups;
     for (const AgentKind& kind : all.kinds) {
@@ -141,9 +147,11 @@ void findSms(Agents& all, const Info& info)
     std::sort(warpgroups.begin(), warpgroups.end());
     for (const std::int32_t agent : warpgroups) {
         const std::string name = smNameOf(info.agents[at(agent)]);
-        const auto [sm, isNew] = known.try_emplace(name, static_cast<std::int32_t>(all.sms.size()));
+        const std::int32_t device = info.deviceOf(agent);
+        const auto [sm, isNew] =
+            known.try_emplace({device, name}, static_cast<std::int32_t>(all.sms.size()));
         if (isNew) {
-            all.sms.push_back({name, {}});
+            all.sms.push_back({name, device, {}});
         }
         all.sms[at(sm->second)].agents.push_back(agent);
         all.smOf[at(agent)] = sm->second;
@@ -162,6 +170,15 @@ std::size_t Agents::size() const
         sum += kind.agents.size();
     }
     return sum;
+}
+
+std::pair<std::int32_t, std::int32_t> Agents::smsOf(std::int32_t device) const
+{
+    const auto [first, last] =
+        std::equal_range(sms.begin(), sms.end(), Sm{{}, device, {}},
+                         [](const Sm& a, const Sm& b) { return a.device < b.device; });
+    return {static_cast<std::int32_t>(first - sms.begin()),
+            static_cast<std::int32_t>(last - sms.begin())};
 }
 
 std::string kindOfAgent(const std::string& name)

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pallascope::trace {
@@ -20,7 +21,8 @@ struct AgentKind
 // A streaming multiprocessor of a GPU, with the agents of all blocks that it runs.
 struct Sm
 {
-    std::string name;                 // "SM 3"
+    std::string name; // "SM 3"
+    std::int32_t device = 0;
     std::vector<std::int32_t> agents; // its warpgroups, in ascending order
 };
 
@@ -34,12 +36,14 @@ struct Agents
     std::vector<std::int32_t> ownerOf;
     // For each unit, the agents of the kinds that use it.
     std::vector<std::vector<std::int32_t>> ofUnit;
-    // Of a run for a GPU, the SMs that take part, and for each agent the number of its SM (kNone:
-    // it has none). Otherwise both are empty.
+    // Of a run for GPUs, the SMs that take part, device by device, and for each agent the number of
+    // its SM (kNone: it has none). Otherwise both are empty.
     std::vector<Sm> sms;
     std::vector<std::int32_t> smOf;
 
     [[nodiscard]] std::size_t size() const;
+    // The numbers of a device's SMs: from the first to before the last.
+    [[nodiscard]] std::pair<std::int32_t, std::int32_t> smsOf(std::int32_t device) const;
 };
 
 // Reads every row once. Use Index::agents, which keeps the result.

@@ -102,8 +102,14 @@ bool DeviceTimes::isForOthers(std::size_t wait) const
         && info.operations[at(waits.operation[wait])].name == "fusion") {
         return false;
     }
+    const bool isOwnBarrier = !waits.semaphore.empty() && waits.semaphore[wait] != kNone
+                              && info.semaphores[at(waits.semaphore[wait])].kind == "barrier";
+    if (isOwnBarrier) { // of a GPU's block
+        return false;
+    }
+    // The links between devices join their HBM.
     return waits.copy[wait] == kNone
-           || info.joinsDevices(at(m_trace->copies().link[at(waits.copy[wait])]));
+           || info.hbmPasses(at(m_trace->copies().link[at(waits.copy[wait])])) == 2;
 }
 
 void DeviceTimes::addWaits(std::size_t agents)

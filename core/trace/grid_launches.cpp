@@ -16,6 +16,7 @@ std::int64_t countBy(const std::vector<std::int64_t>& times, Picoseconds t)
     return static_cast<std::int64_t>(trace::begunBy(times, t.value()));
 }
 
+// The key is the number among the SMs of a device.
 using BySm = std::map<std::int32_t, std::vector<GridLaunch::Place>>;
 
 // Where nobody knows which SM has which place, each place is an SM of its own.
@@ -28,8 +29,10 @@ BySm eachAlone(std::vector<GridLaunch::Place> places)
     return alone;
 }
 
-// The places of all SMs of the chip, whether they run blocks or not.
-void addPlaces(const BlockGrid& grid, BySm bySm, GridLaunch& launch)
+// The places of all SMs of the chip, whether they run blocks or not. Those from `firstSm` to before
+// `endSm` take part in the run.
+void addPlaces(const BlockGrid& grid, BySm bySm, std::int32_t firstSm, std::int32_t endSm,
+               GridLaunch& launch)
 {
     constexpr std::int64_t kMostPlaces = 1 << 20; // of any file
     const bool isKnown = !bySm.contains(kNone);
@@ -45,7 +48,8 @@ void addPlaces(const BlockGrid& grid, BySm bySm, GridLaunch& launch)
     sms = std::min(sms, kMostPlaces / launch.perSm);
     for (std::int32_t sm = 0; sm < sms; ++sm) {
         std::vector<GridLaunch::Place>& places = bySm[sm];
-        places.resize(at(launch.perSm), {isKnown ? sm : kNone, {}});
+        const bool takesPart = isKnown && sm < endSm - firstSm;
+        places.resize(at(launch.perSm), {takesPart ? firstSm + sm : kNone, {}});
         std::move(places.begin(), places.end(), std::back_inserter(launch.places));
     }
 }
@@ -152,13 +156,15 @@ void GridLaunches::finish(const Agents& agents, GridLaunch& launch,
     std::sort(launch.m_ends.begin(), launch.m_ends.end());
     std::sort(launch.m_claimEnds.begin(), launch.m_claimEnds.end());
     BySm bySm;
+    const auto [firstSm, endSm] = agents.smsOf(launch.device);
     for (auto& [agent, own] : byAgent) {
         launch.waves = std::max(launch.waves, static_cast<std::int64_t>(own.size()));
         const std::int32_t sm =
             trace::at(agent) < agents.smOf.size() ? agents.smOf[trace::at(agent)] : kNone;
-        bySm[sm].push_back({sm, std::move(own)});
+        bySm[sm == kNone ? kNone : sm - firstSm].push_back({sm, std::move(own)});
     }
-    addPlaces(trace.info().blockGrids[trace::at(launch.grid)], std::move(bySm), launch);
+    addPlaces(trace.info().blockGrids[trace::at(launch.grid)], std::move(bySm), firstSm, endSm,
+              launch);
     for (std::size_t place = 0; place < launch.places.size(); ++place) {
         if (place % trace::at(launch.perSm) == 0) {
             launch.m_smEnds.push_back(launch.begin.value());

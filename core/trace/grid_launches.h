@@ -20,7 +20,7 @@ struct GridLaunch
 
     struct Place
     {
-        std::int32_t sm = kNone;        // a number of Agents::sms; kNone: not known
+        std::int32_t sm = kNone;        // a number of Agents::sms; kNone: of none that takes part
         std::vector<std::int64_t> rows; // of Trace::gridBlocks: its blocks, wave after wave
     };
 
@@ -37,6 +37,9 @@ struct GridLaunch
     [[nodiscard]] std::int64_t endedBy(Picoseconds t) const;
     [[nodiscard]] std::int64_t claimedBy(Picoseconds t) const;
     [[nodiscard]] std::int64_t claimedEndedBy(Picoseconds t) const;
+
+    [[nodiscard]] bool hasClaims() const { return !m_claims.empty(); }
+
     // Whether the SM of a place has no block left, or never gets one, while others run some.
     [[nodiscard]] bool isIdle(std::size_t place, Picoseconds t) const;
     // How many SMs that are.

@@ -273,9 +273,13 @@ std::string awaitedName(const Trace& trace, WaitRow wait)
     if (const OptionalRow<CopyRow> copy = CopyRow::of(waits.copy[row])) {
         return copyName(trace, *copy);
     }
-    const bool named = !waits.semaphore.empty() && waits.semaphore[row] != kNone;
-    return named ? trace.info().semaphores[static_cast<std::size_t>(waits.semaphore[row])].name
-                 : "";
+    if (!waits.semaphore.empty() && waits.semaphore[row] != kNone) {
+        return trace.info().semaphores[static_cast<std::size_t>(waits.semaphore[row])].name;
+    }
+    const OptionalRow<OperationRow> operation = operationOfWait(trace, wait);
+    const bool forProducts =
+        operation && trace.info().operations[operation->index()].name == "wgmma_wait";
+    return forProducts ? "products" : "";
 }
 
 std::string awaitedLabel(const Trace& trace, WaitRow wait)

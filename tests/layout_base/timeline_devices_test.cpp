@@ -315,7 +315,7 @@ TEST(TimelineOfDevices, haveLanesThatTargetsName)
 {
     const layout::RunView run = viewOfDevices(busyDevices(1));
     for (std::int32_t device = 0; device < 8; ++device) {
-        for (const Lane& lane : deviceLanes(run, device)) {
+        for (const Lane& lane : deviceLanes(run, device, trace::kNone)) {
             const auto found = laneOf(run, idOf(lane));
             ASSERT_TRUE(found);
             EXPECT_EQ(found->name, lane.name);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <set>
 
 using namespace pallascope;
 using namespace pallascope::layout::timeline;
@@ -40,13 +41,14 @@ trace::SegmentTemplate busyFor(std::int32_t unit, std::int64_t cycles)
 // both units, and waits between them.
 std::shared_ptr<const trace::Trace> traceOf(int sms, std::uint64_t seed, bool isGpu = true,
                                             const std::string& between = " ",
-                                            const std::string& behind = "")
+                                            const std::string& behind = "", int devices = 1)
 {
     std::mt19937_64 random(seed);
     trace::TraceBuilder builder;
     trace::Info& info = builder.info;
     info.memories = {{"HBM", Bytes(1 << 20), std::nullopt}, {"SMEM", Bytes(1 << 16), std::nullopt}};
-    info.links = {{"HBM", 0, 1, BytesPerSecond(1e9), BytesPerSecond(1e9), "HBM"}};
+    info.links.assign(static_cast<std::size_t>(devices),
+                      {"HBM", 0, 1, BytesPerSecond(1e9), BytesPerSecond(1e9), "HBM"});
     info.units = {{"TC", UnitKind::Matrix}, {"FP32", UnitKind::Vector}};
     info.templates = {busyFor(kTc, 40), busyFor(kFp32, 25)};
     info.operands = {test::manualOperand("x")};
@@ -61,11 +63,13 @@ std::shared_ptr<const trace::Trace> traceOf(int sms, std::uint64_t seed, bool is
     };
 
     std::vector<Row> segments, waits;
-    for (int sm = 0; sm < sms; ++sm) {
+    for (int sm = 0; sm < sms * devices; ++sm) {
         for (int warpgroup = 0; warpgroup < 2; ++warpgroup) {
             const auto agent = static_cast<std::int32_t>(info.agents.size());
-            info.agents.push_back("SM " + std::to_string(sm) + between + "Warpgroup "
-                                  + std::to_string(warpgroup) + behind);
+            info.agents.push_back(
+                (devices > 1 ? "device " + std::to_string(sm / sms) + " " : std::string()) + "SM "
+                + std::to_string(sm % sms) + between + "Warpgroup " + std::to_string(warpgroup)
+                + behind);
             std::int64_t now = static_cast<std::int64_t>(random() % 50) * kNs;
             for (int i = 0; i < 20; ++i) {
                 const auto of = static_cast<std::int32_t>(warpgroup == 1 ? kFp32 : random() % 2);
@@ -145,6 +149,58 @@ TEST(TimelineSms, theChosenOneHasLanesAndAllShareAStrip)
               (std::vector<std::string>{"SM 0", "TC", "WG 0", "WG 1"}));
 }
 
+TEST(TimelineSms, theChosenDeviceShowsItsSmAndTheOthersTheirStrips)
+{
+    const layout::RunView run = viewOf(traceOf(3, 8, true, " ", "", 2));
+    const std::vector<Lane> first = lanesOf(run, Level::Operations, 400, 0, 2);
+    EXPECT_EQ(namesOf(first), (std::vector<std::string>{"device 0", "3 SMs", "SM 2", "TC", "WG 0",
+                                                        "WG 1", "device 1"}));
+    const std::vector<Lane> second = lanesOf(run, Level::Operations, 400, 1, 2);
+    EXPECT_EQ(namesOf(second), (std::vector<std::string>{"device 0", "device 1", "3 SMs", "SM 2",
+                                                         "TC", "WG 0", "WG 1"}));
+    EXPECT_EQ(second.back().agents, std::vector<std::int32_t>{11});
+    for (const Lane& lane : second) {
+        const std::optional<Lane> found = laneOf(run, idOf(lane));
+        ASSERT_TRUE(found) << lane.name;
+        EXPECT_EQ(found->name, lane.name);
+        EXPECT_EQ(found->agents, lane.agents);
+    }
+    // The share of a device is the mean of those of its SMs.
+    const std::int64_t end = run.trace->end().value();
+    const std::int64_t sum = busyOf(*run.trace, {0, 1, 2, 3, 4, 5}, second[0].unit, 0, end);
+    EXPECT_EQ(busy(run, second[0], run.trace->end()).value(), sum / 3);
+}
+
+TEST(TimelineSms, lanesStayWithinTheHeightOnSeveralDevices)
+{
+    const layout::RunView run = viewOf(traceOf(4, 9, true, " ", "", 8));
+    for (double height = 130; height <= 500; height += 10) {
+        const std::vector<Lane> lanes = lanesOf(run, Level::Operations, height, 5, 3);
+        EXPECT_LE(lanes.back().y + lanes.back().h, height) << height;
+        EXPECT_TRUE(std::any_of(lanes.begin(), lanes.end(), [](const Lane& lane) {
+            return lane.isOpen && lane.device == 5;
+        })) << height;
+    }
+}
+
+TEST(TimelineSms, aClickOnAnotherDevicesStripChoosesItsSm)
+{
+    const layout::RunView run = viewOf(traceOf(4, 7, true, " ", "", 2));
+    layout::ViewState state;
+    state.visible = {Picoseconds(0), run.trace->end()};
+    state.device = 1;
+    state.sm = 1;
+    EXPECT_EQ(layout::chosenSm(run, state), 5);
+    const layout::Scene scene = layout::layoutTimeline(run, state, {1000, 400});
+    std::set<std::int32_t> reached;
+    for (const layout::Hit& hit : scene.hits) {
+        if (const auto* sm = std::get_if<layout::target::Sm>(&hit.target)) {
+            reached.insert(sm->sm);
+        }
+    }
+    EXPECT_EQ(reached, (std::set<std::int32_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
 TEST(TimelineSms, lanesNameThePlaceAndTheWarp)
 {
     EXPECT_EQ(namesOf(lanesOf(viewOf(traceOf(1, 1, true, " place 3 ")), Level::Operations, 400)),
@@ -211,7 +267,7 @@ TEST(TimelineSms, theStripHasTheShareOfEachPixel)
     const std::int64_t end = run.trace->end().value();
     for (const auto& [from, to] : {std::pair(std::int64_t{0}, end), std::pair(end / 3, end / 2)}) {
         const layout::TimeAxis axis{112, 300, {Picoseconds(from), Picoseconds(to)}};
-        const auto shares = smShares(run, trace::UnitRow{kTc}, axis);
+        const auto shares = smShares(run, 0, trace::UnitRow{kTc}, axis);
         ASSERT_EQ(shares.size(), 5U);
         for (std::int32_t sm = 0; sm < 5; ++sm) {
             double px = 0;

@@ -67,29 +67,35 @@ ir::Program tiledProduct()
         }));
 }
 
+std::shared_ptr<const RunView> runOfTiled(std::int32_t devices)
+{
+    auto file = nlohmann::ordered_json::parse(machine_test::b200().json);
+    file["agents"][0]["slots"]["value"] = kSms;
+    const chip::Chip chip = chip::parse(file.dump(), "few_sms.json").value();
+    ir::Program program = tiledProduct();
+    if (devices > 1) { // which all do the same
+        program.mesh = {{"x", devices}};
+    }
+    std::vector<Array> inputs;
+    for (const ir::Argument& argument : program.arguments) {
+        if (argument.kind == ir::ArgumentKind::Input) {
+            const ir::Type& type = program.type(argument.ref);
+            inputs.push_back({type.dtype, type.shape, nullptr});
+        }
+    }
+    machine::Options options;
+    options.settings.registers = 255; // so an SM runs two blocks at a time
+    options.values = machine::ValueMode::Needed;
+    Result<machine::RunResult> run = machine::run(program, inputs, chip, options);
+    if (!run) {
+        throw std::runtime_error(run.error().message);
+    }
+    return *app::viewOf(run->trace);
+}
+
 const RunView& tiledRun()
 {
-    static const std::shared_ptr<const RunView> view = [] {
-        auto file = nlohmann::ordered_json::parse(machine_test::b200().json);
-        file["agents"][0]["slots"]["value"] = kSms;
-        const chip::Chip chip = chip::parse(file.dump(), "few_sms.json").value();
-        const ir::Program program = tiledProduct();
-        std::vector<Array> inputs;
-        for (const ir::Argument& argument : program.arguments) {
-            if (argument.kind == ir::ArgumentKind::Input) {
-                const ir::Type& type = program.type(argument.ref);
-                inputs.push_back({type.dtype, type.shape, nullptr});
-            }
-        }
-        machine::Options options;
-        options.settings.registers = 255; // so an SM runs two blocks at a time
-        options.values = machine::ValueMode::Needed;
-        Result<machine::RunResult> run = machine::run(program, inputs, chip, options);
-        if (!run) {
-            throw std::runtime_error(run.error().message);
-        }
-        return *app::viewOf(run->trace);
-    }();
+    static const std::shared_ptr<const RunView> view = runOfTiled(1);
     return *view;
 }
 
@@ -163,6 +169,62 @@ TEST(GpuViews, eachBlockHasACellThatSaysWhereItRuns)
         EXPECT_EQ(factOf(scene, FactKind::GridBlocksRunning), static_cast<double>(runs));
         EXPECT_EQ(factOf(scene, FactKind::GridBlocksDone), static_cast<double>(done));
     }
+}
+
+TEST(GpuViews, theChosenDeviceHasItsOwnBlocksAndItsOwnMemory)
+{
+    const std::shared_ptr<const RunView> run = runOfTiled(2);
+    for (const std::int32_t device : {0, 1}) {
+        ViewState state = test::at(*run, 0.5);
+        state.device = device;
+        state.sm = 2;
+        const std::int32_t chosen = chosenSm(*run, state);
+        EXPECT_EQ(chosen, device * kSms + 2);
+        std::size_t cells = 0;
+        for (const Hit& hit : findView("grid")->layout(*run, state, {495, 664}).hits) {
+            if (const auto* block = std::get_if<target::GridBlock>(&hit.target)) {
+                const std::int32_t sm = smOfBlock(*run, block->row);
+                EXPECT_EQ(run->index->agents().sms[static_cast<std::size_t>(sm)].device, device);
+                ++cells;
+            }
+        }
+        EXPECT_EQ(cells, static_cast<std::size_t>(kRows * kColumns));
+        const std::string name = "device " + std::to_string(device) + " SM 2";
+        EXPECT_EQ(tooltip(*run, state, target::Sm{chosen}).front(), name);
+        const std::string memory = findView("memory")->layout(*run, state, {449, 664}).caption;
+        EXPECT_NE(memory.find("|" + name + "|"), std::string::npos) << memory;
+        const Scene devices = findView("devices")->layout(*run, state, {500, 600});
+        EXPECT_TRUE(test::hasText(devices, "blocks run") || test::hasText(devices, "block runs"));
+    }
+}
+
+// The name of the run leaves the points of other levels free.
+TEST(GpuViews, noNameLiesOnThePointOfALevel)
+{
+    const RunView& run = tiledRun();
+    int points = 0;
+    for (const Size size : {Size{365, 216}, Size{669, 318}, Size{960, 560}}) {
+        for (int percent = 5; percent <= 100; percent += 5) {
+            const Scene scene =
+                findView("roofline")->layout(run, test::at(run, percent / 100.0), size);
+            for (const Item& item : scene.items) {
+                const auto* disc = std::get_if<DiscItem>(&item);
+                if (disc == nullptr || disc->radius != 3.5) {
+                    continue;
+                }
+                ++points;
+                for (const TextItem& text : test::textsOf(scene)) {
+                    const Rect ink = test::inkOf(text);
+                    EXPECT_FALSE(text.angle == 0 && ink.x < disc->center.x + 3.5
+                                 && disc->center.x - 3.5 < ink.right()
+                                 && ink.y < disc->center.y + 3.5
+                                 && disc->center.y - 3.5 < ink.bottom())
+                        << text.text << " " << size.width << " at " << percent;
+                }
+            }
+        }
+    }
+    EXPECT_GT(points, 0);
 }
 
 // Cells of one wave lie side by side, and a later wave lies below.

@@ -100,6 +100,38 @@ TEST(Agents, unitsOfAnSmBelongToAnAgentOfTheSm)
     EXPECT_EQ(agentsOf(*finished(builder)).ownerOf, (Numbers{0, 1, 2, 0, 2}));
 }
 
+// SMs of the same number on several devices are several SMs, each with its own tensor core.
+TEST(Agents, smsAreThoseOfEachDevice)
+{
+    TraceBuilder builder = test::mainJobBuilder();
+    Info& info = builder.info;
+    info.blockGrids.resize(1);
+    info.agents.clear();
+    for (Link& link : info.links) {
+        link.kind = "HBM";
+    }
+    const std::vector<Link> links = info.links;
+    for (const std::string device : {"device 0 ", "device 1 "}) {
+        for (const std::string agent : {"SM 0 Warpgroup 0", "SM 0 Warpgroup 1", "SM 1 Warpgroup 0",
+                                        "SM 1 Warpgroup 1", "SM 0 MXU 0", "SM 1 MXU 0"}) {
+            info.agents.push_back(device + agent);
+        }
+    }
+    info.links.insert(info.links.end(), links.begin(), links.end());
+    info.semaphores = {{"done", "barrier", 11}}; // so that all take part
+    builder.waits.semaphore.assign(builder.waits.size(), kNone);
+    const Agents agents = agentsOf(*finished(builder));
+    EXPECT_EQ(agents.ownerOf, (Numbers{0, 1, 2, 3, 0, 2, 6, 7, 8, 9, 6, 8}));
+    EXPECT_EQ(agents.smOf, (Numbers{0, 0, 1, 1, 0, 1, 2, 2, 3, 3, 2, 3}));
+    ASSERT_EQ(agents.sms.size(), 4U);
+    EXPECT_EQ(agents.sms[3].name, "SM 1");
+    EXPECT_EQ(agents.sms[3].device, 1);
+    EXPECT_EQ(agents.sms[3].agents, (Numbers{8, 9}));
+    EXPECT_EQ(agents.smsOf(0), std::pair(0, 2));
+    EXPECT_EQ(agents.smsOf(1), std::pair(2, 4));
+    EXPECT_EQ(agents.smsOf(2), std::pair(4, 4));
+}
+
 TEST(Agents, areNamedInRanges)
 {
     const std::shared_ptr<const Trace> trace = test::manyAgents(1, 32);

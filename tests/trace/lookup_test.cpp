@@ -430,6 +430,25 @@ TEST(LookUps, anEmptyTraceHasNothingAtAnyTime)
     EXPECT_EQ(Index(*trace).flops(Picoseconds(3)), 0);
 }
 
+// A warpgroup waits for its products without a barrier that has a name.
+TEST(LookUps, nameTheProductsOfAWait)
+{
+    TraceBuilder builder = test::mainJobBuilder();
+    std::vector<Operation> operations(builder.info.operations.begin(),
+                                      builder.info.operations.end());
+    operations.push_back(operations.front());
+    operations.back().name = "wgmma_wait";
+    builder.info.operations = std::move(operations);
+    builder.waits.operation.assign(builder.waits.size(), kNone);
+    builder.waits.operation[1] = static_cast<std::int32_t>(builder.info.operations.size()) - 1;
+    builder.waits.copy[0] = builder.waits.copy[1] = kNone;
+    const Result<std::shared_ptr<const Trace>> trace = std::move(builder).finish();
+    ASSERT_TRUE(trace) << trace.error().message;
+    EXPECT_EQ(awaitedName(**trace, WaitRow{0}), "");
+    EXPECT_EQ(awaitedName(**trace, WaitRow{1}), "products");
+    EXPECT_EQ(awaitedLabel(**trace, WaitRow{1}), "products");
+}
+
 TEST(LookUps, namesAndIndicesAreRowMajor)
 {
     const std::shared_ptr<const Trace> trace = mainJob(512);

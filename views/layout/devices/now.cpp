@@ -2,6 +2,8 @@
 
 #include "core/base/format.h"
 #include "core/trace/device_times.h"
+#include "core/trace/grid_launches.h"
+#include "views/layout/timeline/sm_lanes.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -59,6 +61,19 @@ void describe(const RunView& run, std::int32_t agent, Picoseconds now, DeviceNow
     }
 }
 
+// Of a GPU, whose agents are too many to name what one of them does.
+void describeBlocks(const RunView& run, std::int32_t number, Picoseconds now, DeviceNow& device)
+{
+    const trace::GridLaunch* const launch = run.index->launches().at(now, number);
+    if (launch == nullptr || now < launch->begin || now >= device.ends) {
+        return;
+    }
+    const std::int64_t claimed = launch->claimedBy(now) - launch->claimedEndedBy(now);
+    const std::int64_t runs = launch->begunBy(now) - launch->endedBy(now) - claimed;
+    device.words = runs > 0 ? counted(runs, "block runs", "blocks run") : "idle";
+    device.waits = false;
+}
+
 } // namespace
 
 DeviceNow deviceNow(const RunView& run, std::int32_t device, Picoseconds now)
@@ -75,6 +90,11 @@ DeviceNow deviceNow(const RunView& run, std::int32_t device, Picoseconds now)
     if (agent < info.agents.size()) { // a file may be wrong about it
         describe(run, static_cast<std::int32_t>(agent), now, found);
     }
+    if (const auto sms = timeline::smStrip(run, device);
+        sms && now > Picoseconds(0) && timeline::hasDeviceLanes(*run.trace)) {
+        found.busy = ratio(timeline::busy(run, *sms, now), now);
+    }
+    describeBlocks(run, device, now, found);
     return found;
 }
 

@@ -200,7 +200,7 @@ std::string ownerText(const RunView& run, Picoseconds now, std::int32_t agent)
         if (sm == trace::kNone) {
             return {};
         }
-        const std::string name = "|" + agents.sms[static_cast<std::size_t>(sm)].name + "|";
+        const std::string name = "|" + smName(run, sm) + "|";
         const auto block = run.index->launches().blockOf(agent, now);
         if (!block || blockDoes(*run.trace, *block, now) != BlockDoes::Runs) {
             return name;

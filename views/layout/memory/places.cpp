@@ -155,12 +155,11 @@ std::int32_t holderOf(const RunView& run, std::int32_t agent)
 std::int32_t onSm(const RunView& run, std::int32_t agent, std::int32_t sm)
 {
     const trace::Agents& agents = run.index->agents();
-    if (agents.sms.empty() || agents.smOf[index(agent)] == trace::kNone) {
+    if (sm == trace::kNone || agents.smOf[index(agent)] == trace::kNone) {
         return agent;
     }
     const std::vector<std::int32_t>& own = agents.sms[index(agents.smOf[index(agent)])].agents;
-    const std::vector<std::int32_t>& its =
-        agents.sms[std::min(index(std::max(0, sm)), agents.sms.size() - 1)].agents;
+    const std::vector<std::int32_t>& its = agents.sms[index(sm)].agents;
     const auto place =
         static_cast<std::size_t>(std::lower_bound(own.begin(), own.end(), agent) - own.begin());
     return its[std::min(place, its.size() - 1)];
@@ -202,8 +201,8 @@ std::int32_t shownAgent(const RunView& run, const ViewState& state)
     const std::vector<trace::ScratchSlot>& slots = run.index->scratch().all();
     const bool showsLeading = slots.empty() || hasSlots(run, leading);
     const std::int32_t first = showsLeading ? leading : slots.front().agent;
-    return holderOfCluster(run, onSm(run, info.counterpart(first, state.device), state.sm),
-                           state.now);
+    return holderOfCluster(
+        run, onSm(run, info.counterpart(first, state.device), chosenSm(run, state)), state.now);
 }
 
 std::vector<Place> placesOf(const RunView& run, const std::vector<std::int32_t>& buffers,

@@ -32,6 +32,14 @@ std::int32_t smOfBlock(const RunView& run, std::int64_t row)
     return agent < smOf.size() ? smOf[agent] : trace::kNone;
 }
 
+std::string smName(const RunView& run, std::int32_t sm)
+{
+    const trace::Sm& of = run.index->agents().sms[trace::at(sm)];
+    return run.trace->info().deviceCount() > 1
+               ? "device " + std::to_string(of.device) + " " + of.name
+               : of.name;
+}
+
 std::string blockName(const trace::Trace& trace, std::int64_t row, std::int64_t others)
 {
     const GridBlocks& blocks = trace.gridBlocks();

@@ -18,8 +18,10 @@ enum class BlockDoes : std::uint8_t
 
 // `row` is one of Trace::gridBlocks.
 [[nodiscard]] BlockDoes blockDoes(const trace::Trace& trace, std::int64_t row, Picoseconds now);
-// The number in Agents::sms of the SM that runs it; kNone: not known, as on several devices.
+// The number in Agents::sms of the SM that runs it; kNone: not known.
 [[nodiscard]] std::int32_t smOfBlock(const RunView& run, std::int64_t row);
+// "SM 3"; on several devices "device 1 SM 3". `sm` is a number of Agents::sms.
+[[nodiscard]] std::string smName(const RunView& run, std::int32_t sm);
 // "block (3,5)"; "block 12" where the trace has no extents of the grid; with the number in its
 // cluster, "block (3,5), 1 of its cluster"; with `others` behind it, "block (3,5), 0–1 of its
 // cluster".

@@ -55,6 +55,12 @@ TimeRange frameOf(const trace::Trace& trace, const Passed& parts, std::size_t at
 
 } // namespace
 
+std::int32_t chosenSm(const RunView& run, const ViewState& state)
+{
+    const auto [first, end] = run.index->agents().smsOf(state.device);
+    return first == end ? trace::kNone : first + std::clamp(state.sm, 0, end - first - 1);
+}
+
 TimeRange firstFrame(const trace::Trace& trace)
 {
     return frameAround(trace, Picoseconds(0));

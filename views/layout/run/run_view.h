@@ -93,7 +93,7 @@ struct ViewState
     Picoseconds now;
     TimeRange visible;       // the range of the time line
     std::int32_t device = 0; // that is chosen among those of the run
-    std::int32_t sm = 0;     // that is chosen among those of a GPU
+    std::int32_t sm = 0;     // that is chosen among those of this device; see chosenSm
     Target selection, hover;
     bool playing = false;
     bool stale = false; // whether a newer run is on its way
@@ -115,6 +115,8 @@ struct Size
     double width = 0, height = 0;
 };
 
+// The chosen SM of the chosen device, a number of Agents::sms; kNone: the run has none.
+[[nodiscard]] std::int32_t chosenSm(const RunView& run, const ViewState& state);
 // "matmul 4096³ bf16 → f32 · 512-blocks · TPU v5e"
 [[nodiscard]] std::string runTitle(const RunView& run);
 // "512-blocks", "512×256×128-blocks"; empty if there is no grid.

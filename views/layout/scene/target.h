@@ -71,8 +71,9 @@ struct DeviceWaits
     bool operator==(const DeviceWaits&) const = default;
 };
 
-struct Sms // how busy each SM is
+struct Sms // how busy each SM of a device is
 {
+    std::int32_t device = 0;
     bool operator==(const Sms&) const = default;
 };
 

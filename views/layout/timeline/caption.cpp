@@ -135,6 +135,7 @@ std::string workText(const RunView& run, const Part& part, Picoseconds now)
                             && trace.copies().start[static_cast<std::size_t>(copy)] <= now.value();
         const bool forOthers = waitsForOthers(trace, *wait);
         const bool isWarpgroup = !run.index->agents().sms.empty(); // which waits, no unit of an SM
+        const std::string awaited = trace::awaitedLabel(trace, *wait);
         const bool isCore =
             forOthers || !unit || unitState(trace, trace::UnitRow{*unit}, now).share.has_value();
         return (isWarpgroup ? trace.info().agents[static_cast<std::size_t>(part.agent)]
@@ -142,9 +143,9 @@ std::string workText(const RunView& run, const Part& part, Picoseconds now)
                             : trace.info().units[static_cast<std::size_t>(*unit)].name)
                + strong(" waits " + left) + " more"
                + (forOthers ? " for the others"
-                  : copy == trace::kNone || moving
+                  : moving || (copy == trace::kNone && !isWarpgroup) || awaited.empty()
                       ? ""
-                      : " for " + trace::copyLabel(trace, trace::CopyRow{copy}));
+                      : " for " + awaited);
     }
     if (const trace::OptionalRow<trace::SegmentRow> segment =
             trace::segmentAt(trace, trace::AgentRow{part.agent}, now)) {

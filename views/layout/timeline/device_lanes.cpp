@@ -2,7 +2,7 @@
 #include "core/trace/device_times.h"
 #include "core/trace/mesh.h"
 #include "views/layout/run/view_parts.h"
-#include "views/layout/timeline/timeline.h"
+#include "views/layout/timeline/sm_lanes.h"
 
 #include <algorithm>
 #include <iterator>
@@ -22,9 +22,15 @@ public:
         , m_agents(m_info.agentsPerDevice())
     {}
 
-    // The strip says when the unit of the devices works or, where nothing computes, what is copied.
+    // The strip says when the unit of the devices works or, where nothing computes, what is copied;
+    // of a GPU, how busy its SMs are.
     [[nodiscard]] Lane strip(std::int32_t device) const
     {
+        if (std::optional<Lane> sms = smStrip(m_run, device)) {
+            sms->kind = LaneKind::Device;
+            sms->name = "device " + std::to_string(device);
+            return *std::move(sms);
+        }
         const trace::OptionalRow<trace::UnitRow> unit = m_run.index->devices().unit();
         Lane lane = {LaneKind::Device,
                      trace::stored(unit),
@@ -148,7 +154,7 @@ std::int32_t deviceOf(const LaneId& id)
 
 } // namespace
 
-std::vector<Lane> deviceLanes(const RunView& run, std::int32_t chosen)
+std::vector<Lane> deviceLanes(const RunView& run, std::int32_t chosen, std::int32_t sm)
 {
     const DeviceLaneMaker maker(run);
     std::vector<Lane> lanes;
@@ -158,6 +164,11 @@ std::vector<Lane> deviceLanes(const RunView& run, std::int32_t chosen)
             lanes.back().isOpen = true;
             lanes.back().used = false;
             maker.addLinks(lanes, device);
+            if (sm != trace::kNone) {
+                std::vector<Lane> ofSm = smLanes(run, sm);
+                std::move(ofSm.begin(), ofSm.end(), std::back_inserter(lanes));
+                continue;
+            }
             maker.addUnits(lanes, device);
             maker.addWaits(lanes, device);
         }
@@ -171,7 +182,7 @@ std::optional<Lane> deviceLaneOf(const RunView& run, const LaneId& id)
     if (device < 0 || device >= run.trace->info().deviceCount() || !hasDeviceLanes(*run.trace)) {
         return std::nullopt;
     }
-    std::vector<Lane> lanes = deviceLanes(run, device);
+    std::vector<Lane> lanes = deviceLanes(run, device, trace::kNone);
     const auto found = std::find_if(lanes.begin(), lanes.end(),
                                     [&](const Lane& lane) { return idOf(lane) == id; });
     return found == lanes.end() ? std::nullopt : std::optional(std::move(*found));

@@ -87,8 +87,8 @@ void setHeights(std::vector<Lane>& lanes, const RunView& run, std::optional<std:
 }
 
 // Where room is scarce, first the strips of devices get lower, then the chosen device's links from
-// other devices go, which are links to others too; then devices go from the end, but for those that
-// one looks for.
+// other devices go, which are links to others too, and its warpgroups but the first; then devices
+// go from the end, but for those that one looks for.
 void fitDevices(std::vector<Lane>& lanes, const RunView& run, double room)
 {
     if (lanes.empty() || lanes.front().device < 0) {
@@ -115,6 +115,10 @@ void fitDevices(std::vector<Lane>& lanes, const RunView& run, double room)
     });
     drop([](const Lane& lane) {
         return lane.kind == LaneKind::DeviceCopy && lane.name.starts_with("←");
+    });
+    const auto isAgent = [](const Lane& lane) { return lane.kind == LaneKind::Agent; };
+    drop([&](const Lane& lane) {
+        return isAgent(lane) && std::count_if(lanes.begin(), lanes.end(), isAgent) > 1;
     });
     drop([&](const Lane& lane) {
         return lane.kind == LaneKind::Device && !lane.isOpen && lane.device != straggler;
@@ -227,11 +231,11 @@ void fit(std::vector<Lane>& lanes, const RunView& run, double top, double room)
     setHeights(lanes, run, tallest);
     const bool bySm = std::any_of(lanes.begin(), lanes.end(),
                                   [](const Lane& lane) { return lane.kind == LaneKind::Sm; });
-    if (bySm) {
+    const bool isByDevice = !lanes.empty() && lanes.front().device >= 0;
+    if (bySm && !isByDevice) {
         fitSms(lanes, room);
     }
-    const bool several =
-        run.index->agents().size() > 1 && !bySm && (lanes.empty() || lanes.front().device < 0);
+    const bool several = run.index->agents().size() > 1 && !bySm && !isByDevice;
     if (several && sumOf(lanes, 1) > room) {
         shareWaits(lanes, run);
         setHeights(lanes, run, tallest);
@@ -258,7 +262,6 @@ void fit(std::vector<Lane>& lanes, const RunView& run, double top, double room)
         (lane.used ? flexible : fixed) += lane.h;
         fixed += gapBelow(lane);
     }
-    const bool isByDevice = !lanes.empty() && lanes.front().device >= 0;
     const double least = isByDevice ? kLeastScale : kLowestScale;
     const double scale = std::clamp((room - fixed) / std::max(1.0, flexible), least, kMostScale);
     for (Lane& lane : lanes) {

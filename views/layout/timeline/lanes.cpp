@@ -105,7 +105,7 @@ LaneId idOf(const Lane& of)
     case LaneKind::DeviceWait:
         return lane::DeviceWaits{of.device};
     case LaneKind::Sms:
-        return lane::Sms{};
+        return lane::Sms{std::max(0, of.device)};
     case LaneKind::Sm:
         return lane::Sm{of.sm};
     case LaneKind::SmCopies:
@@ -174,12 +174,16 @@ std::optional<std::int32_t> mainUnit(const RunView& run)
 }
 
 std::vector<Lane> lanesOf(const RunView& run, Level level, double height, std::int32_t device,
-                          std::int32_t sm)
+                          std::int32_t smOfDevice)
 {
     const trace::Info& info = run.trace->info();
     const Picoseconds end = run.trace->end();
     const bool byDevice = hasDeviceLanes(*run.trace);
-    std::vector<Lane> lanes = byDevice ? deviceLanes(run, device) : std::vector<Lane>();
+    ViewState state;
+    state.device = device;
+    state.sm = smOfDevice;
+    const std::int32_t sm = chosenSm(run, state);
+    std::vector<Lane> lanes = byDevice ? deviceLanes(run, device, sm) : std::vector<Lane>();
     const auto add = [&](Lane lane) {
         lane.used = busy(run, lane, end).value() > 0;
         lanes.push_back(std::move(lane));
@@ -192,7 +196,7 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height, std::i
         addCopies({LaneKind::CopyIn, -1, "copy in", Role::CopyIn});
         addCopies({LaneKind::CopyOut, -1, "copy out", Role::CopyOut});
     }
-    const bool bySm = !byDevice && hasSmLanes(run);
+    const bool bySm = !byDevice && sm != trace::kNone;
     if (bySm) {
         for (Lane& lane : smLanes(run, sm)) {
             lanes.push_back(std::move(lane));

@@ -43,7 +43,9 @@ std::vector<int> tintsOf(const std::vector<std::vector<float>>& shares, std::siz
 // One row for each SM where there is room, or else for several; darker means busier.
 void Painter::smStrip(const Lane& lane)
 {
-    const auto shares = smShares(m_run, trace::UnitRow{lane.unit}, m_axis);
+    const std::int32_t device = std::max(0, lane.device);
+    const auto shares = smShares(m_run, device, trace::UnitRow{lane.unit}, m_axis);
+    const auto firstSm = static_cast<std::size_t>(m_run.index->agents().smsOf(device).first);
     const std::size_t sms = shares.size();
     const auto rows = std::min(sms, static_cast<std::size_t>(std::max(
                                         1.0, std::floor(lane.h / static_cast<double>(kCell)))));
@@ -68,9 +70,10 @@ void Painter::smStrip(const Lane& lane)
                 m_canvas.fill(m_axis.left + x0, y0, x1 - x0, y1 - y0, mix(lane.role, share));
             }
         }
-        const auto chosen = static_cast<std::size_t>(std::max(0, m_state.sm));
-        hit(m_axis.left, y0, m_axis.width, y1 - y0, target::Sm{static_cast<std::int32_t>(first)});
-        if (chosen >= first && chosen < last) {
+        const auto chosen = static_cast<std::size_t>(chosenSm(m_run, m_state));
+        hit(m_axis.left, y0, m_axis.width, y1 - y0,
+            target::Sm{static_cast<std::int32_t>(firstSm + first)});
+        if (chosen >= firstSm + first && chosen < firstSm + last) {
             m_canvas.polygon({{kHead - 7, (y0 + y1) / 2 - 4},
                               {kHead - 1, (y0 + y1) / 2},
                               {kHead - 7, (y0 + y1) / 2 + 4}},

@@ -28,6 +28,12 @@ bool isOf(const Lane& lane, std::int32_t agent)
     return std::binary_search(lane.agents.begin(), lane.agents.end(), agent);
 }
 
+// Whether a lane shows a unit of some of its users only.
+bool isOfSome(const Lane& lane)
+{
+    return lane.kind == LaneKind::SmUnit || lane.kind == LaneKind::DeviceUnit;
+}
+
 // How long the agents of a lane have waited by each of several ascending times.
 std::vector<Picoseconds> waitedBy(const trace::Trace& trace, const Lane& lane,
                                   const std::vector<Picoseconds>& times)
@@ -206,7 +212,7 @@ void addSegments(Columns& columns, const RunView& run, const Lane& lane, const T
          row < segments.size() && segments.begin[row] < axis.range.end.value(); ++row) {
         const Busy& busy = busyTimes.of(segments.templateId[row]);
         const std::int32_t owner = run.index->agents().ownerOf[at(segments.agent[row])];
-        if (busy.times.empty() || (lane.kind == LaneKind::SmUnit && !isOf(lane, owner))) {
+        if (busy.times.empty() || (isOfSome(lane) && !isOf(lane, owner))) {
             continue;
         }
         const std::int64_t begin = segments.begin[row];
@@ -250,6 +256,16 @@ std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
         sums = smCopiesBusyBy(run, lane, times);
     } else if (lane.role == Role::Wait && !lane.agents.empty() && !times.empty()) {
         sums = waitedBy(*run.trace, lane, times);
+    } else if (lane.device >= 0 && isStripOfSms(lane) && !times.empty()) {
+        Lane all = lane; // whose agents do not all use the unit
+        all.agents.clear();
+        const auto [first, end] = run.index->agents().smsOf(lane.device);
+        for (std::int32_t sm = first; sm < end; ++sm) {
+            const std::vector<std::int32_t>& own = run.index->agents().sms[at(sm)].agents;
+            all.agents.insert(all.agents.end(), own.begin(), own.end());
+        }
+        std::sort(all.agents.begin(), all.agents.end());
+        sums = unitBusyBy(run, all, times);
     } else if (!lane.links.empty() && lane.device >= 0) {
         sums = deviceBusyBy(run, lane, times);
     } else if ((lane.kind == LaneKind::DeviceUnit || lane.kind == LaneKind::SmUnit

@@ -53,6 +53,13 @@ std::vector<std::int32_t> usersOf(const RunView& run, std::int32_t sm, std::int3
     return users;
 }
 
+// The device of an SM; kNone if there is only one, whose lanes need no head.
+std::int32_t shownDevice(const RunView& run, std::int32_t sm)
+{
+    return run.trace->info().deviceCount() > 1 ? run.index->agents().sms[trace::at(sm)].device
+                                               : trace::kNone;
+}
+
 class SmLaneMaker
 {
 public:
@@ -63,25 +70,9 @@ public:
         , m_sm(sm)
     {}
 
-    // How busy the unit that computes most is on each SM.
-    [[nodiscard]] std::optional<Lane> strip() const
-    {
-        const std::optional<std::int32_t> unit = mainUnit(m_run);
-        if (!unit || m_sms.size() < 2) {
-            return std::nullopt;
-        }
-        Lane lane = {LaneKind::Sms, *unit, std::to_string(m_sms.size()) + " SMs",
-                     parts::unitRole(m_info.units[trace::at(*unit)].kind)};
-        for (const trace::Sm& sm : m_sms) {
-            lane.agents.push_back(sm.agents.front());
-        }
-        return lane;
-    }
-
     [[nodiscard]] Lane head() const
     {
-        Lane lane = {LaneKind::Sm, -1, m_sms[trace::at(m_sm)].name, Role::Text2};
-        lane.sm = m_sm;
+        Lane lane = made(LaneKind::Sm, -1, m_sms[trace::at(m_sm)].name, Role::Text2);
         lane.isOpen = true;
         lane.used = false;
         return lane;
@@ -89,8 +80,7 @@ public:
 
     [[nodiscard]] Lane copies() const
     {
-        Lane lane = {LaneKind::SmCopies, -1, "copies", Role::CopyIn};
-        lane.sm = m_sm;
+        Lane lane = made(LaneKind::SmCopies, -1, "copies", Role::CopyIn);
         for (std::size_t link = 0; link < m_info.links.size(); ++link) {
             if (m_run.index->copiesOf(trace::LinkRow::at(link)) > 0) {
                 lane.links.push_back(static_cast<std::int32_t>(link));
@@ -106,8 +96,7 @@ public:
             if (m_info.units[i].kind != UnitKind::Matrix) {
                 continue;
             }
-            Lane lane = {LaneKind::SmUnit, unit, m_info.units[i].name, Role::Mxu};
-            lane.sm = m_sm;
+            Lane lane = made(LaneKind::SmUnit, unit, m_info.units[i].name, Role::Mxu);
             lane.agents = usersOf(m_run, m_sm, unit);
             if (!lane.agents.empty()) {
                 lanes.push_back(std::move(lane));
@@ -118,15 +107,21 @@ public:
     void addWarpgroups(std::vector<Lane>& lanes) const
     {
         for (const std::int32_t agent : m_sms[trace::at(m_sm)].agents) {
-            Lane lane = {LaneKind::Agent, kAllButMatrix,
-                         shortNameOf(m_info.agents[trace::at(agent)]), Role::Vpu};
-            lane.sm = m_sm;
+            Lane lane = made(LaneKind::Agent, kAllButMatrix,
+                             shortNameOf(m_info.agents[trace::at(agent)]), Role::Vpu);
             lane.agents = {agent};
             lanes.push_back(std::move(lane));
         }
     }
 
 private:
+    [[nodiscard]] Lane made(LaneKind kind, std::int32_t unit, std::string name, Role role) const
+    {
+        Lane lane = {kind, unit, std::move(name), role, shownDevice(m_run, m_sm)};
+        lane.sm = m_sm;
+        return lane;
+    }
+
     const RunView& m_run;
     const trace::Info& m_info;
     const std::vector<trace::Sm>& m_sms;
@@ -149,9 +144,10 @@ std::int32_t smOf(const RunView& run, const LaneId& id)
     const std::vector<std::int32_t>& all = run.index->agents().smOf;
     const bool isKnown =
         agent != nullptr && agent->agent >= 0 && trace::at(agent->agent) < all.size();
-    return isKnown                                 ? all[trace::at(agent->agent)]
-           : std::holds_alternative<lane::Sms>(id) ? 0
-                                                   : trace::kNone;
+    const auto* strip = std::get_if<lane::Sms>(&id);
+    return isKnown            ? all[trace::at(agent->agent)]
+           : strip != nullptr ? run.index->agents().smsOf(strip->device).first
+                              : trace::kNone;
 }
 
 // Adds a time to the sums up to each of several ascending times.
@@ -165,17 +161,33 @@ void addSpan(std::vector<Picoseconds>& sums, const std::vector<Picoseconds>& tim
 
 } // namespace
 
-bool hasSmLanes(const RunView& run)
+std::optional<Lane> smStrip(const RunView& run, std::int32_t device)
 {
-    return !run.index->agents().sms.empty();
+    const trace::Agents& agents = run.index->agents();
+    const auto [first, end] = agents.smsOf(device);
+    const std::optional<std::int32_t> unit = mainUnit(run);
+    if (!unit || end - first < 2) {
+        return std::nullopt;
+    }
+    Lane lane = {LaneKind::Sms, *unit, std::to_string(end - first) + " SMs",
+                 parts::unitRole(run.trace->info().units[trace::at(*unit)].kind),
+                 shownDevice(run, first)};
+    for (std::int32_t sm = first; sm < end; ++sm) {
+        lane.agents.push_back(agents.sms[trace::at(sm)].agents.front());
+    }
+    return lane;
 }
 
-std::vector<Lane> smLanes(const RunView& run, std::int32_t chosen)
+bool isStripOfSms(const Lane& lane)
 {
-    const auto count = static_cast<std::int32_t>(run.index->agents().sms.size());
-    const SmLaneMaker maker(run, std::clamp(chosen, 0, count - 1));
+    return lane.kind == LaneKind::Sms || (lane.kind == LaneKind::Device && lane.agents.size() > 1);
+}
+
+std::vector<Lane> smLanes(const RunView& run, std::int32_t sm)
+{
+    const SmLaneMaker maker(run, sm);
     std::vector<Lane> lanes;
-    if (std::optional<Lane> strip = maker.strip()) {
+    if (std::optional<Lane> strip = smStrip(run, run.index->agents().sms[trace::at(sm)].device)) {
         lanes.push_back(*std::move(strip));
     }
     lanes.push_back(maker.head());
@@ -224,14 +236,15 @@ std::vector<Picoseconds> smCopiesBusyBy(const RunView& run, const Lane& lane,
     return sums;
 }
 
-std::vector<std::vector<float>> smShares(const RunView& run, trace::UnitRow unit,
-                                         const TimeAxis& axis)
+std::vector<std::vector<float>> smShares(const RunView& run, std::int32_t device,
+                                         trace::UnitRow unit, const TimeAxis& axis)
 {
     const trace::Info& info = run.trace->info();
     const trace::Segments& segments = run.trace->segments();
     const std::vector<std::int32_t>& smOf = run.index->agents().smOf;
     const auto width = trace::at(std::llround(std::ceil(axis.width)));
-    std::vector<std::vector<float>> shares(run.index->agents().sms.size(),
+    const auto [firstSm, endSm] = run.index->agents().smsOf(device);
+    std::vector<std::vector<float>> shares(trace::at(endSm - firstSm),
                                            std::vector<float>(width, 0));
     BusyTimes busyTimes(info, unit.number);
     const auto first = std::upper_bound(segments.begin.begin(), segments.begin.end(),
@@ -242,7 +255,7 @@ std::vector<std::vector<float>> smShares(const RunView& run, trace::UnitRow unit
     for (std::size_t row = trace::at(first - segments.begin.begin());
          row < segments.size() && segments.begin[row] < axis.range.end.value(); ++row) {
         const std::int32_t sm = smOf[trace::at(segments.agent[row])];
-        if (sm == trace::kNone) {
+        if (sm < firstSm || sm >= endSm) {
             continue;
         }
         for (const auto& [from, to] : busyTimes.of(segments.templateId[row]).times) {
@@ -251,7 +264,7 @@ std::vector<std::vector<float>> smShares(const RunView& run, trace::UnitRow unit
                  ++x) {
                 const double left = std::max(x0, static_cast<double>(x));
                 const double right = std::min(x1, static_cast<double>(x) + 1);
-                shares[trace::at(sm)][x] += static_cast<float>(right - left);
+                shares[trace::at(sm - firstSm)][x] += static_cast<float>(right - left);
             }
         }
     }

@@ -9,10 +9,12 @@
 
 namespace pallascope::layout::timeline {
 
-// Whether the run's SMs get such lanes.
-[[nodiscard]] bool hasSmLanes(const RunView& run);
-// The strip of all SMs, then the lanes of the chosen one; without heights.
-[[nodiscard]] std::vector<Lane> smLanes(const RunView& run, std::int32_t chosen);
+// How busy the SMs of a device are; none if nothing computes there or there is only one.
+[[nodiscard]] std::optional<Lane> smStrip(const RunView& run, std::int32_t device);
+// Whether a lane is such a strip, of the chosen device or of another.
+[[nodiscard]] bool isStripOfSms(const Lane& lane);
+// That strip of an SM's device, then the lanes of the SM; without heights.
+[[nodiscard]] std::vector<Lane> smLanes(const RunView& run, std::int32_t sm);
 // The lane of an SM that an id names; it need not be the chosen one's.
 [[nodiscard]] std::optional<Lane> smLaneOf(const RunView& run, const LaneId& id);
 
@@ -24,9 +26,9 @@ namespace pallascope::layout::timeline {
 [[nodiscard]] std::vector<Picoseconds> smCopiesBusyBy(const RunView& run, const Lane& lane,
                                                       const std::vector<Picoseconds>& times);
 
-// The share of each pixel during which the main unit of each SM is busy: rows from the first SM to
-// the last, of `axis.width` pixels each. 0 to 1.
-[[nodiscard]] std::vector<std::vector<float>> smShares(const RunView& run, trace::UnitRow unit,
-                                                       const TimeAxis& axis);
+// The share of each pixel during which the main unit of each SM of a device is busy: rows from its
+// first SM to its last, of `axis.width` pixels each. 0 to 1.
+[[nodiscard]] std::vector<std::vector<float>> smShares(const RunView& run, std::int32_t device,
+                                                       trace::UnitRow unit, const TimeAxis& axis);
 
 } // namespace pallascope::layout::timeline

@@ -4,6 +4,7 @@
 #include "views/layout/run/kept_run.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/timeline/painter.h"
+#include "views/layout/timeline/sm_lanes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -60,10 +61,10 @@ Scene Painter::paint() &&
     const double top = plotTopOf(m_run, m_size.height);
     m_canvas.pushClip(m_axis.left, top, m_axis.width, m_size.height - top);
     for (const Lane& lane : m_lanes) {
-        if (lane.kind == LaneKind::Device) {
-            strip(lane);
-        } else if (lane.kind == LaneKind::Sms) {
+        if (isStripOfSms(lane) && lane.used) {
             smStrip(lane);
+        } else if (lane.kind == LaneKind::Device) {
+            strip(lane);
         } else if (m_zoom.level == Level::Run && lane.device < 0) {
             folded(lane);
         } else {

@@ -56,7 +56,7 @@ enum class LaneKind
     DeviceCopy, // of the chosen device, the copies over one link
     DeviceUnit,
     DeviceWait,
-    Sms,      // how busy each SM of a GPU is, as a strip
+    Sms,      // how busy each SM of a device is, as a strip
     Sm,       // the head of the chosen one
     SmCopies, // of the chosen one: its copies, a unit, and a warpgroup
     SmUnit,
@@ -84,7 +84,8 @@ struct Lane
 // they still do not fit, the waits of many agents share one lane for each kind of agent, and units
 // without work are left out. Of several devices the chosen one has lanes, and each other one a
 // strip; where there is no room for all, the chosen one stays, and the one for which the others
-// wait. Of the SMs of a GPU the chosen one has lanes, and all of them share a strip.
+// wait. Of the SMs of a GPU the chosen one has lanes, and all of a device share a strip. `sm` is
+// its number among those of the device.
 [[nodiscard]] std::vector<Lane> lanesOf(const RunView& run, Level level, double height,
                                         std::int32_t device = 0, std::int32_t sm = 0);
 [[nodiscard]] LaneId idOf(const Lane& lane);
@@ -172,8 +173,9 @@ using RowAt = std::variant<trace::SegmentRow, trace::WaitRow>;
 
 // Whether each device gets lanes of its own: there must be several, and not too many rows.
 [[nodiscard]] bool hasDeviceLanes(const trace::Trace& trace);
-// The lanes of all devices, the chosen one open.
-[[nodiscard]] std::vector<Lane> deviceLanes(const RunView& run, std::int32_t chosen);
+// The lanes of all devices, the chosen one open. `sm`: its SM that has lanes; kNone: it has none.
+[[nodiscard]] std::vector<Lane> deviceLanes(const RunView& run, std::int32_t chosen,
+                                            std::int32_t sm);
 // The lane of a device that an id names; it need not be the chosen one's.
 [[nodiscard]] std::optional<Lane> deviceLaneOf(const RunView& run, const LaneId& id);
 // The time in [0, t) during which any of the lane's links is busy, for ascending times. Time during

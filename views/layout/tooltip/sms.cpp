@@ -19,7 +19,7 @@ Lines smLines(const RunView& run, std::int32_t sm)
     }
     const trace::Sm& of = sms[static_cast<std::size_t>(sm)];
     const auto warpgroups = static_cast<std::int64_t>(of.agents.size());
-    Lines lines = {of.name, counted(warpgroups, "warpgroup", "warpgroups")};
+    Lines lines = {smName(run, sm), counted(warpgroups, "warpgroup", "warpgroups")};
     const Picoseconds end = run.trace->end();
     for (const timeline::Lane& lane : timeline::smLanes(run, sm)) {
         const bool isPart =
