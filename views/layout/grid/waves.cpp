@@ -120,6 +120,7 @@ private:
 
     void paintCells()
     {
+        const std::int32_t chosen = chosenSm(m_run, m_state);
         for (std::int64_t wave = 0; wave < m_launch.waves; ++wave) {
             for (std::size_t place = 0; place < m_launch.places.size(); ++place) {
                 const Rect rect = cellRect(place, wave);
@@ -127,7 +128,7 @@ private:
                 row ? paintBlockCell(rect, blockDoes(m_trace, *row, m_state.now))
                     : paintEmpty(rect, m_launch.isIdle(place, m_state.now));
                 const std::int32_t sm = m_launch.places[place].sm;
-                if (sm == m_state.sm && rect.w >= 5) {
+                if (sm != trace::kNone && sm == chosen && rect.w >= 5) {
                     m_canvas.frame(rect.x, rect.y, rect.w, rect.h, Role::Text);
                 }
                 hit({rect.x, rect.y, rect.w + 1, rect.h + 1}, row, place);
@@ -259,8 +260,7 @@ private:
                                       {"done", BlockDoes::Done},
                                       {"not yet", BlockDoes::NotYet},
                                       {"SM idle", std::nullopt}};
-        const std::vector<std::uint8_t>& claimed = m_trace.gridBlocks().claimed;
-        if (std::find(claimed.begin(), claimed.end(), 1) != claimed.end()) {
+        if (m_launch.hasClaims()) {
             entries.push_back({"claimed", BlockDoes::Claimed});
         }
         double x = m_area.x;

@@ -93,17 +93,24 @@ bool Painter::nameAlong(const std::pair<layout::Point, layout::Point>& part,
     return false;
 }
 
-// A level whose bytes the trace has. What load and store units move it has only as the time for
-// which they are busy, which the tooltip says.
+// What load and store units move the trace has only as the time for which they are busy, which the
+// tooltip says.
+std::vector<Painter::CeilingPoint> Painter::ceilingPointsAt(const Point& point) const
+{
+    std::vector<CeilingPoint> found;
+    for (const std::size_t i : m_ceilings) {
+        const double bytes = movedOver(m_run, m_run.report.roofline.ceilings[i], m_state.now);
+        if (bytes > 0) {
+            found.push_back({i, {m_run.index->flops(m_state.now) / bytes, point.flopsPerSecond}});
+        }
+    }
+    return found;
+}
+
 void Painter::ceilingPoints(const Point& point)
 {
     const std::vector<analysis::Ceiling>& all = m_run.report.roofline.ceilings;
-    for (const std::size_t i : m_ceilings) {
-        const double bytes = movedOver(m_run, all[i], m_state.now);
-        if (bytes <= 0) {
-            continue;
-        }
-        const Point its{m_run.index->flops(m_state.now) / bytes, point.flopsPerSecond};
+    for (const auto& [i, its] : ceilingPointsAt(point)) {
         m_canvas.state(
             {FactKind::CeilingIntensity, static_cast<std::int32_t>(i), its.intensity, {}});
         if (!inSight(its)) {
@@ -112,7 +119,6 @@ void Painter::ceilingPoints(const Point& point)
         const layout::Point p = at(its);
         m_canvas.disc(p.x, p.y, 3.5, Role::View, Role::Text2, 1.6);
         m_canvas.hit(p.x - 6, p.y - 6, 12, 12, target::Ceiling{static_cast<std::int64_t>(i)});
-        m_taken.push_back({p.x - 6, p.y - 6, 12, 12});
         const std::string text = all[i].name + " " + intensityText(its.intensity);
         const double w = textWidth(text, m_small) + 2;
         for (const Rect& box :

@@ -181,7 +181,12 @@ void Painter::points(const Point& point)
     m_canvas.disc(p.x, p.y, 4.5, Role::Playhead, Role::Playhead, 0);
     m_canvas.hit(p.x - 6, p.y - 6, 12, 12, target::Time{m_state.now});
     m_taken.push_back({p.x - 7, p.y - 7, 14, 14});
-
+    for (const CeilingPoint& one : ceilingPointsAt(point)) {
+        if (inSight(one.point)) {
+            const layout::Point its = at(one.point);
+            m_taken.push_back({its.x - 6, its.y - 6, 12, 12});
+        }
+    }
     nameRun(p, pointLines(point, window));
 }
 

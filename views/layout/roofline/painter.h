@@ -74,6 +74,16 @@ private:
     void ceilings();
     // Writes a text on a line if there is room for it; returns whether there was.
     bool nameAlong(const std::pair<layout::Point, layout::Point>& part, const std::string& text);
+
+    // Where the run lies below the ceilings whose bytes the trace has, and their numbers in the
+    // report.
+    struct CeilingPoint
+    {
+        std::size_t ceiling = 0;
+        Point point;
+    };
+
+    [[nodiscard]] std::vector<CeilingPoint> ceilingPointsAt(const Point& point) const;
     void ceilingPoints(const Point& point);
     // The ends of its part in the picture; empty where that is too short to be read.
     [[nodiscard]] std::optional<std::pair<layout::Point, layout::Point>>
