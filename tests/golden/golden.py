@@ -8,11 +8,14 @@ The run is a small matrix product, 60 % into it; values are not needed, so nothi
 the arithmetic of the machine. The grid is also of a kernel with manual DMA, and of one whose arrays
 are of rank 4; the memory too is also of a kernel with manual DMA. layer.kernel.json was captured from
 the source that it holds: two kernels on each of eight devices, and a sum over all devices. Some are of a
-run beside a kept one. The
-scatter plot is of small kernels and made-up timings.
+run beside a kept one. Those of GPUs are of a product in several waves, and of two_gpus.kernel.json,
+which was captured from tests/capture/gpu_several.py: each of two GPUs sends its rows to the other
+over NVLink. Their GPU is an H100 with few SMs. The scatter plot is of small kernels and made-up
+timings.
 """
 
 import difflib
+import json
 import pathlib
 import subprocess
 import sys
@@ -40,6 +43,20 @@ OF_LAYER = {
     "program": ("program", "1000x100", "--at", "60%"),
     "devices": ("devices", "500x660", "--at", "12.7us", "--device", "5"),
     "timeline_devices": ("timeline", "1280x300", "--at", "12.7us", "--device", "5"),
+}
+# Of the product on a GPU: the view, its size, and the moment. 32 blocks, in clusters of two.
+GPU_SMS = 8
+GPU_PRODUCT = ("hopper_matmul", "-pm=1024", "-pn=1024", "-pk=256", "-ppersistent=0")
+OF_GPU = {
+    "gpu_waves": ("grid", "640x400", "70%"),
+    "gpu_memory": ("memory", "640x520", "50%"),
+    "gpu_timeline": ("timeline", "1280x280", "50%"),
+    "gpu_roofline": ("roofline", "640x520", "60%"),
+}
+OF_TWO_GPUS = {
+    "gpus_devices": ("devices", "500x300", "99.8%"),
+    "gpus_memory": ("memory", "640x520", "99.8%"),
+    "gpus_timeline": ("timeline", "1280x300", "99.8%"),
 }
 # A product with two buffers beside one with a single buffer: the picture, the view and its size.
 BESIDE_KEPT = (
@@ -85,6 +102,19 @@ def drawn(program):
             options = ("--view", view, "--size", size, "--theme", "light", *options)
             call(program, "report", trace, "--screenshot", picture, *options)
             pictures[name + ".svg"] = picture.read_text(encoding="utf-8")
+        gpu = gpu_with_few_sms(pathlib.Path(scratch))
+        call(program, "run", *GPU_PRODUCT, "--chip", gpu, "--values", "needed", "--trace", trace)
+        for name, (view, size, at) in OF_GPU.items():
+            options = ("--view", view, "--size", size, "--at", at, "--sm", 5, "--theme", "light")
+            call(program, "report", trace, "--screenshot", picture, *options)
+            pictures[name + ".svg"] = picture.read_text(encoding="utf-8")
+        two = FOLDER / "two_gpus.kernel.json"
+        call(program, "run", two, "--chip", gpu, "--values", "needed", "--trace", trace)
+        for name, (view, size, at) in OF_TWO_GPUS.items():
+            options = ("--view", view, "--size", size, "--at", at, "--device", 1, "--sm", 1,
+                       "--theme", "light")
+            call(program, "report", trace, "--screenshot", picture, *options)
+            pictures[name + ".svg"] = picture.read_text(encoding="utf-8")
         kept = ("matmul", *(f"{axis}={EXTENT}" for axis in "mnk"),
                 *(f"b{axis}={BLOCK}" for axis in "mnk"), "buffers=1")
         now = [word.replace("buffers=1", "buffers=2") for word in kept]
@@ -97,6 +127,14 @@ def drawn(program):
         call(program, "validate", "--measured", timings, "--scatter", picture, "--size", "640x520")
         pictures["scatter.svg"] = picture.read_text(encoding="utf-8")
         return pictures
+
+
+def gpu_with_few_sms(folder):
+    chip = json.loads((FOLDER.parents[1] / "resources/chips/h100_sxm.json").read_text())
+    chip["agents"][0]["slots"]["value"] = GPU_SMS
+    path = folder / "few_sms.json"
+    path.write_text(json.dumps(chip))
+    return path
 
 
 def call(*command):

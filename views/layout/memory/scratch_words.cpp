@@ -35,6 +35,10 @@ std::string elsewhere(const RunView& run, trace::EndRow end)
     }
     const trace::Info& info = trace.info();
     const std::int32_t device = info.deviceOf(there);
+    // A block may copy what another one of its cluster gets or has; GMEM is of neither.
+    if (!smOf.empty() && device == info.deviceOf(here) && isInHbm(trace, trace::otherEnd(end))) {
+        return {};
+    }
     const std::string name = device == info.deviceOf(here) ? info.agents[trace::at(there)]
                                                            : "device " + std::to_string(device);
     return (trace::isSource(end) ? " to " : " from ") + name;
