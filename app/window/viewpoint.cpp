@@ -262,7 +262,7 @@ void Viewpoint::change(const ViewState& next)
     if (!(before.selection == next.selection)) {
         Q_EMIT selectionChanged();
     }
-    if (before.device != next.device) {
+    if (before.device != next.device || before.sm != next.sm) {
         Q_EMIT deviceChanged();
     }
     if (before.playing != next.playing) {

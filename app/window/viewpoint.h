@@ -98,7 +98,7 @@ Q_SIGNALS:
     void rangeChanged();
     void hoverChanged();
     void selectionChanged();
-    void deviceChanged();
+    void deviceChanged(); // or the SM
     void playingChanged();
     void sourceScrolled();
     void staleChanged();

@@ -164,7 +164,8 @@ std::optional<std::int64_t> Stops::nextOperation(std::int64_t t) const
     const auto later = std::upper_bound(begins.begin(), begins.end(), t);
     if (later != begins.begin()) {
         const auto inside = firstAfter(operationStops(trace::at(later - begins.begin()) - 1), t);
-        if (inside) {
+        // Another agent's segment may begin before.
+        if (inside && (later == begins.end() || *inside < *later)) {
             return inside;
         }
     }
