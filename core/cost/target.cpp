@@ -57,16 +57,20 @@ constexpr std::int64_t kNewest = std::numeric_limits<std::int64_t>::max();
 // Of an operation that only GPUs have; nullopt for any other. CUDA PTX ISA: cp.async from sm_80 on,
 // cp.async.bulk.tensor and setmaxnreg from sm_90 on, wgmma on sm_90a only, tcgen05 and
 // clusterlaunchcontrol from sm_100 on.
-std::optional<Generations> generationsOf(ir::OpCode code)
+std::optional<Generations> generationsOf(const ir::Operation& operation)
 {
-    switch (code) {
+    switch (operation.code) {
     case ir::OpCode::BarrierArrive:
     case ir::OpCode::BarrierWait:
+    case ir::OpCode::BarrierTest:
     case ir::OpCode::WarpMap:
         return Generations{0, kNewest};
-    case ir::OpCode::CopyGmemToSmem: // both also stand for cp.async in the loops that Triton makes
+    case ir::OpCode::CopyGmemToSmem: // with a barrier also in the loops that Triton makes
+        return Generations{8, operation.operands.size() > 2 ? kNewest : 8};
     case ir::OpCode::CommitSmem:
         return Generations{8, kNewest};
+    case ir::OpCode::WaitGmemToSmem:
+        return Generations{8, 8};
     case ir::OpCode::CopySmemToGmem:
     case ir::OpCode::CommitGroup:
     case ir::OpCode::WaitSmemToGmem:
@@ -146,7 +150,7 @@ std::optional<std::string> signOfGpus(const ir::Program& program)
         [&](const ir::Operation& operation) {
             const auto* blocks = std::get_if<ir::CoreMapParams>(&operation.params);
             direct = blocks != nullptr && blocks->directAccess ? &operation : direct;
-            return generationsOf(operation.code).has_value();
+            return generationsOf(operation).has_value();
         },
         [](ir::MemorySpace space) { return isOfGpus(space); });
     if (!sign && direct != nullptr) {
@@ -169,7 +173,7 @@ Status checkGeneration(const ir::Program& program, const chip::Chip& chip)
 {
     Status status = Done{};
     ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
-        const std::optional<Generations> needed = generationsOf(operation.code);
+        const std::optional<Generations> needed = generationsOf(operation);
         const std::int64_t major = chip.multiprocessor->computeMajor;
         if (!status || !needed || (major >= needed->first && major <= needed->last)) {
             return;

@@ -99,10 +99,25 @@ void copyGmemToSmem(const Ref& source, const Ref& target, const Ref& barrier,
                              params, here);
 }
 
+void copyGmemToSmem(const Ref& source, const Ref& target, Here here)
+{
+    Tracer::current().append(OpCode::CopyGmemToSmem, {source.id(), target.id()},
+                             ir::LoadCopyParams{}, here);
+}
+
+void waitGmemToSmem(std::int32_t n, Here here)
+{
+    Tracer::current().append(OpCode::WaitGmemToSmem, {}, ir::GroupWaitParams{n, false}, here);
+}
+
 void copySmemToGmem(const Ref& source, const Ref& target, bool commit, Here here)
 {
-    Tracer::current().append(OpCode::CopySmemToGmem, {source.id(), target.id()},
-                             ir::StoreCopyParams{false, commit}, here);
+    copySmemToGmem(source, target, ir::StoreCopyParams{.commit = commit}, here);
+}
+
+void copySmemToGmem(const Ref& source, const Ref& target, ir::StoreCopyParams params, Here here)
+{
+    Tracer::current().append(OpCode::CopySmemToGmem, {source.id(), target.id()}, params, here);
 }
 
 void commitGroup(Here here)
@@ -128,6 +143,13 @@ void barrierArrive(const Ref& barrier, Here here)
 void barrierWait(const Ref& barrier, Here here)
 {
     Tracer::current().append(OpCode::BarrierWait, {barrier.id()}, {}, here);
+}
+
+Value barrierTest(const Ref& barrier, Here here)
+{
+    return Tracer::current()
+        .append({.code = OpCode::BarrierTest, .operands = {barrier.id()}}, here)
+        .front();
 }
 
 void setMaxRegisters(std::int32_t n, bool increase, Here here)

@@ -57,13 +57,19 @@ void runScopedOfCluster(const std::vector<Allocation>& allocations, std::int32_t
 
 void copyGmemToSmem(const Ref& source, const Ref& target, const Ref& barrier,
                     ir::LoadCopyParams params = {}, Here here = Here::current());
+// Without a barrier: a copy of cp.async, which waitGmemToSmem waits for.
+void copyGmemToSmem(const Ref& source, const Ref& target, Here here = Here::current());
+void waitGmemToSmem(std::int32_t n, Here here = Here::current());
 void copySmemToGmem(const Ref& source, const Ref& target, bool commit = true,
+                    Here here = Here::current());
+void copySmemToGmem(const Ref& source, const Ref& target, ir::StoreCopyParams params,
                     Here here = Here::current());
 void commitGroup(Here here = Here::current());
 void waitSmemToGmem(std::int32_t n, bool readOnly = false, Here here = Here::current());
 void commitSmem(Here here = Here::current());
 void barrierArrive(const Ref& barrier, Here here = Here::current());
 void barrierWait(const Ref& barrier, Here here = Here::current());
+[[nodiscard]] Value barrierTest(const Ref& barrier, Here here = Here::current());
 void setMaxRegisters(std::int32_t n, bool increase, Here here = Here::current());
 
 // pltriton.atomic_add and its kin on all elements of the ref, those of the mask, or listed ones

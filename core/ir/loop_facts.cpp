@@ -21,7 +21,8 @@ bool copiesOrWaits(const Region& region)
     forEachOperation(region, [&](const Operation& operation) {
         does = does || startsCopy(operation.code) || operation.code == OpCode::DmaWait
                || operation.code == OpCode::SemaphoreWait || operation.code == OpCode::BarrierWait
-               || operation.code == OpCode::WaitSmemToGmem || operation.code == OpCode::Pipeline;
+               || operation.code == OpCode::WaitSmemToGmem
+               || operation.code == OpCode::WaitGmemToSmem || operation.code == OpCode::Pipeline;
     });
     return does;
 }

@@ -358,7 +358,8 @@ struct PredicateParams // barrier_arrive: whether the last operand is a bool wit
     bool operator==(const PredicateParams&) const = default;
 };
 
-struct LoadCopyParams // copy_gmem_to_smem
+// copy_gmem_to_smem. Without a barrier it is a copy of cp.async, which wait_gmem_to_smem waits for.
+struct LoadCopyParams
 {
     bool predicate = false;  // as in PredicateParams
     std::int32_t blocks = 1; // of a cluster, each of which fetches its share for all (multicast)
@@ -366,15 +367,28 @@ struct LoadCopyParams // copy_gmem_to_smem
     bool operator==(const LoadCopyParams&) const = default;
 };
 
+enum class AtomicType : std::uint8_t
+{
+    Xchg, // replaces
+    Add,
+    Max,
+    Min,
+    And,
+    Or,
+    Xor
+};
+
 struct StoreCopyParams // copy_smem_to_gmem
 {
-    bool predicate = false; // as in PredicateParams
-    bool commit = true;     // closes the agent's open group of copies after it
+    bool predicate = false;                  // as in PredicateParams
+    bool commit = true;                      // closes the agent's open group of copies after it
+    AtomicType reduction = AtomicType::Xchg; // what becomes of the elements that are there
     bool operator==(const StoreCopyParams&) const = default;
 };
 
 // wait_smem_to_gmem: waits until at most `n` of the groups that the agent closed last are under way
-// or, if `readOnly`, may still read SMEM.
+// or, if `readOnly`, may still read SMEM. wait_gmem_to_smem: the same for copies of cp.async, each
+// of which is a group.
 struct GroupWaitParams
 {
     std::int32_t n = 0;
@@ -399,17 +413,6 @@ struct RegistersParams // set_max_registers: what a thread may use from then on
     std::int32_t n = 0;
     bool increase = false;
     bool operator==(const RegistersParams&) const = default;
-};
-
-enum class AtomicType : std::uint8_t
-{
-    Xchg, // replaces
-    Add,
-    Max,
-    Min,
-    And,
-    Or,
-    Xor
 };
 
 // atomic_rmw. The operands are ref and new elements, then, if it is `listed`, one index list for

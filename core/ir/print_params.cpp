@@ -9,6 +9,12 @@ namespace pallascope::ir {
 
 namespace {
 
+std::string named(AtomicType type)
+{
+    constexpr const char* kTypes[] = {"xchg", "add", "max", "min", "and", "or", "xor"};
+    return kTypes[static_cast<std::size_t>(type)];
+}
+
 template<class T>
 std::string tuple(const std::vector<T>& numbers)
 {
@@ -212,9 +218,7 @@ struct ParametersText
 
     std::string operator()(const AtomicParams& p) const
     {
-        constexpr const char* kTypes[] = {"xchg", "add", "max", "min", "and", "or", "xor"};
-        return std::string(kTypes[static_cast<std::size_t>(p.atomicType)])
-               + (p.listed ? " listed" : "");
+        return named(p.atomicType) + (p.listed ? " listed" : "");
     }
 
     std::string operator()(const ScopedParams& p) const
@@ -248,7 +252,11 @@ struct ParametersText
 
     std::string operator()(const StoreCopyParams& p) const
     {
-        return p.commit ? "" : "commit_group=False";
+        std::string text = p.commit ? "" : "commit_group=False";
+        if (p.reduction != AtomicType::Xchg) {
+            text += (text.empty() ? "reduction_op=" : " reduction_op=") + named(p.reduction);
+        }
+        return text;
     }
 
     std::string operator()(const GroupWaitParams& p) const

@@ -95,6 +95,7 @@ using Types = std::vector<Type>;
 [[nodiscard]] Result<Types> groupWait(const Program&, const Operation&);
 [[nodiscard]] Result<Types> barrierArrive(const Program&, const Operation&);
 [[nodiscard]] Result<Types> barrierWait(const Program&, const Operation&);
+[[nodiscard]] Result<Types> barrierTest(const Program&, const Operation&);
 [[nodiscard]] Result<Types> wgmma(const Program&, const Operation&);
 [[nodiscard]] Result<Types> productWait(const Program&, const Operation&);
 [[nodiscard]] Result<Types> accumulatorLoad(const Program&, const Operation&);

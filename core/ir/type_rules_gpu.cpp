@@ -47,6 +47,27 @@ Status checkCopy(const Operation& operation, const Type& source, const Type& tar
                                         + ", of one dtype and shape.");
 }
 
+// What cp.reduce.async.bulk.tensor of the PTX ISA can change.
+bool reduces(DType dtype, AtomicType reduction)
+{
+    const bool isWhole = dtype == DType::Int32 || dtype == DType::UInt32;
+    const bool isHalf = dtype == DType::F16 || dtype == DType::BF16;
+    switch (reduction) {
+    case AtomicType::Xchg:
+        return true;
+    case AtomicType::Add:
+        return isWhole || isHalf || dtype == DType::F32;
+    case AtomicType::Max:
+    case AtomicType::Min:
+        return isWhole || isHalf;
+    case AtomicType::And:
+    case AtomicType::Or:
+    case AtomicType::Xor:
+        return isWhole;
+    }
+    return false;
+}
+
 bool isInRegisters(const Type& type)
 {
     return type.space == MemorySpace::Accumulator;
@@ -62,7 +83,9 @@ bool holdsSums(const Type& type)
 Result<Types> loadCopy(const Program& program, const Operation& operation)
 {
     const auto& copy = params<LoadCopyParams>(operation);
-    if (Status status = checkPredicate(program, operation, 3, copy.predicate); !status) {
+    const bool hasBarrier = operation.operands.size() > 2;
+    if (Status status = checkPredicate(program, operation, hasBarrier ? 3 : 2, copy.predicate);
+        !status) {
         return status.error();
     }
     constexpr std::int32_t kMostBlocks = 16; // CUDA C++ Programming Guide, thread block clusters
@@ -71,32 +94,40 @@ Result<Types> loadCopy(const Program& program, const Operation& operation)
                                     + " blocks of a cluster; expected 1 to "
                                     + std::to_string(kMostBlocks) + ".");
     }
-    if (copy.parts < 1 || copy.parts > kMostBlocks) {
+    constexpr std::int32_t kMostParts = 1 << 16; // rows of a gather, as of manual DMA
+    if (copy.parts < 1 || copy.parts > kMostParts) {
         return error(operation, "is one of " + std::to_string(copy.parts)
                                     + " that arrive together; expected 1 to "
-                                    + std::to_string(kMostBlocks) + ".");
+                                    + std::to_string(kMostParts) + ".");
     }
     if (Status status = checkCopy(operation, operand(program, operation, 0),
                                   operand(program, operation, 1), true);
         !status) {
         return status.error();
     }
-    if (Status status = checkOneBarrier(operation, operand(program, operation, 2)); !status) {
-        return status.error();
+    if (!hasBarrier && (copy.blocks > 1 || copy.parts > 1)) {
+        return error(operation, "serves a cluster without a barrier; expected one.");
     }
-    return Types{};
+    const Status status =
+        hasBarrier ? checkOneBarrier(operation, operand(program, operation, 2)) : Status(Done{});
+    return status ? Result<Types>(Types{}) : status.error();
 }
 
 Result<Types> storeCopy(const Program& program, const Operation& operation)
 {
-    const bool predicate = params<StoreCopyParams>(operation).predicate;
-    if (Status status = checkPredicate(program, operation, 2, predicate); !status) {
+    const auto& copy = params<StoreCopyParams>(operation);
+    if (Status status = checkPredicate(program, operation, 2, copy.predicate); !status) {
         return status.error();
     }
-    if (Status status = checkCopy(operation, operand(program, operation, 0),
-                                  operand(program, operation, 1), false);
+    const Type& target = operand(program, operation, 1);
+    if (Status status = checkCopy(operation, operand(program, operation, 0), target, false);
         !status) {
         return status.error();
+    }
+    if (!reduces(target.dtype, copy.reduction)) {
+        return error(operation, "reduces into " + toString(target)
+                                    + "; expected int32 or uint32, f16 or bf16 unless it works on "
+                                      "bits, or f32 if it adds.");
     }
     return Types{};
 }
@@ -129,6 +160,14 @@ Result<Types> barrierWait(const Program& program, const Operation& operation)
         return status.error();
     }
     return Types{};
+}
+
+Result<Types> barrierTest(const Program& program, const Operation& operation)
+{
+    if (Status status = checkOneBarrier(operation, operand(program, operation, 0)); !status) {
+        return status.error();
+    }
+    return Types{{DType::Bool, Shape{}, {}}};
 }
 
 Result<Types> wgmma(const Program& program, const Operation& operation)

@@ -111,8 +111,8 @@ template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::StoreCopyParams>{
     "copy_smem_to_gmem"};
 template<>
-inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::GroupWaitParams>{
-    "wait_smem_to_gmem"};
+inline constexpr std::array<std::string_view, 2> kOperationsWith<ir::GroupWaitParams>{
+    "wait_smem_to_gmem", "wait_gmem_to_smem"};
 template<>
 inline constexpr std::array<std::string_view, 1> kOperationsWith<ir::WgmmaParams>{"wgmma"};
 template<>

@@ -308,6 +308,7 @@ void fields(A& a, T& params)
 {
     a("predicate", params.predicate);
     a("commit", params.commit);
+    a("reduction", params.reduction);
 }
 
 template<class A, MaybeConst<ir::GroupWaitParams> T>

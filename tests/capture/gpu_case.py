@@ -25,6 +25,7 @@ class Case:
     tolerance: float = 0.0  # relative to the largest element
     is_interpreted: bool = True  # whether JAX's interpreter runs it, too
     finds: str = ""  # a finding that a run may have
+    chip: str = "h100_sxm"
 
     def results(self) -> list[np.ndarray]:
         """Returns the wanted results. NumPy computes some of them in double precision."""

@@ -25,6 +25,7 @@ class Mistake:
     fn: Callable[..., Any]
     args: tuple[Any, ...]
     kind: str  # of the finding
+    chip: str
 
     def line(self) -> int:
         """Returns the number of the line that is to be found."""
@@ -36,9 +37,9 @@ class Mistake:
 MISTAKES: dict[str, Mistake] = {}
 
 
-def mistake(kind: str, *args: Any) -> Any:
+def mistake(kind: str, *args: Any, chip: str = "h100_sxm") -> Any:
     def made(fn: Callable[..., Any]) -> Callable[..., Any]:
-        MISTAKES[fn.__name__] = Mistake(fn, args or (_X,), kind)
+        MISTAKES[fn.__name__] = Mistake(fn, args or (_X,), kind, chip)
         return fn
 
     return made

@@ -89,6 +89,24 @@ def a_product_with_a_transposed_operand(a, b):
     return matmul(a, b)
 
 
+@case(_small(64, 64), _small(64, 128), is_interpreted=False, has="wgmma ref_at",
+      wanted=lambda a, b: _product(a, b) * np.repeat([1, 2], 64).astype(np.float32))
+def products_that_add_to_parts_of_an_accumulator(a, b):
+    @plgpu.kernel(out_type=like(64, 128), scratch_types=[
+        *_operands(_F16, (64, 64), (64, 128)), plgpu.Barrier(num_arrivals=2)])
+    def matmul(a_gmem, b_gmem, o_gmem, a_smem, b_smem, barrier):
+        _loaded([(a_gmem, a_smem), (b_gmem, b_smem)], barrier)
+
+        def scope(acc):
+            for first in (0, 64, 64):
+                plgpu.wgmma(acc.at[:, first:first + 64], a_smem, b_smem.at[:, first:first + 64])
+            o_gmem[...] = acc[...]
+
+        pl.run_scoped(scope, plgpu.ACC((64, 128), jnp.float32))
+
+    return matmul(a, b)
+
+
 @case(_small(64, 64), _small(64, 64), is_interpreted=False, has="wgmma",
       wanted=lambda a, b: _product(a + 1, b))
 def a_product_with_an_operand_in_registers(a, b):

@@ -63,3 +63,42 @@ def rows_that_all_blocks_wait_for(x):
         return kernel(x)[0]
 
     return sharded(send, _P("x"), _P("x"))(x)
+
+
+# A copy that the switch brings to all GPUs, and a signal to all of them.
+@case(ramp(4, 128), wanted=lambda x: np.concatenate([x, x]), is_interpreted=False,
+      has="remote_ref copy_smem_to_gmem semaphore_signal")
+def rows_copied_to_all(x):
+    def send(x):
+        @plgpu.kernel(out_type=like(4, 128), scratch_types=[
+            plgpu.SMEM((2, 128), jnp.float32), plgpu.SemaphoreType.REGULAR])
+        def kernel(x_gmem, o_gmem, smem, arrived):
+            smem[...] = x_gmem[...]
+            plgpu.commit_smem()
+            rows = pl.ds(lax.axis_index("x") * 2, 2)
+            plgpu.copy_smem_to_gmem(smem, plgpu.multicast_ref(o_gmem, ("x",)).at[rows])
+            plgpu.wait_smem_to_gmem(0)
+            plgpu.semaphore_signal_multicast(arrived, collective_axes="x")
+            pl.semaphore_wait(arrived, DEVICES)
+
+        return kernel(x)
+
+    return sharded(send, _P("x"), _P("x"))(x)
+
+
+@case(ramp(4, 128), wanted=_halves_swapped, is_interpreted=False, has="semaphore_signal")
+def two_signals_at_once(x):
+    def send(x):
+        @plgpu.kernel(out_type=like(2, 128), scratch_types=[
+            plgpu.SemaphoreType.REGULAR, plgpu.SemaphoreType.REGULAR])
+        def kernel(x_gmem, o_gmem, first, second):
+            plgpu.remote_ref(o_gmem, _next())[...] = x_gmem[...]
+            plgpu.semaphore_signal_parallel(
+                plgpu.SemaphoreSignal(first, device_id=_next()),
+                plgpu.SemaphoreSignal(second, device_id=_next(), inc=2))
+            pl.semaphore_wait(first, 1)
+            pl.semaphore_wait(second, 2)
+
+        return kernel(x)
+
+    return sharded(send, _P("x"), _P("x"))(x)

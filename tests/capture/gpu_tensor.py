@@ -1,6 +1,8 @@
 """Kernels for a Blackwell GPU: products of the tensor core that add to TMEM, and TMEM itself."""
 
+import jax
 import jax.numpy as jnp
+import ml_dtypes
 import numpy as np
 from gpu_case import case, like, ramp, tiled
 from jax import lax
@@ -217,3 +219,88 @@ def blocks_that_claim_further_work(x):
             o_gmem[i] = x_gmem[i] * 2
 
     return double(x)
+
+
+_TABLE = ((np.arange(64) * 37) % 128).astype(np.int32)
+
+
+def _with_rows(x, table, finish):
+    """Calls finish(o_gmem, x_gmem, smem, rows, barrier); `rows` is the table in registers."""
+    @plgpu.kernel(out_type=like(128, 128), scratch_types=[
+        plgpu.SMEM((64, 128), jnp.float32), plgpu.SMEM((64,), jnp.int32), plgpu.Barrier()])
+    def kernel(x_gmem, table_gmem, o_gmem, smem, table_smem, barrier):
+        plgpu.copy_gmem_to_smem(table_gmem, table_smem, barrier)
+        plgpu.barrier_wait(barrier)
+        rows = plgpu.load(table_smem, layout=plgpu.Layout.TMA_INDICES, optimized=False)
+        finish(o_gmem, x_gmem, smem, rows, barrier)
+        plgpu.wait_smem_to_gmem(0)
+
+    return kernel(x, table)
+
+
+@case(ramp(128, 128), _TABLE, wanted=lambda x, table: x[table], has="copy_gmem_to_smem scan",
+      is_interpreted=False)
+def rows_that_the_tma_gathers(x, table):
+    def finish(o_gmem, x_gmem, smem, rows, barrier):
+        plgpu.copy_gmem_to_smem(x_gmem.at[rows], smem, barrier)
+        plgpu.barrier_wait(barrier)
+        plgpu.copy_smem_to_gmem(smem, o_gmem.at[:64])
+
+    return _with_rows(x, table, finish)[:64]
+
+
+@case(ramp(64, 128), _TABLE, wanted=lambda x, table: x, has="copy_smem_to_gmem scan",
+      is_interpreted=False)
+def rows_that_the_tma_scatters(x, table):
+    def finish(o_gmem, x_gmem, smem, rows, barrier):
+        plgpu.copy_gmem_to_smem(x_gmem, smem, barrier)
+        plgpu.barrier_wait(barrier)
+        plgpu.copy_smem_to_gmem(smem, o_gmem.at[rows])
+
+    return _with_rows(x, table, finish)[table]
+
+
+def _silu(x):
+    return x / (1 + np.exp(-x))
+
+
+_E4M3 = np.dtype(ml_dtypes.float8_e4m3fn)
+
+
+@case((ramp(_M, 256) % 5 - 2).astype(_E4M3), (ramp(64, 256) % 3 - 1).astype(_E4M3),
+      wanted=lambda a, b: _silu(a.astype(np.float32) @ b.astype(np.float32).T), tolerance=1e-5,
+      has="warp_map tcgen05_mma tcgen05_commit_arrive", is_interpreted=False)
+def a_product_of_bytes_by_two_warps(a, b):
+    """One warp copies, one multiplies; the right operand is transposed. The sums leave TMEM by way
+    of a silu."""
+    slots, step = 2, 128
+
+    def tiles(rows):
+        return plgpu.SMEM((slots, rows, step), a.dtype, transforms=tiled(a.dtype))
+
+    @plgpu.kernel(out_type=like(_M, 64), scratch_types=dict(
+        a_smem=tiles(_M), b_smem=tiles(64), acc=plgpu.TMEM((_M, 64), jnp.float32),
+        full=plgpu.Barrier(num_arrivals=2, num_barriers=slots), done=_DONE))
+    def matmul(a_gmem, b_gmem, o_gmem, a_smem, b_smem, acc, full, done):
+        @plgpu.warp_map
+        def _(warp):
+            @pl.when(warp == 0)
+            def _():
+                for i in range(slots):
+                    part = pl.ds(i * step, step)
+                    plgpu.copy_gmem_to_smem(a_gmem.at[:, part], a_smem.at[i], full.at[i])
+                    plgpu.copy_gmem_to_smem(b_gmem.at[:, part], b_smem.at[i], full.at[i])
+
+            @pl.when(warp == 1)
+            def _():
+                @pl.loop(0, slots)
+                def _(i):
+                    plgpu.barrier_wait(full.at[i])
+                    plgpu.tcgen05_mma(acc, a_smem.at[i], b_smem.at[i].T, accumulate=i > 0)
+
+                plgpu.tcgen05_commit_arrive(done)
+
+        plgpu.barrier_wait(done)
+        o_gmem[...] = jax.nn.silu(plgpu.async_load_tmem(acc))
+
+    return matmul(a, b)

@@ -8,19 +8,19 @@ import tempfile
 
 import gpu_mistakes
 import gpu_mistakes_async
+import gpu_mistakes_blocks
 import gpu_mistakes_tensor
 import pytest
 from gpu_mistakes import MISTAKES
 from support import PALLASCOPE, pallascope
 
-FILES = [pathlib.Path(module.__file__).name for module in (gpu_mistakes, gpu_mistakes_async, gpu_mistakes_tensor)]
-OF_HOPPER = {name: one for name, one in MISTAKES.items()
-             if one.fn.__module__ != gpu_mistakes_tensor.__name__}
+FILES = [pathlib.Path(module.__file__).name for module in (
+    gpu_mistakes, gpu_mistakes_async, gpu_mistakes_blocks, gpu_mistakes_tensor)]
 
 
-def findings(name, chip="h100_sxm"):
+def findings(name):
     mistake = MISTAKES[name]
-    kernel = pallascope.capture(mistake.fn, *mistake.args, chip=chip)
+    kernel = pallascope.capture(mistake.fn, *mistake.args, chip=mistake.chip)
     assert kernel.document["lowering"] == {"accepted": "yes"}
     with tempfile.TemporaryDirectory() as folder:
         kernel.save(f"{folder}/k.pallascope")
@@ -30,14 +30,14 @@ def findings(name, chip="h100_sxm"):
     return [one for one in json.loads(done.stdout)["findings"] if one["kind"] != "unknown_figure"]
 
 
-def check_found_once(name, chip):
-    found = findings(name, chip)
+def check_found_once(name):
+    found = findings(name)
     assert [one["kind"] for one in found] == [MISTAKES[name].kind], found
     path, _, line = found[0]["source"].rpartition(":")
     assert pathlib.Path(path).name in FILES
     assert int(line) == MISTAKES[name].line(), found
 
 
-@pytest.mark.parametrize("name", OF_HOPPER)
+@pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_found_once(name):
-    check_found_once(name, "h100_sxm")
+    check_found_once(name)

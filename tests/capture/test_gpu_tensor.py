@@ -1,7 +1,6 @@
-"""Kernels for a Blackwell GPU: what of them is in the file, their values, and mistakes that a run
-finds. JAX's own lowering for CUDA must accept every kernel."""
+"""Kernels for a Blackwell GPU: what of them is in the file, and their values. JAX's own
+lowering for CUDA must accept every kernel."""
 
-import gpu_mistakes_tensor
 import gpu_shipped_blackwell
 import gpu_tensor
 import gpu_tensor_steps
@@ -9,9 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from gpu_case import cases_of, interpreted, like, plgpu
-from gpu_mistakes import MISTAKES
 from support import operations, pallascope
-from test_gpu_mistakes import check_found_once
 from test_gpu_values import run
 
 CHIP = "b200"
@@ -35,12 +32,6 @@ def test_what_is_expected_is_what_jax_yields(name):
     case = CASES[name]
     for theirs, wanted in zip(interpreted(case), case.results(), strict=True):
         case.compare(np.asarray(theirs), wanted)
-
-
-@pytest.mark.parametrize("name", [
-    name for name, one in MISTAKES.items() if one.fn.__module__ == gpu_mistakes_tensor.__name__])
-def test_a_mistake_is_found_once(name):
-    check_found_once(name, CHIP)
 
 
 def test_what_is_not_captured_is_named():

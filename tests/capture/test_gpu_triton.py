@@ -1,5 +1,6 @@
 """Kernels that JAX gives to Triton: what of them is in the file, what is refused, what is found."""
 
+import gpu_authors_triton
 import gpu_shipped_triton
 import gpu_triton
 import gpu_triton_loops
@@ -13,7 +14,7 @@ from jax import lax
 from support import operations, pallascope, pl, pltpu
 from test_gpu_values import run
 
-OWN = cases_of(gpu_triton, gpu_triton_loops)
+OWN = cases_of(gpu_triton, gpu_triton_loops, gpu_authors_triton)
 CASES = OWN | cases_of(gpu_shipped_triton)
 
 

@@ -5,6 +5,10 @@ import pathlib
 import subprocess
 import tempfile
 
+import gpu_ampere
+import gpu_authors
+import gpu_authors_triton
+import gpu_blocks
 import gpu_kernels
 import gpu_loops
 import gpu_numbers
@@ -21,7 +25,8 @@ from gpu_case import cases_of
 from support import PALLASCOPE, pallascope
 
 CASES = cases_of(gpu_kernels, gpu_loops, gpu_numbers, gpu_places, gpu_products, gpu_shared,
-                 gpu_shipped, gpu_triton, gpu_triton_loops, gpu_shipped_triton)
+                 gpu_ampere, gpu_authors, gpu_blocks, gpu_shipped, gpu_triton, gpu_triton_loops,
+                 gpu_authors_triton, gpu_shipped_triton)
 
 
 def run(kernel, *options):
@@ -42,7 +47,7 @@ def run(kernel, *options):
 @pytest.mark.parametrize("name", CASES)
 def test_values(name):
     case = CASES[name]
-    kernel = pallascope.capture(case.fn, *case.args, chip="h100_sxm")
+    kernel = pallascope.capture(case.fn, *case.args, chip=case.chip)
     results, findings = run(kernel)
     assert findings <= {case.finds}
     for ours, theirs in zip(results, case.results(), strict=True):

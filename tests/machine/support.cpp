@@ -38,6 +38,12 @@ const chip::Chip& v5p()
     return kChip;
 }
 
+const chip::Chip& a100()
+{
+    static const chip::Chip kChip = loaded("a100_80.json");
+    return kChip;
+}
+
 const chip::Chip& h100()
 {
     static const chip::Chip kChip = loaded("h100_sxm.json");

@@ -16,6 +16,7 @@ namespace pallascope::machine_test {
 
 [[nodiscard]] const chip::Chip& v5e();
 [[nodiscard]] const chip::Chip& v5p(); // two cores
+[[nodiscard]] const chip::Chip& a100();
 [[nodiscard]] const chip::Chip& h100();
 [[nodiscard]] const chip::Chip& b200();
 

@@ -243,6 +243,9 @@ bool Engine::runOfGpu(const PlanItem& item)
     switch (operation.code) {
     case OpCode::CopyGmemToSmem:
         m_manualCopies.start(operation);
+        if (operation.operands.size() == 2) { // of cp.async
+            m_groups.commit();
+        }
         return true;
     case OpCode::CopySmemToGmem:
         m_manualCopies.start(operation);
@@ -254,6 +257,7 @@ bool Engine::runOfGpu(const PlanItem& item)
         m_groups.commit();
         return true;
     case OpCode::WaitSmemToGmem:
+    case OpCode::WaitGmemToSmem:
         m_groups.wait(operation);
         return true;
     case OpCode::BarrierArrive:
@@ -261,6 +265,10 @@ bool Engine::runOfGpu(const PlanItem& item)
         return true;
     case OpCode::BarrierWait:
         m_barriers.wait(operation);
+        return true;
+    case OpCode::BarrierTest:
+        m_turn.value(operation.results[0]) =
+            RuntimeValue::scalarOf(DType::Bool, m_barriers.test(operation) ? 1 : 0);
         return true;
     case OpCode::Wgmma:
         m_products.multiply(item);

@@ -55,12 +55,15 @@ void Accesses::accessListed(const Evaluation& evaluation)
                                       "A mask of listed elements", operation.location);
     }
     const Shape lanes = m_turn.value(operation.operands[first]).shape;
-    const bool adds = operation.code == ir::OpCode::AddupdateScatter;
     const DType dtype = m_prepared.program.type(operation.operands[0]).dtype;
     Buffer moved = stores && !evaluation.touches
                        ? Buffer(m_turn.value(operation.operands[1]), memory.fill())
                        : m_turn.undefined(dtype, lanes);
-    const bool isAtomic = ir::isAtomic(operation.code);
+    const auto* atomic = std::get_if<ir::AtomicParams>(&operation.params);
+    const bool isAtomic = atomic != nullptr;
+    const auto change = isAtomic                                         ? atomic->atomicType
+                        : operation.code == ir::OpCode::AddupdateScatter ? ir::AtomicType::Add
+                                                                         : ir::AtomicType::Xchg;
     Buffer old = m_turn.undefined(dtype, isAtomic ? lanes : Shape());
     const bool isChecked = accessesByLane(m_prepared.program, operation)
                            && mayRace(m_turn.binding(operation.operands[0]));
@@ -78,13 +81,11 @@ void Accesses::accessListed(const Evaluation& evaluation)
         }
         if (isAtomic) {
             const Watch::Writing writing(m_watch, m_watch.in(*where));
-            RuntimeValue there = loadThrough(*where, memory),
-                         given = moved.load(laneView(lane), Shape());
-            old.store(laneView(lane), there);
-            m_copies.put(*where, changedBy(operation, there, given), false);
+            old.store(laneView(lane), loadThrough(*where, memory));
+            m_copies.put(*where, moved.load(laneView(lane), Shape()), change);
         } else if (stores) {
             const Watch::Writing writing(m_watch, m_watch.in(*where));
-            m_copies.put(*where, moved.load(laneView(lane), Shape()), adds);
+            m_copies.put(*where, moved.load(laneView(lane), Shape()), change);
         } else {
             m_watch.read(m_watch.in(*where));
             moved.store(laneView(lane), loadThrough(*where, memory));

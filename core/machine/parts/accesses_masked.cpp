@@ -289,10 +289,11 @@ void Accesses::accessLanes(const Evaluation& evaluation)
     }
     RuntimeValue& value = m_turn.value(operation.operands[1]);
     const Watch::Writing writing(m_watch, hits);
+    const auto* atomic = std::get_if<ir::AtomicParams>(&operation.params);
     RuntimeValue changed = operation.code == OpCode::AtomicCas
                                ? swappedIf(old, value, m_turn.value(operation.operands[2]))
-                           : operation.code == OpCode::AtomicRmw ? changedBy(operation, old, value)
-                                                                 : value;
+                           : atomic != nullptr ? changedBy(atomic->atomicType, old, value)
+                                               : value;
     if (mask != nullptr) {
         changed = picked(*mask, old, changed);
         m_turn.value(operation.results[0]) = picked(*mask, rest, old);

@@ -15,12 +15,11 @@ RuntimeValue picked(RuntimeValue& mask, RuntimeValue& ifFalse, RuntimeValue& ifT
     return evaluate(select, cases, 0);
 }
 
-RuntimeValue changedBy(const ir::Operation& atomic, RuntimeValue& old, RuntimeValue& given)
+RuntimeValue changedBy(ir::AtomicType type, RuntimeValue& old, RuntimeValue& given)
 {
     // In the order of AtomicType, whose first one only replaces.
     constexpr std::array kCodes{OpCode::Add, OpCode::Add, OpCode::Max, OpCode::Min,
                                 OpCode::And, OpCode::Or,  OpCode::Xor};
-    const ir::AtomicType type = std::get<ir::AtomicParams>(atomic.params).atomicType;
     if (type == ir::AtomicType::Xchg) {
         return given;
     }

@@ -9,9 +9,9 @@ namespace pallascope::machine {
 // Picks element by element: `ifTrue` where the mask, a bool array of their shape, is true.
 [[nodiscard]] RuntimeValue picked(RuntimeValue& mask, RuntimeValue& ifFalse, RuntimeValue& ifTrue);
 
-// What atomic_rmw leaves in place of `old`, given its new elements.
-[[nodiscard]] RuntimeValue changedBy(const ir::Operation& atomic, RuntimeValue& old,
-                                     RuntimeValue& given);
+// What an atomic operation, or a copy that reduces, leaves in place of `old`, given its new
+// elements.
+[[nodiscard]] RuntimeValue changedBy(ir::AtomicType type, RuntimeValue& old, RuntimeValue& given);
 
 // What atomic_cas leaves: `given` if the old element is the expected one.
 [[nodiscard]] RuntimeValue swappedIf(RuntimeValue& old, RuntimeValue& expected,

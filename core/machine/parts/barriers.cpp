@@ -48,10 +48,12 @@ void Barriers::deliver(const Signal& signal)
     if (signal.copy.copy) {
         barrier.landed.push_back(signal.copy);
     }
-    if (++barrier.parts < signal.parts) {
-        return;
+    if (signal.parts > 1) {
+        if (++barrier.parts < signal.parts) {
+            return;
+        }
+        barrier.parts = 0;
     }
-    barrier.parts = 0;
     arrive(barrier, signal.semaphore, signal.at, true);
 }
 
@@ -99,20 +101,38 @@ void Barriers::wake(std::int32_t number, Picoseconds at, bool byCopy)
 
 void Barriers::wait(const ir::Operation& operation)
 {
-    const std::int32_t number = m_turn.semaphoreOf(operation.operands[0]);
-    Semaphore& barrier = m_state.semaphores[number];
+    const Waiting waiting{m_turn.semaphoreOf(operation.operands[0]), 1, false, m_turn.agent().time,
+                          &operation};
+    if (!look(waiting)) {
+        m_turn.agent().waiting = waiting;
+        addWaiter(m_state.semaphores[*waiting.semaphore], m_turn.agent().id);
+    }
+}
+
+bool Barriers::test(const ir::Operation& operation)
+{
     Agent& agent = m_turn.agent();
-    const Waiting waiting{number, 1, false, agent.time, &operation};
+    const bool isComplete =
+        look({m_turn.semaphoreOf(operation.operands[0]), 1, false, agent.time, &operation});
+    if (!isComplete) { // who looks again and again gives others their turn
+        agent.time += std::max(m_times.look, Picoseconds(1));
+    }
+    return isComplete;
+}
+
+// Observes the next phase if it is complete, and returns whether it is.
+bool Barriers::look(const Waiting& waiting)
+{
+    Semaphore& barrier = m_state.semaphores[*waiting.semaphore];
+    Agent& agent = m_turn.agent();
     const Barrier::Wait wait = barrier.barrier.wait(agent.id, agent.parent);
     if (wait.fault) {
-        m_findings.stopAtBarrier(barrier, *wait.fault, operation.location);
-    } else if (wait.blocks) {
-        agent.waiting = waiting;
-        addWaiter(barrier, agent.id);
-    } else {
+        m_findings.stopAtBarrier(barrier, *wait.fault, waiting.operation->location);
+    } else if (!wait.blocks) {
         pass(barrier, agent, waiting);
         agent.time += m_times.look;
     }
+    return !wait.blocks;
 }
 
 // The agent has observed a phase: what arrived in it is ordered before what the agent does next.

@@ -23,6 +23,8 @@ public:
 
     void arriveByProgram(const ir::Operation& operation);
     void wait(const ir::Operation& operation);
+    // Waits only if the next phase is complete, and returns whether it is.
+    bool test(const ir::Operation& operation);
     // A copy arrives now.
     void deliver(const Signal& signal);
 
@@ -35,6 +37,7 @@ private:
     void arrive(Semaphore& barrier, std::int32_t number, Picoseconds at, bool byCopy);
     void complete(Semaphore& barrier);
     void wake(std::int32_t number, Picoseconds at, bool byCopy);
+    bool look(const Waiting& waiting);
     void pass(Semaphore& barrier, Agent& agent, const Waiting& waiting);
 
     Recorder& m_recorder;

@@ -1,10 +1,9 @@
 #include "core/machine/parts/copies.h"
 
-#include "core/machine/ops/evaluate.h"
+#include "core/machine/parts/atomics.h"
 #include "core/machine/parts/slot_units.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace pallascope::machine {
@@ -181,7 +180,7 @@ void Copies::write(Flight& flight)
     } else if (flight.operand == nullptr) {
         m_memory[flight.target.buffer].broughtBy = flight.location;
         noteStored(flight.target, flight.elements, flight.location);
-        put(flight.target, std::move(flight.elements), flight.adds);
+        put(flight.target, std::move(flight.elements), flight.reduction);
     } else if (!flight.out) {
         buffer(flight.slotBuffer) = std::move(flight.payload);
     } else {
@@ -196,16 +195,15 @@ void Copies::writeRows(Flight& flight)
 {
     for (std::size_t i = 0; i < flight.rows.size(); ++i) {
         const RefBinding& to = flight.rows[i].second;
-        put(to, std::move(flight.ofRows[i]), flight.adds);
+        put(to, std::move(flight.ofRows[i]), flight.reduction);
     }
 }
 
-void Copies::put(const RefBinding& to, RuntimeValue elements, bool adds)
+void Copies::put(const RefBinding& to, RuntimeValue elements, ir::AtomicType reduction)
 {
-    if (adds) {
+    if (reduction != ir::AtomicType::Xchg) {
         RuntimeValue there = loadThrough(to, buffer(to.buffer));
-        const std::array<RuntimeValue*, 2> terms{&there, &elements};
-        elements = evaluate({.code = ir::OpCode::Add}, terms, 0);
+        elements = changedBy(reduction, there, elements);
     }
     storeThrough(to, buffer(to.buffer), std::move(elements));
 }

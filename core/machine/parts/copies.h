@@ -116,8 +116,9 @@ public:
 
     [[nodiscard]] Buffer cutBlock(const OperandPlan& operand, const RefBinding& array,
                                   std::int64_t block) const;
-    // Writes elements to a part of memory, or adds them to its contents.
-    void put(const RefBinding& to, RuntimeValue elements, bool adds);
+    // Writes elements to a part of memory, or makes such a change of its contents.
+    void put(const RefBinding& to, RuntimeValue elements,
+             ir::AtomicType reduction = ir::AtomicType::Xchg);
     // Notes where something undefined was last stored.
     void noteStored(const RefBinding& ref, const RuntimeValue& value, ir::LocationId location);
 

@@ -58,11 +58,26 @@ RefPart partOfRef(const Reach& part, const Reach& block, const Shape& ref)
     return found;
 }
 
-// The TMA has none of what manual DMA can choose.
+// A GPU has none of what manual DMA can choose.
 ir::DmaParams dmaParams(const ir::Operation& operation)
 {
     const auto* params = std::get_if<ir::DmaParams>(&operation.params);
     return params == nullptr ? ir::DmaParams{} : *params;
+}
+
+// What becomes of the elements to which the copy writes.
+ir::AtomicType reductionOf(const ir::Operation& operation)
+{
+    if (const auto* store = std::get_if<ir::StoreCopyParams>(&operation.params)) {
+        return store->reduction;
+    }
+    return dmaParams(operation).add ? ir::AtomicType::Add : ir::AtomicType::Xchg;
+}
+
+// Whether a warpgroup makes the copy itself, as cp.async does, and not the TMA.
+bool isOfAgent(const ir::Operation& operation)
+{
+    return operation.code == ir::OpCode::CopyGmemToSmem && operation.operands.size() == 2;
 }
 
 // The operand that says whether the copy takes place at all, if there is one.
@@ -149,7 +164,7 @@ void ManualCopies::start(const ir::Operation& operation)
         flight.source = std::move(copy.source);
         flight.target = std::move(copy.target);
         flight.rows = std::move(copy.rows);
-        flight.adds = copy.params.add;
+        flight.reduction = reductionOf(operation);
         flight.location = operation.location;
         m_copies.launch(flight);
     }
@@ -346,7 +361,7 @@ void ManualCopies::recordEnds(const ManualCopy& copy)
     };
     Recorder::CopyEnd source = endOf(copy.from(), copy.source, m_agents.hereOn(copy.sender));
     Recorder::CopyEnd target = endOf(copy.to(), copy.target, m_agents.hereOn(copy.receiver));
-    if (copy.operation.code != ir::OpCode::CopySmemToGmem) {
+    if (copy.operation.code != ir::OpCode::CopySmemToGmem && !isOfAgent(copy.operation)) {
         target.semaphore = semaphoreOf(*copy.peer, 2);
     }
     if (copy.params.sourceSemaphore) {
@@ -366,8 +381,10 @@ Access ManualCopies::accessOf(const ManualCopy& copy, bool writes)
                   m_turn.agent().step,
                   copy.operation.location,
                   {}};
-    access.adds = copy.params.add && writes;
-    access.proxy = memory.hasProxies ? Proxy::Async : Proxy::None;
+    access.adds = writes && reductionOf(copy.operation) != ir::AtomicType::Xchg;
+    access.proxy = !memory.hasProxies          ? Proxy::None
+                   : isOfAgent(copy.operation) ? Proxy::Generic
+                                               : Proxy::Async;
     if (m_prepared.layout.isAlone() && where.whole && !memory.hasProxies
         && !copy.isListed()) { // all of the buffer, which is what a default place means
         return access;
@@ -416,12 +433,12 @@ void ManualCopies::signalEnds(const ManualCopy& copy)
     }
 }
 
-// A copy into SMEM arrives on its barrier when it has landed. One out of it belongs to the agent's
-// group: it has read SMEM when its last byte is on the link.
+// A copy of the TMA into SMEM arrives on its barrier when it has landed. One out of it, or of
+// cp.async, belongs to the agent's group: it has read SMEM when its last byte is on the link.
 void ManualCopies::arriveAtEnd(const ManualCopy& copy)
 {
     const AwaitedCopy both{copy.row, copy.source.buffer, copy.target.buffer};
-    if (copy.operation.code == ir::OpCode::CopySmemToGmem) {
+    if (copy.operation.code == ir::OpCode::CopySmemToGmem || isOfAgent(copy.operation)) {
         m_groups.add(both, copy.end, copy.end);
         return;
     }

@@ -43,9 +43,12 @@ void Products::compute(const ir::Operation& operation)
     RuntimeValue lhs =
         inRegisters ? m_turn.value(operation.operands[1]) : load(operation.operands[1]);
     RuntimeValue rhs = load(operation.operands[2]);
-    Buffer& sum = accumulator(operation.operands[0]).contents;
+    const RefBinding& where = m_turn.binding(operation.operands[0]);
+    Buffer& sum = m_turn.buffer(where.buffer);
     const Watch::Writing writing(m_watch, watched(operation, operation.operands[0]));
-    sum.storeAll(sumOf(sum.loadAll(), productOf(std::move(lhs), std::move(rhs), sum.dtype())));
+    storeThrough(
+        where, sum,
+        sumOf(loadThrough(where, sum), productOf(std::move(lhs), std::move(rhs), sum.dtype())));
 }
 
 void Products::wait(const ir::Operation& operation)

@@ -1,6 +1,7 @@
-// The groups of copies from SMEM that a GPU's agent closes and waits for, as in JAX
+// The groups of copies that a GPU's agent closes and waits for, as in JAX
 // (jax/_src/pallas/mosaic_gpu/primitives.py, commit_smem_to_gmem_group and wait_smem_to_gmem). A
-// copy has two ends: it has read SMEM, and what it has written can be seen in HBM.
+// copy from SMEM has two ends: it has read SMEM, and what it has written can be seen in HBM. On a
+// GPU without a TMA there are copies of cp.async into SMEM instead, each a group by itself.
 #pragma once
 
 #include "core/machine/parts/context.h"

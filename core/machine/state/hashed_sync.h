@@ -57,9 +57,9 @@ inline auto hashedParts(const Semaphore& semaphore)
 inline auto hashedParts(const Flight& flight)
 {
     const auto& [start, end, out, started, explained, step, copy, operand, slotBuffer, block, array,
-                 payload, source, target, elements, location, rows, ofRows, adds] = flight;
+                 payload, source, target, elements, location, rows, ofRows, reduction] = flight;
     return parts(start, end, out, started, explained, step, copy, operand, slotBuffer, block, array,
-                 payload, source, target, elements, location, rows, ofRows, adds);
+                 payload, source, target, elements, location, rows, ofRows, reduction);
 }
 
 inline auto hashedParts(const Signal& signal)

@@ -175,7 +175,7 @@ struct Flight
     // For listed rows: from where to where each goes.
     std::vector<std::pair<RefBinding, RefBinding>> rows;
     std::vector<RuntimeValue> ofRows;
-    bool adds = false;
+    ir::AtomicType reduction = ir::AtomicType::Xchg;
 
     [[nodiscard]] bool touches(SlabRange buffers) const
     {

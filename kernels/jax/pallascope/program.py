@@ -34,7 +34,8 @@ _EFFECTS = frozenset({
     "semaphore_wait", "delay", "get", "masked_load", "load_gather", "store_scatter",
     "addupdate_scatter", "atomic_rmw", "atomic_cas",
     "matmul_push_rhs", "matmul_acc_lhs", "matmul_pop", "matmul_lhs_fifo", "matmul_pop_fifo",
-    "copy_gmem_to_smem", "copy_smem_to_gmem", "commit_group", "wait_smem_to_gmem", "commit_smem",
+    "copy_gmem_to_smem", "copy_smem_to_gmem", "commit_group", "wait_smem_to_gmem",
+    "wait_gmem_to_smem", "barrier_test", "commit_smem",
     "barrier_arrive", "barrier_wait", "wgmma", "wgmma_wait", "wgmma_accumulator_deref",
     "wgmma_accumulator_store", "set_max_registers", "tcgen05_mma", "tcgen05_commit_arrive",
     "async_copy_smem_to_tmem", "wait_load_tmem", "commit_tmem", "try_cluster_cancel", "warp_map"})

@@ -81,6 +81,51 @@ void products()
     EXPECT_EQ(elementsOf(run.outputs[0]), expected);
 }
 
+// Runs a kernel of one warpgroup that brings x to SMEM as `brings` does, and stores it from there.
+void brought(const chip::Chip& chip,
+             const std::function<void(pl::Ref x, const std::vector<pl::Ref>& refs)>& brings)
+{
+    const Array x = counting(kF32, {256});
+    const machine::RunResult run = mustRun(
+        mustTrace(pl::kernel("brought", {pl::in("x", kF32, {256}), pl::out("out", kF32, {256})},
+                             [&](pl::Ref in, pl::Ref out) {
+                                 const auto body = [&](const std::vector<pl::Ref>& refs) {
+                                     brings(in, refs);
+                                     out[pl::all] = refs[0][pl::all].load();
+                                 };
+                                 gpu::launch({}, [&] {
+                                     gpu::runScoped(
+                                         {gpu::smem("tile", kF32, {256}), gpu::barrier("ready")},
+                                         true, body);
+                                 });
+                             })),
+        {x}, machine::ValueMode::Full, chip);
+    EXPECT_EQ(findingsText(run), "");
+    EXPECT_EQ(elementsOf(run.outputs[0]), elementsOf(x));
+}
+
+void byAWarpgroup()
+{
+    brought(a100(), [](pl::Ref x, const std::vector<pl::Ref>& refs) {
+        gpu::copyGmemToSmem(x, refs[0]);
+        gpu::waitGmemToSmem(0);
+    });
+}
+
+// The first look comes before the copy has landed.
+void looks()
+{
+    brought(h100(), [](pl::Ref x, const std::vector<pl::Ref>& refs) {
+        gpu::copyGmemToSmem(x, refs[0], refs[1]);
+        const pl::Value no = pl::full({}, 0, DType::Bool);
+        (void)pl::whileLoop(
+            {no}, [&](std::vector<pl::Value> done) { return done[0] == no; },
+            [&](std::vector<pl::Value>) {
+                return std::vector<pl::Value>{gpu::barrierTest(refs[1])};
+            });
+    });
+}
+
 // Both GPUs load what the second one has.
 void ofAnotherGpu()
 {
@@ -113,6 +158,8 @@ std::vector<OperationCase> gpuCases()
             {"commit_smem", copies},
             {"barrier_arrive", copies},
             {"barrier_wait", copies},
+            {"barrier_test", looks},
+            {"wait_gmem_to_smem", byAWarpgroup},
             {"remote_ref", ofAnotherGpu},
             {"set_max_registers", copies},
             {"wgmma", products},

@@ -18,7 +18,7 @@ TEST(Accesses, aLoadGivesWhatIsThereAndWhatOfItIsDefined)
 
     machine::RuntimeValue ones = machine::RuntimeValue::arrayOf(DType::F32, {8, 128});
     machine::fillElements(DType::F32, ones.data.get(), ones.elements(), 1);
-    run.copies.put(run.turn().binding(run.ref("tile")), ones, false);
+    run.copies.put(run.turn().binding(run.ref("tile")), ones);
     run.accesses.access({.operation = &get}, false);
     const machine::RuntimeValue& loaded = run.turn().value(get.results[0]);
     EXPECT_TRUE(loaded.shadow.all());

@@ -22,7 +22,7 @@ TEST(Copies, aTimedOneIsReadAtItsStartAndLandsAtItsEnd)
     const std::int32_t from = run.memoryOf(4, 1), to = run.memoryOf(4);
     run.copy(from, to, 10, 20);
     run.copies.land(Picoseconds(10)); // it has read its source
-    run.copies.put({.buffer = from}, machine::RuntimeValue::zeros(DType::F32, Shape{4}), false);
+    run.copies.put({.buffer = from}, machine::RuntimeValue::zeros(DType::F32, Shape{4}));
     run.copies.land(Picoseconds(19));
     EXPECT_FALSE(run.isDefined(to));
     EXPECT_TRUE(run.copies.isOnItsWay(to));
@@ -89,7 +89,7 @@ TEST(Copies, elementsAreAddedWhereACopyAdds)
     const std::int32_t to = run.memoryOf(2, 3);
     machine::RuntimeValue two = machine::RuntimeValue::arrayOf(DType::F32, Shape{2});
     machine::fillElements(DType::F32, two.data.get(), 2, 2);
-    run.copies.put({.buffer = to}, two, true);
+    run.copies.put({.buffer = to}, two, ir::AtomicType::Add);
     EXPECT_EQ(run.elementAt(to, 1), 5);
 }
 

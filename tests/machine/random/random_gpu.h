@@ -9,4 +9,7 @@ namespace pallascope::machine_test {
 
 [[nodiscard]] RandomProgram randomGpuProgram(std::uint64_t seed);
 
+// The same on two to four GPUs, which store to each other's memory, load from it, and signal.
+[[nodiscard]] RandomProgram randomGpusProgram(std::uint64_t seed);
+
 } // namespace pallascope::machine_test

@@ -159,6 +159,16 @@ TEST(RandomPrograms, ofAGpuDoTheSameHoweverTheyAreRun)
     }
 }
 
+TEST(RandomPrograms, ofSeveralGpusDoTheSameHoweverTheyAreRun)
+{
+    const Tally tally = compareMany(randomGpusProgram, 60);
+    if (std::getenv("PALLASCOPE_RANDOM_PROGRAMS") == nullptr) {
+        for (const char* kind : {"race", "deadlock"}) {
+            EXPECT_TRUE(tally.findings.contains(kind)) << kind;
+        }
+    }
+}
+
 // Otherwise the properties above would hold for nothing. PALLASCOPE_RANDOM_KINDS=1 prints how many
 // programs have each kind.
 TEST(RandomPrograms, areOfEveryKind)

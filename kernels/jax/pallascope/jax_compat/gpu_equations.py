@@ -104,15 +104,25 @@ def claim_of(eqn: Any, operands: Sequence[Any]) -> list[Part]:
     return _parts(eqn, operands, ("result_transforms_tree", "barrier_transforms_tree"))
 
 
-def cluster_axes(aval: Any) -> tuple[Any, ...]:
-    """Returns the axes along which blocks share a barrier of a cluster, an empty tuple for other
-    barriers."""
+def cluster_axes(aval: Any) -> list[tuple[Any, ...]]:
+    """Returns the axes along which blocks share a barrier of a cluster, an empty list for other
+    barriers. Axes that belong together are in one tuple."""
     if not is_cluster_barrier(aval):
-        return ()
-    axes: list[Any] = []
-    for axis in aval.dtype.collective_axes:
-        axes += axis if isinstance(axis, tuple) else [axis]
-    return tuple(axes)
+        return []
+    return [axis if isinstance(axis, tuple) else (axis,) for axis in aval.dtype.collective_axes]
+
+
+def is_of_leader(aval: Any) -> bool:
+    """Returns whether only the first block along the axes of a barrier is told of arrivals."""
+    return bool(getattr(aval.dtype, "leader_tracked", False))
+
+
+def stored_of(eqn: Any, operands: Sequence[Any]) -> tuple[Any, Part, Part, Any]:
+    """Returns the value of an async_store_smem, its target, the barrier and the other block."""
+    value, ref, barrier, block, *leaves = operands
+    transforms = _unflattened([eqn.params["ref_transforms_treedef"],
+                               eqn.params["barrier_transforms_treedef"]], leaves)
+    return value, (ref, transforms[0]), (barrier, transforms[1]), block
 
 
 def claims(jaxpr: Any) -> bool:

@@ -6,7 +6,8 @@ and each block sees its own part, as a view.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from pallascope.jax_compat import gpu_equations
@@ -31,26 +32,25 @@ def position(walk: Walk, axis: Any) -> int:
     return walk.builder.one("axis_index", [], INDEX, {"text": walk.axis_texts[axis]})
 
 
-def stride(walk: Walk, axis: Any) -> int:
-    """Returns by how much the numbers of blocks differ that are neighbours along the axis."""
-    after = walk.cluster_axes[walk.cluster_axes.index(axis) + 1:]
-    found = 1
-    for other in after:
-        found *= walk.cores[other]
-    return found
-
-
 def number(walk: Walk) -> int:
     """Returns the number of this block in its cluster, a value."""
     return number_along(walk, walk.cluster_axes)
 
 
-def number_along(walk: Walk, axes: Iterable[Any]) -> int:
-    """Returns the row-major number of this block among those along the axes, a value."""
+def number_at(walk: Walk, places: Mapping[Any, int]) -> int:
+    """Returns the number of the block at these places and, on the other axes of the cluster, at
+    those of this block."""
+    return number_along(walk, walk.cluster_axes, places)
+
+
+def number_along(walk: Walk, axes: Iterable[Any],
+                 places: Mapping[Any, int] = MappingProxyType({})) -> int:
+    """Returns the row-major number among those along the axes of this block, except at the places
+    that are given, a value."""
     found = walk.builder.index(0)
     for axis in axes:
-        found = walk.builder.add_index(
-            walk.builder.scale_index(found, walk.cores[axis]), position(walk, axis))
+        here = places[axis] if axis in places else position(walk, axis)
+        found = walk.builder.add_index(walk.builder.scale_index(found, walk.cores[axis]), here)
     return found
 
 

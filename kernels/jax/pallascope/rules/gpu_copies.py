@@ -8,22 +8,44 @@ from typing import Any
 from pallascope.jax_compat import gpu_equations
 from pallascope.problems import NotCaptured
 from pallascope.program import Params
-from pallascope.rules import gpu_clusters, ref_transforms
-from pallascope.rules.gpu_refs import barrier, leaves, view, window
-from pallascope.walk import Rule, Walk
+from pallascope.rules import gpu_clusters, gpu_devices, gpu_gathers, ref_transforms
+from pallascope.rules.gpu_refs import barrier, leaves, remote, view, window
+from pallascope.walk import Leaf, Rule, Walk
 
 
 def _to_smem(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     copy = gpu_equations.copy_of(eqn, leaves(operands))
-    if copy.barrier is None:
-        raise NotCaptured("copy_gmem_to_smem without a barrier (cp.async)")
+    if copy.barrier is None:  # a copy of cp.async
+        return _emit(walk, eqn, [view(walk, copy.source), view(walk, copy.target)], copy.predicate,
+                     {})
     blocks = _blocks(walk, eqn)
+    if gpu_gathers.is_by_row(copy.source):
+        return _gather(walk, eqn, copy)
     params: Params = {"blocks": blocks} if blocks > 1 else {}
     source, met = view(walk, copy.source), copy.barrier
     if blocks > 1 and eqn.params.get("leader_tracked") is not None:
         source, met, params = _for_leader(walk, eqn, copy)
     taken = [source, view(walk, copy.target), barrier(walk, met)]
     return _emit(walk, eqn, taken, copy.predicate, params)
+
+
+def _gather(walk: Walk, eqn: Any, copy: gpu_equations.Copy) -> list[int]:
+    if _axes(eqn):
+        raise NotCaptured("copy_gmem_to_smem of listed rows, or of im2col_ref, for several "
+                          "blocks")
+    target, met = view(walk, copy.target), barrier(walk, copy.barrier)
+    rows = walk.builder.types[target].shape[0]
+    gpu_gathers.by_row(walk, target, copy.source, lambda row, place: _emit(
+        walk, eqn, [place, row, met], copy.predicate, {"parts": rows}))
+    return []
+
+
+def _scatter(walk: Walk, eqn: Any, copy: gpu_equations.Copy, params: Params) -> list[int]:
+    gpu_gathers.by_row(walk, view(walk, copy.source), copy.target, lambda row, place: _emit(
+        walk, eqn, [row, place], copy.predicate, params | {"commit": False}))
+    if eqn.params["commit_group"]:
+        walk.builder.emit("commit_group", [], [])
+    return []
 
 
 def _for_leader(walk: Walk, eqn: Any,
@@ -62,11 +84,33 @@ def _axes(eqn: Any) -> tuple[Any, ...]:
 
 def _to_gmem(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     copy = gpu_equations.copy_of(eqn, leaves(operands))
+    params: Params = {} if eqn.params["commit_group"] else {"commit": False}
     if eqn.params["reduction_op"] is not None:
-        raise NotCaptured("copy_smem_to_gmem with a reduction_op")
-    taken = [view(walk, copy.source), view(walk, copy.target)]
-    return _emit(walk, eqn, taken, copy.predicate,
-                 {} if eqn.params["commit_group"] else {"commit": False})
+        params["reduction"] = _reduction(walk, eqn.params["reduction_op"],
+                                         walk.builder.types[copy.target[0].value].dtype)
+    if gpu_gathers.is_by_row(copy.target):
+        return _scatter(walk, eqn, copy, params)
+    source, (ref, transforms) = view(walk, copy.source), copy.target
+    everywhere = [one for one in transforms if type(one).__name__ == "MulticastRef"]
+    if not everywhere:
+        return _emit(walk, eqn, [source, view(walk, copy.target)], copy.predicate, params)
+    # The switch makes copies to all devices of one; they are one group.
+    rest = tuple(one for one in transforms if one is not everywhere[0])
+    *first, last = gpu_devices.along(walk, eqn, everywhere[0].collective_axes)
+    for device in (*first, last):
+        there = Leaf(remote(walk, ref.value, device)), rest
+        _emit(walk, eqn, [source, view(walk, there)], copy.predicate,
+              params if device == last else params | {"commit": False})
+    return []
+
+
+def _reduction(walk: Walk, name: str, dtype: str) -> str:
+    """Returns what the operation of a copy that reduces is called here."""
+    is_signed = not dtype.startswith("uint")
+    plain = name[-3:] if name[:1] == ("s" if is_signed else "u") else name
+    if plain not in ("add", "max", "min", "and", "or", "xor"):
+        raise NotCaptured(f"copy_smem_to_gmem with reduction_op={name!r} of {dtype}")
+    return plain
 
 
 def _emit(walk: Walk, eqn: Any, taken: list[int], predicate: Any, params: Params) -> list[int]:
@@ -83,6 +127,11 @@ def _wait(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return walk.builder.emit("wait_smem_to_gmem", [], [], params)
 
 
+def _wait_for_loads(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    params: Params = {"n": int(eqn.params["n"])} if eqn.params["n"] else {}
+    return walk.builder.emit("wait_gmem_to_smem", [], [], params)
+
+
 def _plain(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return walk.builder.emit(eqn.primitive.name, [], [])
 
@@ -96,6 +145,7 @@ RULES: dict[str, Rule] = {
     "copy_gmem_to_smem": _to_smem,
     "copy_smem_to_gmem": _to_gmem,
     "wait_smem_to_gmem": _wait,
+    "wait_gmem_to_smem": _wait_for_loads,
     "commit_group": _plain,
     "commit_smem": _plain,
     "async_prefetch": _prefetch,

@@ -49,9 +49,8 @@ def launch(walk: Walk, region: Region) -> None:
         walk.builder.append(region)
 
 
-def _devices(walk: Walk, eqn: Any) -> Iterator[int]:
-    """Returns the numbers of all devices along the collective axes."""
-    axes = eqn.params["collective_axes"]
+def along(walk: Walk, eqn: Any, axes: Any) -> Iterator[int]:
+    """Returns the numbers of all devices along the axes."""
     axes = axes if isinstance(axes, tuple) else (axes,)
     if any(axis not in walk.devices for axis in axes):
         raise NotCaptured(f"{eqn.primitive.name} along {axes}, which are no axes of a mesh of "
@@ -62,12 +61,27 @@ def _devices(walk: Walk, eqn: Any) -> Iterator[int]:
                                           in zip(axes, places, strict=True)})
 
 
+def _devices(walk: Walk, eqn: Any) -> Iterator[int]:
+    return along(walk, eqn, eqn.params["collective_axes"])
+
+
 def _signal_all(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     semaphore, transforms, amount = eqn.params["args_tree"].unflatten(leaves(operands))
     seen = view_of(walk, (semaphore, transforms))
     for device in _devices(walk, eqn):
         walk.builder.emit("semaphore_signal", [seen, device_ids.scalar(walk, amount), device], [],
                           {"device": True})
+    return []
+
+
+def _signal_several(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """Emits one signal after the other. JAX promises no order among them."""
+    refs, transforms, amounts, devices = eqn.params["args_tree"].unflatten(leaves(operands))
+    for ref, chain, amount, device in zip(refs, transforms, amounts, devices, strict=True):
+        taken = [view_of(walk, (ref, chain)), device_ids.scalar(walk, amount)]
+        if device is not None:
+            taken.append(device_ids.named(walk, "semaphore_signal_parallel", None, device))
+        walk.builder.emit("semaphore_signal", taken, [], {} if device is None else {"device": True})
     return []
 
 
@@ -100,6 +114,7 @@ RULES: dict[str, Rule] = {
        for name in ("semaphore_signal", "semaphore_wait", "semaphore_read")},
     "get_global": _get_global,
     "semaphore_signal_multicast": _signal_all,
+    "semaphore_signal_parallel": _signal_several,
     "multimem_store": _store_all,
     "multimem_load_reduce": _load_reduced,
 }

@@ -73,6 +73,12 @@ def _axis_index(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     raise NotCaptured(f"axis_index of {name}, which neither the grid nor a mesh of devices has")
 
 
+def _nothing(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """Emits nothing: layouts have no part in values, and a kernel here begins after the one before
+    it has ended."""
+    return []
+
+
 def _refused(what: str) -> Rule:
     def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         raise NotCaptured(what)
@@ -94,5 +100,7 @@ RULES: dict[str, Rule] = {
     **gpu_products.RULES,
     **gpu_inline.RULES, **gpu_states.RULES, **gpu_warps.RULES, **tcgen05.RULES,
     "axis_index": _axis_index,
-    "mma": _refused("mma (of compute capability 8)"),
+    "print_layout": _nothing,
+    "griddepcontrol_wait": _nothing,
+    "griddepcontrol_launch_dependents": _nothing,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pallascope import types
@@ -10,10 +10,10 @@ from pallascope.jax_compat import gpu_equations, jaxprs, ref_types
 from pallascope.problems import NotCaptured
 from pallascope.program import Params, Type
 from pallascope.rules import gpu_barriers, gpu_clusters, gpu_devices, memory
-from pallascope.rules.gpu_refs import leaves, ref_type, window
+from pallascope.rules.gpu_refs import barrier, leaves, of_other_block, ref_type, window
 from pallascope.rules.ref_transforms import Window, view
 from pallascope.sources import arg_names
-from pallascope.walk import Rule, Walk
+from pallascope.walk import Leaf, Rule, Walk
 
 
 def _run_scoped(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
@@ -222,7 +222,30 @@ def _atomic_store(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return []
 
 
+def _store_to_block(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """Emits a store to the memory of another block, and the arrival at that block's barrier. The
+    block does not know of the store before it has waited there."""
+    value, target, met, place = gpu_equations.stored_of(eqn, leaves(operands))
+    there = [_in_block(walk, part, {eqn.params["cluster_dim"]: place}) for part in (target, met)]
+    atomic = eqn.params["atomic"]
+    part = window(walk, there[0][0].value, there[0][1])
+    given = walk.builder.broadcast(value.value, part.shape())
+    if atomic is None:
+        memory.store(walk, part, given)
+    else:
+        walk.builder.one("atomic_rmw", [view(walk, part), given], walk.builder.types[given],
+                         {"atomic_type": atomic})
+    return walk.builder.emit("barrier_arrive", [barrier(walk, there[1])], [])
+
+
+def _in_block(walk: Walk, part: gpu_equations.Part, places: Mapping[Any, Any]) -> (
+        gpu_equations.Part):
+    ref, transforms = part
+    return Leaf(of_other_block(walk, ref.value, places)), transforms
+
+
 RULES: dict[str, Rule] = {
+    "async_store_smem": _store_to_block,
     "run_scoped": _run_scoped,
     "get": _get,
     "load": _get,

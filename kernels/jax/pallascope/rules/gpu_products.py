@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from pallascope.jax_compat import gpu_equations
-from pallascope.problems import NotCaptured
 from pallascope.program import Params
 from pallascope.rules.gpu_refs import leaves, view
 from pallascope.walk import Rule, Walk
@@ -13,15 +12,13 @@ from pallascope.walk import Rule, Walk
 
 def _wgmma(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     total, lhs, rhs = gpu_equations.product_of(eqn, leaves(operands))
-    if total[1]:
-        raise NotCaptured("wgmma on a part of an accumulator")
     params: Params = {}
     if gpu_equations.is_ref(eqn.invars[1]):
         left = view(walk, lhs)
     else:
         left = lhs[0].value
         params["lhs_in_registers"] = True
-    return walk.builder.emit("wgmma", [total[0].value, left, view(walk, rhs)], [], params)
+    return walk.builder.emit("wgmma", [view(walk, total), left, view(walk, rhs)], [], params)
 
 
 def emit_wait(walk: Walk, pending: int) -> list[int]:
@@ -46,6 +43,16 @@ def _store(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return [operands[1]]
 
 
+def _mma(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """Emits the product of values by the warps themselves, which is there at once."""
+    total, lhs, rhs = operands
+    type_ = walk.type_of(eqn.outvars[0])
+    product = walk.builder.one("dot_general", [lhs, rhs], type_, {
+        "lhs_contracting": [1], "rhs_contracting": [0], "lhs_batch": [], "rhs_batch": [],
+        "dtype": type_.dtype})
+    return [walk.builder.one("add", [total, product], type_)]
+
+
 def _set_max_registers(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     params: Params = {"n": int(eqn.params["n"])}
     if eqn.params["action"] == "increase":
@@ -66,6 +73,7 @@ RULES: dict[str, Rule] = {
     "wgmma_wait": _wait,
     "wgmma_accumulator_deref": _load,
     "wgmma_accumulator_store": _store,
+    "mma": _mma,
     "set_max_registers": _set_max_registers,
     **{f"mosaic_gpu_reduce_{kind}": _reduce(f"reduce_{kind}")
        for kind in ("sum", "max", "min", "prod")},

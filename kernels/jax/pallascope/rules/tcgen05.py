@@ -88,10 +88,22 @@ def _store(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _copy(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    if eqn.params["collective_axis"] is not None:
-        raise NotCaptured("async_copy_smem_to_tmem of a pair of blocks")
     parts = gpu_equations.tensor_copy_of(eqn, leaves(operands))
-    return walk.builder.emit("async_copy_smem_to_tmem", [view(walk, part) for part in parts], [])
+
+    def emit(parts: list[gpu_equations.Part]) -> None:
+        walk.builder.emit("async_copy_smem_to_tmem", [view(walk, part) for part in parts], [])
+
+    def of_pair() -> None:
+        for block in range(2):
+            emit([gpu_clusters.of_block(walk, part, walk.builder.index(block)) for part in parts])
+
+    axis = eqn.params["collective_axis"]
+    if axis is None:
+        emit(parts)
+        return []
+    gpu_clusters.pair(walk, axis)
+    when(walk, gpu_clusters.leader_only(walk, axis), of_pair)
+    return []
 
 
 def _plain(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:

@@ -1,0 +1,116 @@
+// Copies of a GPU that reduce, copies of cp.async that warpgroups make themselves, and several
+// copies that arrive together.
+#include "core/ir/builder_gpu.h"
+#include "tests/machine/support.h"
+
+#include <gtest/gtest.h>
+
+namespace pallascope::machine_test {
+
+namespace {
+
+namespace gpu = pl::gpu;
+using Refs = std::vector<pl::Ref>;
+using Body = std::function<void(pl::Ref x, pl::Ref y, const Refs& refs)>;
+
+constexpr Extent kElements = 128;
+
+// One warpgroup with SMEM of x's size and a barrier for two arrivals.
+ir::Program withSmem(DType dtype, Extent rows, const Body& body)
+{
+    return mustTrace(pl::kernel(
+        "copies", {pl::in("x", dtype, {rows, kElements}), pl::out("y", dtype, {rows, kElements})},
+        [&](pl::Ref x, pl::Ref y) {
+            gpu::launch({}, [&] {
+                gpu::runScoped(
+                    {gpu::smem("tile", dtype, {rows, kElements}), gpu::barrier("ready", 2)}, true,
+                    [&](const Refs& refs) { body(x, y, refs); });
+            });
+        }));
+}
+
+machine::RunResult runOn(const chip::Chip& chip, const ir::Program& program, const Array& x)
+{
+    return mustRun(program, {x}, machine::ValueMode::Full, chip);
+}
+
+// x is stored, and reduced into once more with each of its elements plus one.
+std::vector<double> reduced(ir::AtomicType type, DType dtype)
+{
+    const ir::Program program = withSmem(dtype, 1, [&](pl::Ref x, pl::Ref y, const Refs& refs) {
+        y[pl::all] = x[pl::all].load();
+        refs[0][pl::all] = x[pl::all].load() + pl::full({1, kElements}, 1, dtype);
+        gpu::commitSmem();
+        gpu::copySmemToGmem(refs[0], y, ir::StoreCopyParams{.reduction = type});
+        gpu::waitSmemToGmem(0);
+    });
+    const machine::RunResult run = runOn(h100(), program, counting(dtype, {1, kElements}));
+    EXPECT_EQ(findingsText(run), "");
+    return elementsOf(run.outputs[0]);
+}
+
+// A copy of cp.async into each of two rows.
+ir::Program ownCopies(std::int32_t leaves)
+{
+    return withSmem(kF32, 2, [=](pl::Ref x, pl::Ref y, const Refs& refs) {
+        for (const int row : {0, 1}) {
+            gpu::copyGmemToSmem(x.at({row, pl::all}), refs[0].at({row, pl::all}));
+        }
+        gpu::waitGmemToSmem(leaves);
+        y.at({0, pl::all})[pl::all] = refs[0].at({0, pl::all})[pl::all].load();
+        y.at({1, pl::all})[pl::all] = refs[0].at({1, pl::all})[pl::all].load();
+        gpu::waitGmemToSmem(0);
+    });
+}
+
+} // namespace
+
+TEST(GpuCopies, reduceIntoWhatIsThere)
+{
+    using ir::AtomicType;
+    for (std::size_t i = 0; i < 4; ++i) {
+        const auto x = static_cast<double>(i);
+        const auto whole = static_cast<int>(i);
+        EXPECT_EQ(reduced(AtomicType::Xchg, kF32)[i], x + 1);
+        EXPECT_EQ(reduced(AtomicType::Add, kF32)[i], 2 * x + 1);
+        EXPECT_EQ(reduced(AtomicType::Max, DType::F16)[i], x + 1);
+        EXPECT_EQ(reduced(AtomicType::Min, kInt)[i], x);
+        EXPECT_EQ(reduced(AtomicType::And, kInt)[i], whole & (whole + 1));
+        EXPECT_EQ(reduced(AtomicType::Or, kInt)[i], whole | (whole + 1));
+        EXPECT_EQ(reduced(AtomicType::Xor, kInt)[i], whole ^ (whole + 1));
+    }
+}
+
+TEST(GpuCopies, ofAWarpgroupAreReadAfterAWaitThatCoversThem)
+{
+    const machine::RunResult run = runOn(a100(), ownCopies(1), counting(kF32, {2, kElements}));
+    EXPECT_EQ(findingsOf(run, "read_before_wait").size(), 1U) << findingsText(run);
+    EXPECT_EQ(run.trace->info().findings.size(), 1U) << findingsText(run);
+}
+
+TEST(GpuCopies, ofAWarpgroupExistOnlyWithoutATma)
+{
+    const auto run = machine::run(ownCopies(0), {counting(kF32, {2, kElements})}, h100(), {});
+    ASSERT_FALSE(run);
+    EXPECT_NE(run.error().message.find("copy_gmem_to_smem"), std::string::npos);
+    EXPECT_NE(run.error().message.find("compute capability 8.x"), std::string::npos);
+}
+
+// Two copies that arrive together, and one on its own between them, on one barrier.
+TEST(GpuCopies, thatArriveTogetherDoNotCountOthers)
+{
+    const ir::Program program = withSmem(kF32, 3, [](pl::Ref x, pl::Ref y, const Refs& refs) {
+        for (const int row : {0, 1, 2}) {
+            gpu::copyGmemToSmem(x.at({row, pl::all}), refs[0].at({row, pl::all}), refs[1],
+                                {.parts = row == 1 ? 1 : 2});
+        }
+        gpu::barrierWait(refs[1]);
+        y[{pl::all, pl::all}] = refs[0][{pl::all, pl::all}].load();
+    });
+    const Array x = counting(kF32, {3, kElements});
+    const machine::RunResult run = runOn(h100(), program, x);
+    EXPECT_EQ(findingsText(run), "");
+    EXPECT_EQ(elementsOf(run.outputs[0]), elementsOf(x));
+}
+
+} // namespace pallascope::machine_test
