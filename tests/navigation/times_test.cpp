@@ -1,5 +1,6 @@
 // When the things of a run happen.
 #include "core/trace/lookup.h"
+#include "tests/support/manual_operand.h"
 #include "tests/support/synthetic_trace.h"
 #include "views/navigation/times.h"
 
@@ -69,6 +70,47 @@ TEST(Times, ofALineIsTheNextRunOfItsOperation)
     EXPECT_EQ(at, when(target::Operation{static_cast<std::int64_t>(operation), {}}));
     const auto& begins = trace.segments().begin;
     EXPECT_NE(std::find(begins.begin(), begins.end(), at->value()), begins.end());
+}
+
+// Without a step, and of a line that takes no time, it is where its operand is first copied.
+TEST(Times, ofAFindingAreTheFirstCopyIfNothingElseSays)
+{
+    trace::TraceBuilder builder;
+    trace::Info& info = builder.info;
+    info.memories = {{"HBM", Bytes(1 << 20), std::nullopt}, {"SMEM", Bytes(1 << 16), std::nullopt}};
+    info.links = {{"HBM", 0, 1, BytesPerSecond(1e9), BytesPerSecond(1e9), "HBM"}};
+    info.agents = {"Warpgroup 0"};
+    trace::Operand out = test::manualOperand("sum → y");
+    out.direction = trace::Direction::Out;
+    info.operands = {test::manualOperand("x → tile"), out};
+    info.copiedShapes = {Shape({8, 128})};
+    trace::Copies& copies = builder.copies;
+    copies.operand = {0, 1};
+    copies.slot = copies.link = {0, 0};
+    copies.block = {0, 0};
+    copies.step = {trace::kNone, trace::kNone};
+    copies.out = {0, 1};
+    copies.bytes = {4096, 4096};
+    copies.issue = {0, 0};
+    copies.start = {5'000, 20'000};
+    copies.end = {20'000, 30'000};
+    trace::CopyEnds& ends = builder.copyEnds;
+    ends.copy = {0, 0, 1, 1};
+    ends.agent = {0, 0, 0, 0};
+    ends.buffer = ends.semaphore = std::vector<std::int32_t>(4, trace::kNone);
+    ends.first = {0, 0, 0, 0};
+    ends.shape = {0, 0, 0, 0};
+    builder.end = Picoseconds(40'000);
+    std::vector<trace::Finding> findings(3);
+    findings[0].operand = "sum";
+    findings[1].operand = "tile";
+    findings[2].operand = "til"; // no such thing
+    info.findings = std::move(findings);
+    const auto trace = std::move(builder).finish();
+    ASSERT_TRUE(trace) << trace.error().message;
+    const std::vector<layout::FindingPlace> wanted = {
+        {0, Picoseconds(20'000)}, {1, Picoseconds(5'000)}, {2, Picoseconds(0)}};
+    EXPECT_EQ(navigation::placesOfFindings(**trace), wanted);
 }
 
 TEST(Times, areNoneOfWhatHasNoneOrIsNotThere)

@@ -203,6 +203,26 @@ struct TimeOf
         return nextRun(trace, now, operations);
     }
 
+    // When the first copy of manual DMA from or to something of this name begins.
+    [[nodiscard]] Time firstCopyOf(const std::string& name) const
+    {
+        const auto isIts = [&](const trace::Operand& operand) {
+            return operand.pipeline == trace::kNone
+                   && (operand.name == name || operand.name.starts_with(name + " → ")
+                       || operand.name.ends_with(" → " + name));
+        };
+        const trace::Copies& copies = trace.copies();
+        Time first;
+        for (std::size_t row = 0; row < copies.size() && !name.empty(); ++row) {
+            const auto operand = static_cast<std::size_t>(copies.operand[row]);
+            const Picoseconds start(copies.start[row]);
+            if (isIts(info.operands[operand]) && (!first || start < *first)) {
+                first = start;
+            }
+        }
+        return first;
+    }
+
     // In the order of time, at least one.
     [[nodiscard]] std::vector<Picoseconds> timesOf(const trace::Finding& finding) const
     {
@@ -216,8 +236,9 @@ struct TimeOf
         }
         if (times.empty()) {
             const TimeOf first{trace, Picoseconds(-1)};
-            times.push_back(first(target::SourceLine{finding.source.file, finding.source.line})
-                                .value_or(Picoseconds(0)));
+            Time time = first(target::SourceLine{finding.source.file, finding.source.line});
+            time = time ? time : firstCopyOf(finding.operand);
+            times.push_back(time.value_or(Picoseconds(0)));
         }
         std::sort(times.begin(), times.end());
         times.erase(std::unique(times.begin(), times.end()), times.end());
