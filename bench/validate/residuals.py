@@ -2,6 +2,7 @@
 """How far measured times are from predicted ones, by chip and kind of work: `residuals` of chip files.
 
     build/jax/bin/python bench/validate/residuals.py --keep build/validate
+    python3 bench/validate/residuals.py --gpus RESULTS.json ...  # what gpu_predict.py has written
 
 Rows of the side for fitting, of 20 us and more. The kinds of work are those of core/analysis/band.h. Prints an entry for
 each chip and kind; the 5th and 95th percentile of measured / predicted - 1, no nearer to 0 than 4 %: other rows lie
@@ -14,8 +15,13 @@ import json
 import math
 import statistics
 
+import gpu_predict
 import rows as kit
 
+# gpu_predict.py keeps no work of units. A gated linear unit has as many transcendentals as attention.
+GPU_WORK = {"flash_attention": "attention", "flash_attention_vjp": "attention", "gated_linear_unit": "attention",
+            "ragged_dot": "products"}
+NAMES = {"pallas_mosaic_gpu": "Mosaic GPU", "pallas_triton": "Triton"}
 MOST_OF_ATTENTION = 2048  # FLOPs of the matrix unit for each transcendental
 LEAST = 0.04
 # v2_ragged_dot on v5p: twice as slow as similar rows, which those who collected the rows note too.
@@ -55,13 +61,31 @@ def order(pairs, ratio):
     return f"{sum(product > 0 for product in told)} of {len(told)} pairs that it tells apart have that order"
 
 
+def of_gpus(paths):
+    """Rows for fitting of 20 us and more with their reports, from files that gpu_predict.py has written."""
+    rows = {row.number: row for row in gpu_predict.load()}
+    for path in paths:
+        for report in json.loads(path.read_text()):
+            row = rows[report["row"]]
+            if row.side == "fit" and row.measured_s >= kit.SHORTEST_S:
+                yield row, report
+
+
 def main():
-    arguments = kit.parser(__doc__).parse_args()
-    chosen = [row for row in kit.fitting(arguments.keep, kit.SHORTEST_S) if row.number not in SUSPECT]
+    parser = kit.parser(__doc__)
+    parser.add_argument("--gpus", nargs="+", type=kit.pathlib.Path, default=())
+    arguments = parser.parse_args()
+    if arguments.gpus:
+        reports = of_gpus(arguments.gpus)
+    else:
+        chosen = [row for row in kit.fitting(arguments.keep, kit.SHORTEST_S) if row.number not in SUSPECT]
+        reports = kit.run_all(chosen, arguments.keep, arguments.program)
     found = collections.defaultdict(list)
-    for row, report in kit.run_all(chosen, arguments.keep, arguments.program):
+    for row, report in reports:
         if "time_s" in report:
-            found[row.chip, work_of(report)].append((row.family, row.measured_s, report["time_s"]))
+            family = f"{row.family} ({NAMES[row.kind]})" if arguments.gpus else row.family
+            work = GPU_WORK[row.family] if arguments.gpus else work_of(report)
+            found[row.chip, work].append((family, row.measured_s, report["time_s"]))
     for (chip, work), rows in sorted(found.items()):
         low, high = between([measured / predicted - 1 for _, measured, predicted in rows])
         entry = {"work": work, "rows": len(rows), "low": round(low, 3), "high": round(high, 3)}
