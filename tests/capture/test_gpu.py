@@ -269,7 +269,7 @@ def test_instructions_that_mean_something_else_are_named():
 
     (what,) = refused(plgpu.kernel(kernel, out_type=like(128)), ramp(128))
     assert what.startswith("inline_mgpu of ")
-    assert what.endswith("rest")
+    assert "rest, which does more than " in what
 
 
 def test_a_cluster_has_axes_of_its_own():

@@ -45,8 +45,10 @@ struct AgentGroup
 
     [[nodiscard]] std::int32_t slotOf(std::int32_t place) const { return place % starts() * span; }
 
-    // How many agents of a place run in each of its slots, further warps aside.
-    [[nodiscard]] std::int32_t coresOfSlot() const { return std::max(1, blockCores / span); }
+    // How many agents of a place run in each of its slots, further warps aside. Not all slots have
+    // as many if another core_map of the program has a larger cluster, with fewer agents in each
+    // block.
+    [[nodiscard]] std::int32_t coresOfSlot() const { return (blockCores + span - 1) / span; }
 
     // The slot of one of the agents of a place.
     [[nodiscard]] std::int32_t slotOf(std::int32_t place, std::int32_t core) const

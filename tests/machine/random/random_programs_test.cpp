@@ -113,6 +113,8 @@ TEST(RandomPrograms, thatOnceDifferedDoTheSame)
     for (const std::uint64_t seed : {47692U, 68936U}) {
         EXPECT_EQ(differenceOrError(randomProgram, seed, tally), "") << "seed " << seed;
     }
+    constexpr std::uint64_t kTwoShapesOfBlocks = 2181;
+    EXPECT_EQ(differenceOrError(randomGpuProgram, kTwoShapesOfBlocks, tally), "");
 }
 
 namespace {

@@ -18,7 +18,8 @@ def _inline(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     arguments = eqn.params["pytree_args"].num_leaves
     found = gpu_inline.instructions(eqn.params["mgpu_fn"], arguments)
     if found is None or eqn.outvars:
-        raise NotCaptured(f"inline_mgpu of {eqn.params['mgpu_fn'].__qualname__}")
+        raise NotCaptured(f"inline_mgpu of {eqn.params['mgpu_fn'].__qualname__}, which does more "
+                          "than meet at a barrier by its number, or emit a fence")
     for instruction in found:
         if isinstance(instruction, gpu_inline.Fence):
             walk.builder.emit("commit_smem", [], [])
