@@ -111,13 +111,13 @@ void Pipelines::prologue(PipelineFrame& frame)
             const std::int64_t stage = frame.stage;
             const ir::OperandFacts& facts = frame.operands[i].plan->facts;
             const bool takesPart = facts.pipelined() && stage + 1 < facts.inCount;
-            const auto block = [&](std::int64_t t) { return blockAt(frame, i, t); };
+            const auto changes = [&](std::int64_t t) { return changesAt(frame, i, t); };
             if (takesPart && facts.lookahead && stage > 0) {
                 if (stage < frame.steps || facts.wrapsPrologue) {
                     lookAhead(frame, i, 1);
                 }
-            } else if (takesPart && prologueFetches(facts, stage, frame.steps, block)) {
-                fetch(frame, i, block(stage), stage < facts.prefetched);
+            } else if (takesPart && prologueFetches(facts, stage, frame.steps, changes)) {
+                fetch(frame, i, blockAt(frame, i, stage), stage < facts.prefetched);
             }
             if (m_turn.halts()) {
                 return;
@@ -175,7 +175,7 @@ StepActions Pipelines::actionsNow(PipelineFrame& frame, std::size_t operand)
         return {.startIn = in, .waitIn = false, .startOut = out};
     }
     return stepActions(facts, frame.step, frame.steps,
-                       [&](std::int64_t t) { return blockAt(frame, operand, t); });
+                       [&](std::int64_t t) { return changesAt(frame, operand, t); });
 }
 
 void Pipelines::beginStep(PipelineFrame& frame)
@@ -355,9 +355,9 @@ void Pipelines::drain(PipelineFrame& frame)
     for (; frame.stage >= 0 && !frame.params->noPipelining; --frame.stage, frame.at = 0) {
         for (; frame.at < frame.operands.size(); ++frame.at) {
             const std::size_t i = frame.at;
-            const auto block = [&](std::int64_t t) { return blockAt(frame, i, t); };
-            if (frame.operands[i].plan->facts.pipelined()
-                && epilogueWaits(frame.operands[i].plan->facts, frame.stage, frame.steps, block)) {
+            const auto changes = [&](std::int64_t t) { return changesAt(frame, i, t); };
+            const ir::OperandFacts& facts = frame.operands[i].plan->facts;
+            if (facts.pipelined() && epilogueWaits(facts, frame.stage, frame.steps, changes)) {
                 awaitOut(frame, frame.operands[i]);
                 if (m_turn.yields()) {
                     ++frame.at;

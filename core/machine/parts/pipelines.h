@@ -17,8 +17,25 @@
 
 namespace pallascope::machine {
 
-// Moves a grid point to a step. Steps count in lexicographic order; usually it is the next step.
-void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step);
+// Moves a grid point to a step. Steps count in lexicographic order.
+void jumpTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step);
+
+// The same, fast for the next step, which it usually is.
+inline void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step)
+{
+    if (step == at.step) {
+        return;
+    }
+    if (step != at.step + 1) {
+        jumpTo(at, grid, step);
+        return;
+    }
+    at.step = step;
+    std::size_t axis = grid.size();
+    while (axis > 0 && ++at.point[axis - 1] == grid[axis - 1]) {
+        at.point[--axis] = 0;
+    }
+}
 
 class Pipelines : private Part
 {
@@ -74,6 +91,16 @@ private:
         return looked.step == step ? looked.block : lookUpBlock(frame, operand, step);
     }
 
+    // Whether a step needs another block of the operand than the step before it.
+    [[nodiscard]] bool changesAt(PipelineFrame& frame, std::size_t operand, std::int64_t step)
+    {
+        const PipelineFrame::Changes& seen = frame.changes[operand];
+        const std::int64_t age = seen.last - step;
+        return age >= 0 && age < seen.known ? ((seen.bits >> age) & 1U) != 0
+                                            : lookUpChange(frame, operand, step);
+    }
+
+    [[nodiscard]] bool lookUpChange(PipelineFrame& frame, std::size_t operand, std::int64_t step);
     void checkCut(const PipelineFrame& frame, const PipelineOperand& operand, std::int64_t block);
     void bindBlock(PipelineFrame& frame, std::size_t operand);
     void visit(PipelineFrame& frame, std::size_t operand, std::int64_t block, std::int32_t slot);

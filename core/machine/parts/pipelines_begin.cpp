@@ -65,6 +65,7 @@ void Pipelines::enter(const PlanItem& item)
     frame.here = origin;
     frame.points.assign(frame.operands.size(), origin);
     frame.actions.resize(frame.operands.size());
+    frame.changes.resize(frame.operands.size());
     frame.looked.resize(static_cast<std::size_t>(frame.window) * frame.operands.size());
     m_recorder.reserve(frame.traceIndex, frame.steps);
     m_turn.agent().frames.emplace_back(std::move(frame));

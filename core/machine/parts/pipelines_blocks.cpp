@@ -3,22 +3,16 @@
 #include "core/machine/parts/pipelines.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace pallascope::machine {
 
-void moveTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step)
+void jumpTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step)
 {
-    if (step == at.step + 1) {
-        std::size_t axis = grid.size();
-        while (axis > 0 && ++at.point[axis - 1] == grid[axis - 1]) {
-            at.point[--axis] = 0;
-        }
-    } else if (step != at.step) {
-        std::int64_t rest = step;
-        for (std::size_t axis = grid.size(); axis-- > 0;) {
-            at.point[axis] = rest % grid[axis];
-            rest /= grid[axis];
-        }
+    std::int64_t rest = step;
+    for (std::size_t axis = grid.size(); axis-- > 0;) {
+        at.point[axis] = rest % grid[axis];
+        rest /= grid[axis];
     }
     at.step = step;
 }
@@ -35,6 +29,13 @@ std::int64_t Pipelines::lookUpBlock(PipelineFrame& frame, std::size_t operand, s
     }
     const BlockMap& map = frame.operands[operand].plan->map;
     moveTo(frame.points[operand], frame.grid, step);
+    if (map.isPlain() && frame.offset.empty() && frame.operands[operand].array.whole) {
+        const std::int64_t block = map.plainBlock(frame.points[operand].point); // as is usual
+        if (block >= 0) {
+            looked = {step, block};
+            return block;
+        }
+    }
     const auto load = [this](const ir::Operation& get, auto indices) {
         return m_accesses.loadIndex(get, indices);
     };
@@ -80,6 +81,21 @@ std::int64_t Pipelines::lookUpBlock(PipelineFrame& frame, std::size_t operand, s
         looked = {step, block};
     }
     return block;
+}
+
+bool Pipelines::lookUpChange(PipelineFrame& frame, std::size_t operand, std::int64_t step)
+{
+    if (frame.operands[operand].plan->facts.isIndirect()) {
+        return true;
+    }
+    const std::int64_t before = blockAt(frame, operand, step - 1);
+    const bool changes = blockAt(frame, operand, step) != before;
+    PipelineFrame::Changes& seen = frame.changes[operand];
+    if (!frame.isLiveAt(operand) && (seen.known == 0 || step == seen.last + 1)) {
+        constexpr std::int64_t kMost = std::numeric_limits<std::uint64_t>::digits;
+        seen = {step, std::min(seen.known + 1, kMost), seen.bits << 1U | (changes ? 1U : 0U)};
+    }
+    return changes;
 }
 
 // An array that is itself a block in another array's memory ends where that array ends. What lies
@@ -132,8 +148,7 @@ void Pipelines::bindBlock(PipelineFrame& frame, std::size_t index)
     const std::int32_t slot = facts.trivial || frame.params->noPipelining
                                   ? 0
                                   : operand.slotOf(out ? operand.copyOut : operand.waitIn);
-    const bool changed =
-        s == 0 || (!facts.trivial && (facts.isIndirect() || block != blockAt(frame, index, s - 1)));
+    const bool changed = s == 0 || (!facts.trivial && changesAt(frame, index, s));
     m_turn.binding(operand.plan->blockRef).buffer = operand.firstSlot + slot; // it is never a view
     if (changed || (frame.params->noPipelining && !out)) {
         visit(frame, index, block, slot);

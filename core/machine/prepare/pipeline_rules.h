@@ -20,61 +20,48 @@ struct StepActions
     bool advanceIn = false; // the input slot of I(s) is no longer needed
 };
 
-// Whether the blocks of two steps differ; Indirect blocks always do. `block(t)` is the operand's
-// block number at step t. t may range from -1 to N + buffers and wraps around the grid, which the
-// guards make harmless.
-template<class BlockAt>
-[[nodiscard]] bool differs(const ir::OperandFacts& facts, BlockAt&& block, std::int64_t t,
-                           std::int64_t u)
-{
-    return facts.isIndirect() || block(t) != block(u);
-}
+// In all of these, `changes(t)` says whether step t needs another block of the operand than step
+// t - 1. t may range from 0 to N + buffers and wraps around the grid, which the guards make
+// harmless. Indirect blocks always change.
 
 // Trivial operands take no part in any of this.
-template<class BlockAt>
+template<class Changes>
 [[nodiscard]] StepActions stepActions(const ir::OperandFacts& facts, std::int64_t s,
-                                      std::int64_t steps, BlockAt&& block)
+                                      std::int64_t steps, Changes&& changes)
 {
     const std::int64_t n = facts.inCount, m = facts.outCount;
-    const bool first = s == 0, last = s == steps - 1;
-    const bool always = facts.isIndirect();
-    const auto here = block(s);
-    const bool leaves = last || always || here != block(s + 1); // will_change_current
+    const bool leaves = s == steps - 1 || changes(s + 1); // will_change_current
     StepActions actions;
     if (n > 0) {
-        const bool changed = always || here != block(s - 1);
-        const bool fetches = n < 2
-                                 ? changed || first
-                                 : differs(facts, block, s + n - 2, s + n - 1); // will_change_fetch
+        const bool changed = s == 0 || changes(s);
+        const bool fetches = n < 2 ? changed : changes(s + n - 1); // will_change_fetch
         const bool outOfFetch = s >= steps - n + 1;
         actions.startIn = !facts.lookahead && fetches && (n < 2 || !outOfFetch);
-        actions.waitIn = changed || first;
+        actions.waitIn = changed;
         actions.advanceIn = leaves;
     }
     if (m > 0) {
         const std::int64_t lag = facts.outLag;
         actions.startOut = leaves;
-        actions.waitOut = s >= lag && differs(facts, block, s - lag + 1, s - lag);
+        actions.waitOut = s >= lag && changes(s - lag + 1);
     }
     return actions;
 }
 
 // Whether stage t of the prologue fetches block I(t).
-template<class BlockAt>
+template<class Changes>
 [[nodiscard]] bool prologueFetches(const ir::OperandFacts& facts, std::int64_t t,
-                                   std::int64_t steps, BlockAt&& block)
+                                   std::int64_t steps, Changes&& changes)
 {
-    return t + 1 < facts.inCount && (t < steps || facts.wrapsPrologue)
-           && (t == 0 || differs(facts, block, t, t - 1));
+    return t + 1 < facts.inCount && (t < steps || facts.wrapsPrologue) && (t == 0 || changes(t));
 }
 
 // Whether the write-back of block I(N - 1 - l) is still due in stage l of the epilogue.
-template<class BlockAt>
+template<class Changes>
 [[nodiscard]] bool epilogueWaits(const ir::OperandFacts& facts, std::int64_t l, std::int64_t steps,
-                                 BlockAt&& block)
+                                 Changes&& changes)
 {
-    return facts.outCount > 0 && l < facts.outLag && l < steps
-           && (l == 0 || differs(facts, block, steps - l, steps - 1 - l));
+    return facts.outCount > 0 && l < facts.outLag && l < steps && (l == 0 || changes(steps - l));
 }
 
 } // namespace pallascope::machine

@@ -23,24 +23,10 @@ void room(std::size_t more, Columns&... columns)
     (one(columns), ...);
 }
 
-void makeRoom(trace::Segments& s, std::size_t more)
+template<class Table>
+void makeRoom(Table& table, std::size_t more)
 {
-    room(more, s.templateId, s.agent, s.step, s.begin);
-}
-
-void makeRoom(trace::Copies& c, std::size_t more)
-{
-    room(more, c.operand, c.block, c.slot, c.out, c.link, c.step, c.bytes, c.issue, c.start, c.end);
-}
-
-void makeRoom(trace::Waits& w, std::size_t more)
-{
-    room(more, w.copy, w.agent, w.step, w.begin, w.end);
-}
-
-void makeRoom(trace::Signals& s, std::size_t more)
-{
-    room(more, s.semaphore, s.agent, s.time, s.amount);
+    withColumns(table, [more](auto&... columns) { room(more, columns...); });
 }
 
 } // namespace
@@ -54,12 +40,8 @@ Recorder::Recorder(const Description& description, Keeps keeps)
 {
     builder.info = description.info;
     if (keeps == Keeps::Rows) {
-        constexpr std::size_t kFew = 128; // enough for most programs, whose columns then never grow
-        makeRoom(builder.segments, kFew);
-        makeRoom(builder.copies, kFew);
-        makeRoom(builder.waits, kFew);
+        constexpr std::size_t kFew = 128; // enough for most programs
         room(kFew, builder.waits.semaphore, builder.waits.operation);
-        makeRoom(builder.signals, kFew);
     }
     if (keeps == Keeps::Sums) {
         m_sums.emplace(builder.info);
@@ -122,8 +104,7 @@ void Recorder::reserve(std::int32_t pipeline, std::int64_t steps)
     const trace::Pipeline& info = builder.info.pipelines[static_cast<std::size_t>(pipeline)];
     const auto first = static_cast<std::size_t>(info.firstOperand);
     const auto operands = static_cast<std::size_t>(info.operandCount);
-    trace::Steps& s = builder.steps;
-    room(rows, s.pipeline, s.ordinal, s.begin, s.bodyBegin, s.bodyEnd, s.end);
+    makeRoom(builder.steps, rows);
     makeRoom(builder.segments, 2 * rows);
     makeRoom(builder.copies, operands * rows);
     makeRoom(builder.waits, operands * rows);
@@ -142,9 +123,9 @@ Bytes Recorder::recordedBytes() const
         marks += loop.rounds.size();
     }
     std::size_t bytes =
-        marks * sizeof(std::int64_t) + builder.steps.size() * kStep
-        + builder.segments.size() * kSegment + builder.copies.size() * kCopy
-        + builder.copyEnds.size() * kEnd + builder.waits.size() * kWait + m_rounds.size() * kRound
+        marks * sizeof(std::int64_t) + m_rows.steps.size() * kStep
+        + m_rows.segments.size() * kSegment + m_rows.copies.size() * kCopy
+        + builder.copyEnds.size() * kEnd + m_rows.waits.size() * kWait + m_rounds.size() * kRound
         + m_gridBlocks.size() * kGridBlock
         + (builder.waits.semaphore.size() + builder.waits.operation.size()) * sizeof(std::int32_t);
     for (const std::vector<Visit>& visits : m_visits) {
@@ -170,16 +151,17 @@ trace::CopyRow Recorder::addCopy(trace::OperandRow operand, std::int64_t block, 
         return row;
     }
     trace::Copies& copies = builder.copies;
-    copies.operand.push_back(operand.number);
-    copies.block.push_back(block);
-    copies.slot.push_back(slot);
-    copies.out.push_back(out ? 1 : 0);
-    copies.link.push_back(link.number);
-    copies.step.push_back(trace::stored(step));
-    copies.bytes.push_back(bytes.value());
-    copies.issue.push_back(issue.value());
-    copies.start.push_back(start.value());
-    copies.end.push_back(end.value());
+    const std::size_t i = m_rows.copies.next(copies);
+    copies.operand[i] = operand.number;
+    copies.block[i] = block;
+    copies.slot[i] = slot;
+    copies.out[i] = out ? 1 : 0;
+    copies.link[i] = link.number;
+    copies.step[i] = trace::stored(step);
+    copies.bytes[i] = bytes.value();
+    copies.issue[i] = issue.value();
+    copies.start[i] = start.value();
+    copies.end[i] = end.value();
     return row;
 }
 
@@ -195,10 +177,9 @@ void Recorder::addWait(const Awaited& awaited, trace::AgentRow agent,
         return;
     }
     trace::Waits& waits = builder.waits;
-    const auto add = [&](std::vector<std::int32_t>& column, std::int32_t value) {
-        if (column.size() < waits.size()) { // fills the rows before the first one that has a value
-            column.resize(waits.size(), trace::kNone);
-        }
+    const std::size_t row = m_rows.waits.next(waits);
+    const auto add = [row](std::vector<std::int32_t>& column, std::int32_t value) {
+        column.resize(row, trace::kNone); // fills the rows before the first one that has a value
         column.push_back(value);
     };
     if (!builder.info.semaphores.empty()) {
@@ -207,11 +188,11 @@ void Recorder::addWait(const Awaited& awaited, trace::AgentRow agent,
     if (awaited.operation || !waits.operation.empty()) {
         add(waits.operation, trace::stored(awaited.operation));
     }
-    waits.copy.push_back(trace::stored(awaited.copy));
-    waits.agent.push_back(agent.number);
-    waits.step.push_back(trace::stored(step));
-    waits.begin.push_back(begin.value());
-    waits.end.push_back(end.value());
+    waits.copy[row] = trace::stored(awaited.copy);
+    waits.agent[row] = agent.number;
+    waits.step[row] = trace::stored(step);
+    waits.begin[row] = begin.value();
+    waits.end[row] = end.value();
 }
 
 void Recorder::addSignal(trace::SemaphoreRow semaphore, trace::AgentRow agent, Picoseconds time,
@@ -219,10 +200,12 @@ void Recorder::addSignal(trace::SemaphoreRow semaphore, trace::AgentRow agent, P
 {
     countEvents(1);
     if (m_keeps == Keeps::Rows) {
-        builder.signals.semaphore.push_back(semaphore.number);
-        builder.signals.agent.push_back(agent.number);
-        builder.signals.time.push_back(time.value());
-        builder.signals.amount.push_back(amount);
+        trace::Signals& signals = builder.signals;
+        const std::size_t row = m_rows.signals.next(signals);
+        signals.semaphore[row] = semaphore.number;
+        signals.agent[row] = agent.number;
+        signals.time[row] = time.value();
+        signals.amount[row] = amount;
     }
 }
 
@@ -231,11 +214,11 @@ trace::StepRow Recorder::beginStep(trace::PipelineRow pipeline, std::int64_t ord
 {
     if (m_keeps == Keeps::Rows) {
         trace::Steps& steps = builder.steps;
-        steps.pipeline.push_back(pipeline.number);
-        steps.ordinal.push_back(ordinal);
-        for (auto* column : {&steps.begin, &steps.bodyBegin, &steps.bodyEnd, &steps.end}) {
-            column->push_back(begin.value());
-        }
+        const std::size_t row = m_rows.steps.next(steps);
+        steps.pipeline[row] = pipeline.number;
+        steps.ordinal[row] = ordinal;
+        steps.begin[row] = steps.bodyBegin[row] = steps.bodyEnd[row] = steps.end[row] =
+            begin.value();
     }
     return {m_position.steps++};
 }

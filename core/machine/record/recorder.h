@@ -8,6 +8,7 @@
 #include "core/machine/record/copied_shapes.h"
 #include "core/machine/record/grid_block_rows.h"
 #include "core/machine/record/marks.h"
+#include "core/machine/record/open_rows.h"
 #include "core/machine/record/round_rows.h"
 #include "core/trace/row.h"
 #include "core/trace/summary.h"
@@ -104,10 +105,12 @@ public:
             }
             return;
         }
-        builder.segments.templateId.push_back(templateId);
-        builder.segments.agent.push_back(agent.number);
-        builder.segments.step.push_back(trace::stored(step));
-        builder.segments.begin.push_back(begin.value());
+        trace::Segments& segments = builder.segments;
+        const std::size_t row = m_rows.segments.next(segments);
+        segments.templateId[row] = templateId;
+        segments.agent[row] = agent.number;
+        segments.step[row] = trace::stored(step);
+        segments.begin[row] = begin.value();
     }
 
     trace::StepRow beginStep(trace::PipelineRow pipeline, std::int64_t ordinal, Picoseconds begin);
@@ -226,6 +229,7 @@ public:
 
 private:
     void setBodyBegin(trace::StepRow step, Picoseconds time);
+    void closeRows();
 
     struct Visit // as in trace::Visits
     {
@@ -237,6 +241,12 @@ private:
     const Description& m_description;
     Keeps m_keeps;
     Position m_position;
+
+    struct // of the builder's tables
+    {
+        OpenRows steps, segments, copies, waits, signals;
+    } m_rows;
+
     Marks m_marks;
     std::optional<trace::Summarizer> m_sums; // only if sums are kept
     Picoseconds m_firstBody, m_lastStepEnd;  // for the sums

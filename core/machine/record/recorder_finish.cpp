@@ -54,6 +54,15 @@ void sortRows(std::vector<std::int64_t>& begin, Columns&... columns)
 
 } // namespace
 
+void Recorder::closeRows()
+{
+    m_rows.steps.close(builder.steps);
+    m_rows.segments.close(builder.segments);
+    m_rows.copies.close(builder.copies);
+    m_rows.waits.close(builder.waits);
+    m_rows.signals.close(builder.signals);
+}
+
 void Recorder::recordLists(const ir::Operation& pipeline, std::size_t spec,
                            const std::vector<Extent>& blockCounts, const IndexLists& lists)
 {
@@ -77,7 +86,7 @@ void Recorder::recordLists(const ir::Operation& pipeline, std::size_t spec,
                     trace::kNoElement);
             }
         };
-        for (std::size_t copy = 0; copy < builder.copies.size(); ++copy) {
+        for (std::size_t copy = 0; copy < m_rows.copies.size(); ++copy) {
             if (builder.copies.operand[copy] == number) {
                 note(builder.copies.block[copy]);
             }
@@ -98,6 +107,7 @@ void Recorder::recordLists(const ir::Operation& pipeline, std::size_t spec,
 
 Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
 {
+    closeRows();
     trace::Visits& columns = builder.visits;
     std::size_t rows = 0;
     for (const std::vector<Visit>& visits : m_visits) {

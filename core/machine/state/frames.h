@@ -151,6 +151,16 @@ struct PipelineFrame
 
     std::int64_t window = 1;
     std::vector<Looked> looked;
+
+    // For each operand that is not live: at which of the last `known` steps its block changes. Bit
+    // i says whether step `last` - i needs another block than the step before it.
+    struct Changes
+    {
+        std::int64_t last = 0, known = 0;
+        std::uint64_t bits = 0;
+    };
+
+    std::vector<Changes> changes;
     std::vector<GridPoint> points;
 
     [[nodiscard]] Looked& lookedAt(std::size_t operand, std::int64_t which)

@@ -128,8 +128,8 @@ inline auto hashedParts(const PipelineFrame& frame)
 {
     const auto& [item, params, traceIndex, grid, offset, owned, operands, steps, stages, step, next,
                  at, stage, here, actions, isLive, row, lastRow, outerStep, outerGrid,
-                 // The last three are caches of blocks that were looked up.
-                 window, looked, points] = frame;
+                 // The last four are caches of blocks that were looked up.
+                 window, looked, changes, points] = frame;
     return parts(item->control, traceIndex, grid, offset, owned, operands, steps, stages, step,
                  next, at, stage, here, actions, isLive, row, lastRow, outerStep, outerGrid);
 }
