@@ -40,9 +40,12 @@ std::string toString(const Shape& shape)
 
 Extents rowMajorStrides(const Shape& shape)
 {
+    // Through pointers, because every access to a ref comes here.
+    const Extent* const extents = shape.extents().data();
     Extents strides(shape.rank(), 1);
+    Extent* const to = strides.data();
     for (std::size_t axis = shape.rank(); axis-- > 1;) {
-        strides[axis - 1] = strides[axis] * shape[axis];
+        to[axis - 1] = to[axis] * extents[axis];
     }
     return strides;
 }

@@ -389,14 +389,16 @@ Access ManualCopies::accessOf(const ManualCopy& copy, bool writes)
         && !copy.isListed()) { // all of the buffer, which is what a default place means
         return access;
     }
-    Place::Located located{where, m_turn.memoryShape(writes ? copy.to() : copy.from()), {}};
+    auto located = std::make_shared<Place::Located>();
+    located->ref = where;
+    located->memory = m_turn.memoryShape(writes ? copy.to() : copy.from());
     if (copy.params.rows == (writes ? ir::CopyRows::Target : ir::CopyRows::Source)) {
-        located.rows.emplace();
+        located->rows.emplace();
         for (const auto& [here, there] : copy.rows) {
-            located.rows->push_back(writes ? there : here);
+            located->rows->push_back(writes ? there : here);
         }
     }
-    access.place.located = std::make_shared<Place::Located>(std::move(located));
+    access.place.located = std::move(located);
     return access;
 }
 

@@ -85,6 +85,9 @@ private:
     [[nodiscard]] std::int64_t lookUpBlock(PipelineFrame& frame, std::size_t operand,
                                            std::int64_t step);
 
+    [[nodiscard]] std::int64_t evaluateMap(PipelineFrame& frame, std::size_t operand,
+                                           std::int64_t step);
+
     [[nodiscard]] std::int64_t blockAt(PipelineFrame& frame, std::size_t operand, std::int64_t step)
     {
         const PipelineFrame::Looked& looked = frame.lookedAt(operand, step);

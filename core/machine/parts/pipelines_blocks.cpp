@@ -19,6 +19,22 @@ void jumpTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step)
 
 std::int64_t Pipelines::lookUpBlock(PipelineFrame& frame, std::size_t operand, std::int64_t step)
 {
+    const PipelineOperand& of = frame.operands[operand];
+    if (step >= 0 && step < frame.steps && of.array.whole && of.plan->map.isPlain()
+        && frame.offset.empty()) { // as is usual
+        GridPoint& at = frame.points[operand];
+        moveTo(at, frame.grid, step);
+        const std::int64_t block = of.plan->map.plainBlock(at.point);
+        if (block >= 0) {
+            frame.lookedAt(operand, step) = {step, block};
+            return block;
+        }
+    }
+    return evaluateMap(frame, operand, step);
+}
+
+std::int64_t Pipelines::evaluateMap(PipelineFrame& frame, std::size_t operand, std::int64_t step)
+{
     const bool isBefore = step < 0; // before the first step; needed only for comparisons
     if (step < 0 || step >= frame.steps) {
         step = (step % frame.steps + frame.steps) % frame.steps; // indices wrap around the grid
@@ -29,13 +45,6 @@ std::int64_t Pipelines::lookUpBlock(PipelineFrame& frame, std::size_t operand, s
     }
     const BlockMap& map = frame.operands[operand].plan->map;
     moveTo(frame.points[operand], frame.grid, step);
-    if (map.isPlain() && frame.offset.empty() && frame.operands[operand].array.whole) {
-        const std::int64_t block = map.plainBlock(frame.points[operand].point); // as is usual
-        if (block >= 0) {
-            looked = {step, block};
-            return block;
-        }
-    }
     const auto load = [this](const ir::Operation& get, auto indices) {
         return m_accesses.loadIndex(get, indices);
     };

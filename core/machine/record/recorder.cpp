@@ -199,6 +199,7 @@ void Recorder::addSignal(trace::SemaphoreRow semaphore, trace::AgentRow agent, P
                          std::int64_t amount)
 {
     countEvents(1);
+    m_position.lastEnd = std::max(m_position.lastEnd, time);
     if (m_keeps == Keeps::Rows) {
         trace::Signals& signals = builder.signals;
         const std::size_t row = m_rows.signals.next(signals);

@@ -50,7 +50,7 @@ public:
     {
         std::int64_t events = 0;            // the sequence number
         std::int32_t steps = 0, copies = 0; // begun so far: rows of the trace
-        Picoseconds lastEnd;                // of the latest copy
+        Picoseconds lastEnd;                // of the latest copy or signal
 
         bool operator==(const Position&) const = default;
     };
@@ -222,6 +222,8 @@ public:
         return builder.info.agents[static_cast<std::size_t>(agent)];
     }
 
+    // Ends the builder's tables with their last rows; until then they are longer.
+    void closeRows();
     // Sorts visits into their columns and validates everything.
     [[nodiscard]] Result<std::shared_ptr<const trace::Trace>> finish(Picoseconds end);
     // The result of a run that keeps no rows.
@@ -229,7 +231,6 @@ public:
 
 private:
     void setBodyBegin(trace::StepRow step, Picoseconds time);
-    void closeRows();
 
     struct Visit // as in trace::Visits
     {

@@ -52,6 +52,7 @@ TEST(FusionCopies, bringWhatIsReadAndTakeBackWhatIsWritten)
     machine::BlockFrame frame;
     ASSERT_TRUE(fusion.begin(item, frame));
     EXPECT_EQ(run.recorder().position().copies, 3);
+    run.recorder().closeRows();
     const auto& copies = run.recorder().builder.copies;
     EXPECT_EQ(copies.start[0], 0);
     EXPECT_EQ(copies.start[1], copies.end[0]) << "arrays share the link";
@@ -74,6 +75,7 @@ TEST(FusionCopies, theFusionRunsUntilItsLastCopyEnds)
     fusion.end(item, frame);
     EXPECT_EQ(run.agent().time, last);
     EXPECT_FALSE(frame.streams);
+    run.recorder().closeRows();
     EXPECT_EQ(run.recorder().builder.waits.copy.back(), 2);
 }
 

@@ -62,6 +62,7 @@ TEST(Semaphores, aSignalWakesWhoWaitsForAsMuch)
     EXPECT_FALSE(of.run.agent().waiting);
     EXPECT_EQ(of.run.agent().time, Picoseconds(25));
     EXPECT_EQ(of.run.semaphores.countOf(of.index()), 0);
+    of.run.recorder().closeRows();
     const trace::Waits& waits = of.run.recorder().builder.waits;
     ASSERT_EQ(waits.size(), 1U);
     EXPECT_EQ(waits.begin[0], 0);
