@@ -40,12 +40,9 @@ std::string toString(const Shape& shape)
 
 Extents rowMajorStrides(const Shape& shape)
 {
-    // Through pointers, because every access to a ref comes here.
-    const Extent* const extents = shape.extents().data();
     Extents strides(shape.rank(), 1);
-    Extent* const to = strides.data();
     for (std::size_t axis = shape.rank(); axis-- > 1;) {
-        to[axis - 1] = to[axis] * extents[axis];
+        strides[axis - 1] = strides[axis] * shape[axis];
     }
     return strides;
 }

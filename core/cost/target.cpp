@@ -1,5 +1,7 @@
 #include "core/cost/target.h"
 
+#include "core/ir/cp_async.h"
+
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -66,7 +68,7 @@ std::optional<Generations> generationsOf(const ir::Operation& operation)
     case ir::OpCode::WarpMap:
         return Generations{0, kNewest};
     case ir::OpCode::CopyGmemToSmem: // with a barrier also in the loops that Triton makes
-        return Generations{8, operation.operands.size() > 2 ? kNewest : 8};
+        return Generations{8, ir::isCpAsync(operation) ? 8 : kNewest};
     case ir::OpCode::CommitSmem:
         return Generations{8, kNewest};
     case ir::OpCode::WaitGmemToSmem:

@@ -1,5 +1,6 @@
 // Type rules of what a GPU's agents do asynchronously: copies by the TMA, barriers, and products of
 // the tensor core. The primitives are those of jax/_src/pallas/mosaic_gpu/primitives.py.
+#include "core/ir/cp_async.h"
 #include "core/ir/type_rules.h"
 
 namespace pallascope::ir::type_rules {
@@ -83,7 +84,7 @@ bool holdsSums(const Type& type)
 Result<Types> loadCopy(const Program& program, const Operation& operation)
 {
     const auto& copy = params<LoadCopyParams>(operation);
-    const bool hasBarrier = operation.operands.size() > 2;
+    const bool hasBarrier = !isCpAsync(operation);
     if (Status status = checkPredicate(program, operation, hasBarrier ? 3 : 2, copy.predicate);
         !status) {
         return status.error();

@@ -1,5 +1,6 @@
 // Runs regions, branches, loops and scopes, frame by frame, and the operations between segments.
 #include "core/base/check.h"
+#include "core/ir/cp_async.h"
 #include "core/machine/engine/engine.h"
 
 #include <algorithm>
@@ -243,7 +244,7 @@ bool Engine::runOfGpu(const PlanItem& item)
     switch (operation.code) {
     case OpCode::CopyGmemToSmem:
         m_manualCopies.start(operation);
-        if (operation.operands.size() == 2) { // of cp.async
+        if (ir::isCpAsync(operation)) { // each is a group
             m_groups.commit();
         }
         return true;

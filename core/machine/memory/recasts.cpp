@@ -20,21 +20,16 @@ RefBinding withView(RefBinding ref, StridedView view)
 
 StridedView part(std::int64_t offset, const Extents& strides, std::span<const Window> windows)
 {
-    StridedView to{offset, {}, Extents(windows.size())};
-    Extents extents(windows.size());
-    const Extent* along = strides.data(); // pointers, because every access to a ref comes here
-    Extent *const sizes = extents.data(), *const steps = to.strides.data();
-    std::size_t kept = 0;
-    for (const Window& window : windows) {
-        to.offset += window.start * *along;
+    StridedView to{offset, {}, {}};
+    Extents extents;
+    for (std::size_t axis = 0; axis < windows.size(); ++axis) {
+        const Window& window = windows[axis];
+        to.offset += window.start * strides[axis];
         if (window.kept) {
-            sizes[kept] = window.size;
-            steps[kept++] = window.stride * *along;
+            extents.push_back(window.size);
+            to.strides.push_back(window.stride * strides[axis]);
         }
-        ++along;
     }
-    extents.resize(kept);
-    to.strides.resize(kept);
     to.shape = Shape(std::move(extents));
     return to;
 }

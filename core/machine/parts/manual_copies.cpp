@@ -1,5 +1,7 @@
 #include "core/machine/parts/manual_copies.h"
 
+#include "core/ir/cp_async.h"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -72,12 +74,6 @@ ir::AtomicType reductionOf(const ir::Operation& operation)
         return store->reduction;
     }
     return dmaParams(operation).add ? ir::AtomicType::Add : ir::AtomicType::Xchg;
-}
-
-// Whether a warpgroup makes the copy itself, as cp.async does, and not the TMA.
-bool isOfAgent(const ir::Operation& operation)
-{
-    return operation.code == ir::OpCode::CopyGmemToSmem && operation.operands.size() == 2;
 }
 
 // The operand that says whether the copy takes place at all, if there is one.
@@ -361,7 +357,7 @@ void ManualCopies::recordEnds(const ManualCopy& copy)
     };
     Recorder::CopyEnd source = endOf(copy.from(), copy.source, m_agents.hereOn(copy.sender));
     Recorder::CopyEnd target = endOf(copy.to(), copy.target, m_agents.hereOn(copy.receiver));
-    if (copy.operation.code != ir::OpCode::CopySmemToGmem && !isOfAgent(copy.operation)) {
+    if (copy.operation.code != ir::OpCode::CopySmemToGmem && !ir::isCpAsync(copy.operation)) {
         target.semaphore = semaphoreOf(*copy.peer, 2);
     }
     if (copy.params.sourceSemaphore) {
@@ -382,23 +378,21 @@ Access ManualCopies::accessOf(const ManualCopy& copy, bool writes)
                   copy.operation.location,
                   {}};
     access.adds = writes && reductionOf(copy.operation) != ir::AtomicType::Xchg;
-    access.proxy = !memory.hasProxies          ? Proxy::None
-                   : isOfAgent(copy.operation) ? Proxy::Generic
-                                               : Proxy::Async;
+    access.proxy = !memory.hasProxies              ? Proxy::None
+                   : ir::isCpAsync(copy.operation) ? Proxy::Generic
+                                                   : Proxy::Async;
     if (m_prepared.layout.isAlone() && where.whole && !memory.hasProxies
         && !copy.isListed()) { // all of the buffer, which is what a default place means
         return access;
     }
-    auto located = std::make_shared<Place::Located>();
-    located->ref = where;
-    located->memory = m_turn.memoryShape(writes ? copy.to() : copy.from());
+    Place::Located located{where, m_turn.memoryShape(writes ? copy.to() : copy.from()), {}};
     if (copy.params.rows == (writes ? ir::CopyRows::Target : ir::CopyRows::Source)) {
-        located->rows.emplace();
+        located.rows.emplace();
         for (const auto& [here, there] : copy.rows) {
-            located->rows->push_back(writes ? there : here);
+            located.rows->push_back(writes ? there : here);
         }
     }
-    access.place.located = std::move(located);
+    access.place.located = std::make_shared<Place::Located>(std::move(located));
     return access;
 }
 
@@ -440,7 +434,7 @@ void ManualCopies::signalEnds(const ManualCopy& copy)
 void ManualCopies::arriveAtEnd(const ManualCopy& copy)
 {
     const AwaitedCopy both{copy.row, copy.source.buffer, copy.target.buffer};
-    if (copy.operation.code == ir::OpCode::CopySmemToGmem || isOfAgent(copy.operation)) {
+    if (copy.operation.code == ir::OpCode::CopySmemToGmem || ir::isCpAsync(copy.operation)) {
         m_groups.add(both, copy.end, copy.end);
         return;
     }

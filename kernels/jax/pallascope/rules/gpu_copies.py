@@ -122,14 +122,9 @@ def _emit(walk: Walk, eqn: Any, taken: list[int], predicate: Any, params: Params
 
 def _wait(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     params: Params = {"n": int(eqn.params["n"])} if eqn.params["n"] else {}
-    if eqn.params["wait_read_only"]:
+    if eqn.params.get("wait_read_only"):
         params["read_only"] = True
-    return walk.builder.emit("wait_smem_to_gmem", [], [], params)
-
-
-def _wait_for_loads(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    params: Params = {"n": int(eqn.params["n"])} if eqn.params["n"] else {}
-    return walk.builder.emit("wait_gmem_to_smem", [], [], params)
+    return walk.builder.emit(eqn.primitive.name, [], [], params)
 
 
 def _plain(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
@@ -145,7 +140,7 @@ RULES: dict[str, Rule] = {
     "copy_gmem_to_smem": _to_smem,
     "copy_smem_to_gmem": _to_gmem,
     "wait_smem_to_gmem": _wait,
-    "wait_gmem_to_smem": _wait_for_loads,
+    "wait_gmem_to_smem": _wait,
     "commit_group": _plain,
     "commit_smem": _plain,
     "async_prefetch": _prefetch,
