@@ -29,19 +29,16 @@ Engine::Engine(const Prepared& prepared, const Options& options, Keeps keeps)
     , m_copies(m_context, m_state.copies, m_state.slotUnits, m_findings)
     , m_semaphores(m_context, m_state.sync, m_agents, m_copies, m_findings)
     , m_barriers(m_context, m_state.sync, m_agents, m_copies, m_findings)
-    , m_groups(m_context, m_copies)
     , m_scopes(m_context, m_state.sharedScopes, m_copies, m_semaphores, m_barriers, m_findings)
     , m_accesses(m_context, m_copies, m_findings)
     , m_segments(m_context, options, m_state.turns, m_agents, m_copies, m_semaphores, m_accesses,
                  m_limits, m_findings)
     , m_slotUnits(m_context, m_state.slotUnits, m_agents)
-    , m_matrixUnit(m_context, m_agents, m_findings)
-    , m_products(m_context, m_agents, m_copies, m_accesses, m_findings)
-    , m_manualCopies(m_context, m_agents, m_copies, m_semaphores, m_groups, m_findings)
     , m_fusionCopies(m_context, m_copies)
-    , m_tensorMemory(m_context, m_agents, m_copies, m_semaphores, m_accesses, m_findings)
     , m_warps(m_context, m_agents)
     , m_coreMaps(m_context, m_state.dispatched, m_agents, m_semaphores)
+    , m_syncOperations(m_context, m_agents, m_copies, m_semaphores, m_barriers, m_accesses,
+                       m_coreMaps, m_findings)
     , m_pipelines(m_context, m_state.aliased, m_copies, m_accesses, m_scopes, m_limits, m_findings)
 {
     m_state.dispatched.resize(static_cast<std::size_t>(prepared.layout.devices), 0);

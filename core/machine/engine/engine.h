@@ -12,16 +12,12 @@
 #include "core/machine/parts/findings.h"
 #include "core/machine/parts/fusion_copies.h"
 #include "core/machine/parts/limits.h"
-#include "core/machine/parts/manual_copies.h"
-#include "core/machine/parts/matrix_unit.h"
 #include "core/machine/parts/pipelines.h"
-#include "core/machine/parts/products.h"
 #include "core/machine/parts/scopes.h"
 #include "core/machine/parts/segments.h"
 #include "core/machine/parts/semaphores.h"
 #include "core/machine/parts/slot_units.h"
-#include "core/machine/parts/store_groups.h"
-#include "core/machine/parts/tensor_memory.h"
+#include "core/machine/parts/sync_operations.h"
 #include "core/machine/parts/turn.h"
 #include "core/machine/parts/warps.h"
 #include "core/machine/state/ready_agents.h"
@@ -136,10 +132,6 @@ private:
     void beginRound(const ir::Operation& loop);
     void endRounds(const ir::Operation& loop);
     void enterControl(const PlanItem& item);
-    void runSync(const PlanItem& item);
-    [[nodiscard]] bool runOfGpu(const PlanItem& item);
-    [[nodiscard]] bool runOfTensorMemory(const PlanItem& item);
-    void delay(const ir::Operation& operation);
     void assign(const std::vector<ir::ValueId>& to, const std::vector<ir::ValueId>& from,
                 std::size_t skip);
 
@@ -159,18 +151,14 @@ private:
     Copies m_copies;
     Semaphores m_semaphores;
     Barriers m_barriers;
-    StoreGroups m_groups;
     Scopes m_scopes;
     Accesses m_accesses;
     Segments m_segments;
     SlotUnits m_slotUnits;
-    MatrixUnit m_matrixUnit;
-    Products m_products;
-    ManualCopies m_manualCopies;
     FusionCopies m_fusionCopies;
-    TensorMemory m_tensorMemory;
     Warps m_warps;
     CoreMaps m_coreMaps;
+    SyncOperations m_syncOperations;
     Pipelines m_pipelines;
     std::optional<Picoseconds> m_end;
 };
