@@ -1,10 +1,10 @@
 #include "views/scene_view.h"
 
 #include "views/fonts.h"
+#include "views/pointing.h"
 #include "views/scene_diff.h"
 #include "views/scene_painter.h"
 #include "views/scene_pointer.h"
-#include "views/tip.h"
 #include "views/to_qt.h"
 
 #include <QContextMenuEvent>
@@ -17,24 +17,14 @@
 #include <utility>
 
 namespace pallascope::views {
-namespace {
 
 using namespace layout;
-
-bool isLink(const Target& target)
-{
-    return is<target::Alternative>(target) || is<target::Finding>(target)
-           || is<target::Print>(target) || is<target::Piece>(target) || is<target::Device>(target)
-           || is<target::Sm>(target);
-}
-
-} // namespace
 
 SceneView::SceneView(Layout layout, Use use, QWidget* parent)
     : QWidget(parent)
     , m_layout(std::move(layout))
     , m_use(use)
-    , m_tip(std::make_unique<Tip>(this))
+    , m_pointing(std::make_unique<Pointing>(*this))
 {
     setMouseTracking(true);
     setAttribute(Qt::WA_OpaquePaintEvent);
@@ -49,9 +39,8 @@ void SceneView::setRun(std::shared_ptr<const RunView> run)
         return;
     }
     m_run = std::move(run);
-    m_pointed = {};
     m_frames.forget();
-    m_tip->dismiss();
+    m_pointing->forget();
     invalidate();
 }
 
@@ -77,7 +66,7 @@ void SceneView::setState(const ViewState& state)
 void SceneView::setTheme(Theme theme)
 {
     m_theme = theme;
-    m_tip->setTheme(theme);
+    m_pointing->setTheme(theme);
     update();
 }
 
@@ -98,11 +87,6 @@ const Scene& SceneView::scene()
 {
     refresh();
     return m_scene;
-}
-
-QStringList SceneView::tipLines() const
-{
-    return m_tip->lines();
 }
 
 const std::vector<Hit>& SceneView::things()
@@ -162,9 +146,7 @@ void SceneView::refresh()
     if (m_scene.caption != caption) {
         m_spoken.tell(*this, m_scene, m_state.playing);
     }
-    if (m_pointer) {
-        QMetaObject::invokeMethod(this, &SceneView::pointAgain, Qt::QueuedConnection);
-    }
+    m_pointing->followPicture();
     Q_EMIT sceneChanged();
 }
 
@@ -219,48 +201,7 @@ Target SceneView::targetAt(const QPointF& position)
 
 void SceneView::mouseMoveEvent(QMouseEvent* event)
 {
-    m_pointer = event->position();
-    pointAt(targetAt(event->position()), event->globalPosition().toPoint());
-}
-
-void SceneView::pointAt(const Target& target, const QPoint& globalPosition)
-{
-    if (target == m_pointed) {
-        return;
-    }
-    m_pointed = target;
-    const bool leads =
-        m_options.leads && (is<target::Steps>(target) || is<target::SourceLine>(target));
-    setCursor(leads || isLink(target) ? Qt::PointingHandCursor : Qt::ArrowCursor);
-    Q_EMIT hovered(isThing(target) ? target : Target{});
-    askForTip(target, globalPosition);
-}
-
-// What lies under a pointer that rests changes when the picture does, by zooming or stepping. While
-// playing the tooltip stays with what it was asked for.
-void SceneView::pointAgain()
-{
-    if (!m_pointer || m_state.playing) {
-        return;
-    }
-    const Target target = targetAt(*m_pointer);
-    const QPoint global = mapToGlobal(m_pointer->toPoint());
-    if (!(target == m_pointed)) {
-        pointAt(target, global);
-    } else if (!m_tip->lines().isEmpty()) {
-        askForTip(target, global); // its numbers and its place may be others
-    }
-}
-
-void SceneView::askForTip(const Target& target, const QPoint& globalPosition)
-{
-    QRect thing(mapFromGlobal(globalPosition), QSize(1, 1));
-    for (const Rect& rect : framesOf(m_scene, target)) {
-        const QRect frame = toQt(rect).toAlignedRect();
-        thing = frame.contains(mapFromGlobal(globalPosition)) ? frame : thing;
-    }
-    m_tip->ask(views::tipLines(m_run.get(), m_state, target),
-               QRect(mapToGlobal(thing.topLeft()), thing.size()), globalPosition);
+    m_pointing->movePointer(event->position());
 }
 
 void SceneView::mousePressEvent(QMouseEvent* event)
@@ -301,15 +242,15 @@ void SceneView::contextMenuEvent(QContextMenuEvent* event)
         event->ignore();
         return;
     }
-    pointAt({}, event->globalPos()); // its description would lie over the menu
+    m_pointing->pointAt({}, event->globalPos()); // its description would lie over the menu
     Q_EMIT menuAsked(target, time, event->globalPos());
 }
 
 void SceneView::leaveEvent(QEvent* event)
 {
     QWidget::leaveEvent(event);
-    m_pointer.reset();
-    pointAt({}, QCursor::pos());
+    m_pointing->forgetPointer();
+    m_pointing->pointAt({}, QCursor::pos());
 }
 
 // The view that has the focus when the window opens shows no frame, nor does one that was clicked.
@@ -337,7 +278,7 @@ void SceneView::focusInEvent(QFocusEvent* event)
 void SceneView::focusOutEvent(QFocusEvent* event)
 {
     QWidget::focusOutEvent(event);
-    pointAt({}, QCursor::pos());
+    m_pointing->pointAt({}, QCursor::pos());
 }
 
 void SceneView::keyPressEvent(QKeyEvent* event)
@@ -345,30 +286,20 @@ void SceneView::keyPressEvent(QKeyEvent* event)
     const bool plain = event->modifiers() == Qt::NoModifier && m_options.cursorKeys;
     switch (plain ? event->key() : 0) {
     case Qt::Key_Left:
-        return moveCursor(-1, 0);
+        return m_pointing->moveCursor(-1, 0);
     case Qt::Key_Right:
-        return moveCursor(1, 0);
+        return m_pointing->moveCursor(1, 0);
     case Qt::Key_Up:
-        return moveCursor(0, -1);
+        return m_pointing->moveCursor(0, -1);
     case Qt::Key_Down:
-        return moveCursor(0, 1);
+        return m_pointing->moveCursor(0, 1);
     case Qt::Key_Return:
     case Qt::Key_Enter:
-        Q_EMIT clicked(m_pointed);
+        Q_EMIT clicked(m_pointing->target());
         return;
     default:
         QWidget::keyPressEvent(event);
     }
-}
-
-void SceneView::moveCursor(int dx, int dy)
-{
-    const Hit* next = neighbour(scene(), m_pointed, dx, dy);
-    if (next == nullptr) {
-        return;
-    }
-    pointAt(next->target, mapToGlobal(toQt(next->rect).toAlignedRect().center()));
-    setAccessibleDescription(m_tip->lines().join(u", "));
 }
 
 } // namespace pallascope::views

@@ -16,7 +16,7 @@
 
 namespace pallascope::views {
 
-class Tip;
+class Pointing;
 
 class SceneView : public QWidget
 {
@@ -58,7 +58,8 @@ public:
     // The caption of the scene that was shown last.
     [[nodiscard]] const std::string& caption() const { return m_scene.caption; }
 
-    [[nodiscard]] QStringList tipLines() const;
+    // What is pointed at, and its tooltip.
+    [[nodiscard]] Pointing& pointing() { return *m_pointing; }
 
     // What is in the picture, each thing once and in reading order; of very many the first ones.
     [[nodiscard]] const std::vector<layout::Hit>& things();
@@ -102,17 +103,10 @@ protected:
 
     [[nodiscard]] layout::Size layoutSize() const;
     [[nodiscard]] layout::Target targetAt(const QPointF& position);
-    void pointAt(const layout::Target& target, const QPoint& globalPosition);
-
-    void forgetPointer() { m_pointer.reset(); } // until it moves again
-
-    void askForTip(const layout::Target& target, const QPoint& globalPosition);
-    void pointAgain();
 
 private:
     void invalidate();
     void refresh();
-    void moveCursor(int dx, int dy);
 
     Layout m_layout;
     Use m_use;
@@ -126,9 +120,7 @@ private:
     bool m_dirty = true;
     bool m_queued = false;
     SceneFrames m_frames;
-    std::optional<QPointF> m_pointer; // while it is over the view and no button is down
-    layout::Target m_pointed;         // what is under the pointer or the cursor
-    std::unique_ptr<Tip> m_tip;
+    std::unique_ptr<Pointing> m_pointing;
     SpokenCaption m_spoken;
 };
 

@@ -6,6 +6,7 @@
 #include "views/fonts.h"
 #include "views/layout/overview/overview.h"
 #include "views/layout/timeline/timeline.h"
+#include "views/pointing.h"
 #include "views/scene_painter.h"
 #include "views/to_qt.h"
 
@@ -105,7 +106,7 @@ void TimelineView::mousePressEvent(QMouseEvent* event)
         Q_EMIT clicked(pressed); // the marks of prints and the tags of breakpoints on the ruler
         return;
     }
-    forgetPointer(); // a drag moves the picture along with it
+    pointing().forgetPointer(); // a drag moves the picture along with it
     m_pressedGlobal = event->globalPosition();
     m_axisAtPress = axis();
     m_moved = false;

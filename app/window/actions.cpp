@@ -1,6 +1,7 @@
 #include "app/window/actions.h"
 
 #include "app/window/docks.h"
+#include "app/window/file_dialogs.h"
 #include "app/window/first_minute.h"
 #include "app/window/main_window.h"
 #include "app/window/session.h"
@@ -80,11 +81,11 @@ void Maker::fileMenu()
 {
     MainWindow& window = m_window;
     m_menu = m_bar.addMenu(tr("&File"));
-    add(tr("&Open trace…"), {QKeySequence::Open}, [&window] { window.askOpen(); });
+    add(tr("&Open trace…"), {QKeySequence::Open}, [&window] { window.files().askOpen(); });
     m_actions.recent = m_menu->addMenu(tr("Open &recent"));
     m_actions.recent->setEnabled(false);
     add(tr("&Capture…"), {}, [&window] { window.askCapture(); });
-    add(tr("&Save trace…"), {QKeySequence::Save}, [&window] { window.askSave(); });
+    add(tr("&Save trace…"), {QKeySequence::Save}, [&window] { window.files().askSave(); });
     exportMenu();
     m_menu->addSeparator();
     add(tr("&Quit"), {QKeySequence(Qt::CTRL | Qt::Key_Q)}, [&window] { window.close(); });
@@ -282,7 +283,7 @@ void Maker::compareMenu()
     });
     m_actions.bySteps->setCheckable(true);
     m_menu->addSeparator();
-    add(tr("&Compare files…"), {}, [&window] { window.askCompare(); });
+    add(tr("&Compare files…"), {}, [&window] { window.files().askCompare(); });
 }
 
 void Maker::breakActions()

@@ -3,6 +3,7 @@
 #include "app/window/capture_dialog.h"
 #include "app/window/command_palette.h"
 #include "app/window/docks.h"
+#include "app/window/file_dialogs.h"
 #include "app/window/first_minute.h"
 #include "app/window/help.h"
 #include "app/window/palette_entries.h"
@@ -19,9 +20,7 @@
 #include "views/style.h"
 
 #include <QApplication>
-#include <QDir>
 #include <QDragEnterEvent>
-#include <QFileDialog>
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -72,6 +71,7 @@ MainWindow::MainWindow(QWidget* parent)
     buildBars();
     m_palette = new CommandPalette(this);
     m_firstMinute = new FirstMinute(*this);
+    m_files = new FileDialogs(m_session, *this);
     m_capture = new CaptureDialog(this);
     connectSession();
     connectFocus();
@@ -267,74 +267,14 @@ void MainWindow::applyTheme()
     m_actions.dark->setChecked(theme == layout::Theme::Dark);
 }
 
-void MainWindow::openFile(const QString& path)
-{
-    m_folder = QFileInfo(path).absolutePath();
-    m_session.runs().openTrace(path);
-}
-
-void MainWindow::openFiles(const QStringList& paths)
-{
-    if (paths.size() < 2) {
-        openFile(paths.first());
-        return;
-    }
-    m_folder = QFileInfo(paths.first()).absolutePath();
-    m_session.compareFiles(paths[0], paths[1]);
-    if (paths.size() > 2) {
-        m_session.runs().note(
-            tr("Two runs are compared: the first two of %1 files").arg(paths.size()));
-    }
-}
-
-void MainWindow::askCompare()
-{
-    const QStringList paths = QFileDialog::getOpenFileNames(
-        this, tr("Compare two files"), m_folder,
-        tr("Traces and kernels (*.json *.json.gz *.pallascope);;All files (*)"));
-    if (!paths.isEmpty()) {
-        openFiles(paths);
-    }
-}
-
-void MainWindow::askOpen()
-{
-    const QString path = QFileDialog::getOpenFileName(
-        this, tr("Open trace or kernel"), m_folder,
-        tr("Traces and kernels (*.json *.json.gz *.pallascope);;All files (*)"));
-    if (!path.isEmpty()) {
-        openFile(path);
-    }
-}
-
 void MainWindow::askCapture()
 {
     m_capture->open();
 }
 
-void MainWindow::askSave()
-{
-    if (!m_session.runs().shown()) {
-        return;
-    }
-    const QFileInfo kernel(views::text(m_session.runs().shown()->request.kernel));
-    const QString name = kernel.completeBaseName() + u".trace.json.gz"_s;
-    const QString path =
-        QFileDialog::getSaveFileName(this, tr("Save trace"), QDir(m_folder).filePath(name),
-                                     tr("Traces (*.trace.json *.trace.json.gz)"));
-    if (!path.isEmpty()) {
-        m_folder = QFileInfo(path).absolutePath();
-        m_session.runs().saveTrace(path);
-    }
-}
-
 void MainWindow::askPicture(const QString& view)
 {
-    const QString path = QFileDialog::getSaveFileName(this, tr("Export picture"),
-                                                      QDir(m_folder).filePath(view + u".png"_s),
-                                                      tr("Pictures (*.png *.svg)"));
-    if (!path.isEmpty()) {
-        m_folder = QFileInfo(path).absolutePath();
+    if (const QString path = m_files->askPicture(view); !path.isEmpty()) {
         savePictureOf(view, path);
     }
 }
@@ -395,7 +335,7 @@ void MainWindow::dropEvent(QDropEvent* event)
     const QStringList paths = localFiles(*event->mimeData());
     if (!paths.isEmpty()) {
         event->acceptProposedAction();
-        openFiles(paths);
+        m_files->openAll(paths);
     }
 }
 

@@ -17,6 +17,7 @@ namespace pallascope::app {
 class CaptureDialog;
 class CommandPalette;
 class Docks;
+class FileDialogs;
 class FirstMinute;
 class RunTitle;
 class TransportBar;
@@ -47,10 +48,7 @@ public:
 
     [[nodiscard]] CaptureDialog& captureDialog() { return *m_capture; }
 
-    // The folder in which dialogs begin; empty: the current one.
-    [[nodiscard]] const QString& folder() const { return m_folder; }
-
-    void setFolder(const QString& folder) { m_folder = folder; }
+    [[nodiscard]] FileDialogs& files() { return *m_files; }
 
     // What another window needs to go on from here.
     struct State
@@ -64,13 +62,7 @@ public:
 
     [[nodiscard]] QMenu* recentMenu() const { return m_actions.recent; }
 
-    void openFile(const QString& path);
-    // One file, or two to compare; says so where there are more.
-    void openFiles(const QStringList& paths);
-    void askOpen();
-    void askCompare(); // two files
     void askCapture();
-    void askSave();
     void askPicture(const QString& view);
     // Writes PNG or SVG, depending on the ending of the name. Errors are shown in the window.
     void savePictureOf(const QString& view, const QString& path);
@@ -108,9 +100,9 @@ private:
     views::SceneView* m_program = nullptr; // the strip of kernels; hidden where there is only one
     CommandPalette* m_palette = nullptr;
     FirstMinute* m_firstMinute = nullptr;
+    FileDialogs* m_files = nullptr;
     CaptureDialog* m_capture = nullptr; // kept, so that it still has what was typed
     Actions m_actions;
-    QString m_folder;
 };
 
 } // namespace pallascope::app

@@ -1,6 +1,7 @@
 #include "app/window/remembered.h"
 
 #include "app/window/docks.h"
+#include "app/window/file_dialogs.h"
 #include "app/window/first_minute.h"
 #include "app/window/main_window.h"
 #include "app/window/text_size.h"
@@ -39,7 +40,7 @@ Remembered::Remembered(MainWindow& window, const QString& file)
     window.restoreGeometry(m_settings.value(kGeometry).toByteArray());
     window.docks().restore(m_settings.value(kDocks).toByteArray(),
                            m_settings.value(kMoved).toBool());
-    window.setFolder(m_settings.value(kFolder).toString());
+    window.files().setFolder(m_settings.value(kFolder).toString());
     fillMenu();
     takeBreakpoints();
     window.installEventFilter(this);
@@ -96,7 +97,7 @@ void Remembered::addFile(const QString& path)
     all.prepend(info.absoluteFilePath());
     all = all.mid(0, kMostFiles);
     m_settings.setValue(kFiles, all);
-    m_window.setFolder(info.absolutePath());
+    m_window.files().setFolder(info.absolutePath());
     fillMenu();
 }
 
@@ -115,7 +116,7 @@ void Remembered::fillMenu()
         QString name =
             alike ? tr("%1 in %2").arg(info.fileName(), info.absolutePath()) : info.fileName();
         name.replace(QLatin1Char('&'), u"&&"_s);
-        menu.addAction(name, &m_window, [this, path] { m_window.openFile(path); });
+        menu.addAction(name, &m_window, [this, path] { m_window.files().open(path); });
     }
     if (!all.isEmpty()) {
         menu.addSeparator();
@@ -158,7 +159,7 @@ void Remembered::keep()
     m_settings.setValue(kGeometry, m_window.saveGeometry());
     m_settings.setValue(kDocks, m_window.docks().state());
     m_settings.setValue(kMoved, m_window.docks().areMoved());
-    m_settings.setValue(kFolder, m_window.folder());
+    m_settings.setValue(kFolder, m_window.files().folder());
     if (m_window.firstMinute().isShown()) {
         m_settings.setValue(kFirstMinute, true);
     }

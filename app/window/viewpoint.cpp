@@ -52,7 +52,7 @@ Picoseconds steadyTime(const layout::RunView& run)
 } // namespace
 
 Viewpoint::Viewpoint(QObject* parent)
-    : QObject(parent)
+    : ShownState(parent)
 {
     connect(&m_playback, &Playback::advanced, this, &Viewpoint::play);
 }
@@ -68,7 +68,7 @@ void Viewpoint::show(std::shared_ptr<const layout::RunView> run)
         m_unit = m_stops->ownUnit();
         m_isUnitChosen = false;
     }
-    ViewState next = m_state;
+    ViewState next = state();
     next.loop = m_unit == StepUnit::Round && layout::goesBySteps(*m_run)
                     ? m_run->index->rounds().outermost().front()
                     : trace::kNone;
@@ -86,13 +86,13 @@ void Viewpoint::show(std::shared_ptr<const layout::RunView> run)
         next.now = {};
         next.visible = {Picoseconds(0), kShownOfNothing};
     } else if (trace().end() != before) {
-        const double share = before.value() > 0 ? ratio(m_state.now, before) : 0;
+        const double share = before.value() > 0 ? ratio(state().now, before) : 0;
         const double end = static_cast<double>(trace().end().value());
         next.now = Picoseconds(std::llround(std::clamp(share, 0.0, 1.0) * end));
         next.visible = next.now.value() == 0 ? layout::firstFrame(trace())
                                              : layout::frameAround(trace(), next.now);
     }
-    m_state = next;
+    put(next);
     Q_EMIT runChanged();
     Q_EMIT unitChanged();
     Q_EMIT nowChanged();
@@ -110,11 +110,17 @@ void Viewpoint::setUnit(StepUnit unit)
     m_unit = unit;
     m_isUnitChosen = true;
     if (unit == StepUnit::Step && m_run) { // of the grid, so no loop is marked any more
-        m_stops->mark(trace::kNone);
-        m_state.loop = trace::kNone;
-        Q_EMIT nowChanged();
+        setLoop(trace::kNone);
     }
     Q_EMIT unitChanged();
+}
+
+void Viewpoint::setLoop(std::int32_t loop)
+{
+    m_stops->mark(loop);
+    ViewState next = state();
+    next.loop = loop;
+    change(next);
 }
 
 void Viewpoint::markLoop(std::int32_t loop)
@@ -122,40 +128,24 @@ void Viewpoint::markLoop(std::int32_t loop)
     if (!m_run) {
         return;
     }
-    m_stops->mark(loop);
-    m_state.loop = loop;
+    setLoop(loop);
     setUnit(StepUnit::Round);
-    Q_EMIT nowChanged(); // what is said of the moment names the round
 }
 
-void Viewpoint::look(ViewState state)
+void Viewpoint::look(ViewState next)
 {
     if (!m_run) {
         return;
     }
-    state.now = std::clamp(state.now, Picoseconds(0), trace().end());
-    if (state.visible.begin >= state.visible.end) {
-        state.visible = layout::frameAround(trace(), state.now);
+    next.now = std::clamp(next.now, Picoseconds(0), trace().end());
+    if (next.visible.begin >= next.visible.end) {
+        next.visible = layout::frameAround(trace(), next.now);
     }
-    state.device = std::clamp(state.device, 0, trace().info().deviceCount() - 1);
-    state.sm = std::clamp(state.sm, 0, lastSm(*m_run, state.device));
-    state.playing = m_state.playing;
-    state.stale = m_state.stale;
-    state.breaks = m_state.breaks;
-    change(state);
-}
-
-void Viewpoint::setBreaks(std::shared_ptr<const std::vector<layout::BreakStops>> breaks)
-{
-    ViewState next = m_state;
-    next.breaks = std::move(breaks);
-    change(next);
-}
-
-void Viewpoint::setStale(bool stale)
-{
-    ViewState next = m_state;
-    next.stale = stale;
+    next.device = std::clamp(next.device, 0, trace().info().deviceCount() - 1);
+    next.sm = std::clamp(next.sm, 0, lastSm(*m_run, next.device));
+    next.playing = state().playing;
+    next.stale = state().stale;
+    next.breaks = state().breaks;
     change(next);
 }
 
@@ -163,25 +153,25 @@ void Viewpoint::setStale(bool stale)
 
 void Viewpoint::setPlaying(bool playing)
 {
-    if (!m_run || playing == m_state.playing) {
+    if (!m_run || playing == state().playing) {
         return;
     }
-    if (playing && m_state.now >= trace().end()) {
+    if (playing && state().now >= trace().end()) {
         moveTo(Picoseconds(0), Follow::Jump);
     }
     playing ? m_playback.start() : m_playback.stop();
     if (playing) {
         setFirstSourceLine(kAtPlayhead);
     }
-    ViewState next = m_state;
+    ViewState next = state();
     next.playing = playing;
     change(next);
 }
 
 void Viewpoint::play(Picoseconds time)
 {
-    const Picoseconds next = m_state.now + time;
-    const auto stop = m_nextStop ? m_nextStop(m_state.now) : std::nullopt;
+    const Picoseconds next = state().now + time;
+    const auto stop = m_nextStop ? m_nextStop(state().now) : std::nullopt;
     const bool isStopped = stop && *stop <= next;
     moveTo(isStopped ? *stop : next, Follow::Scroll);
     if (isStopped) {
@@ -216,7 +206,7 @@ void Viewpoint::step(StepUnit unit, int direction)
     setPlaying(false);
     setFirstSourceLine(kAtPlayhead);
     const auto stop =
-        direction > 0 ? m_stops->next(unit, m_state.now) : m_stops->previous(unit, m_state.now);
+        direction > 0 ? m_stops->next(unit, state().now) : m_stops->previous(unit, state().now);
     if (stop) {
         setNow(*stop);
     }
@@ -227,7 +217,7 @@ void Viewpoint::moveTo(Picoseconds now, Follow follow)
     if (!m_run) {
         return;
     }
-    ViewState next = m_state;
+    ViewState next = state();
     next.now = std::clamp(now, Picoseconds(0), trace().end());
     const Picoseconds length = next.visible.end - next.visible.begin;
     const auto part = [length](double share) {
@@ -239,7 +229,7 @@ void Viewpoint::moveTo(Picoseconds now, Follow follow)
     } else if (outside) {
         next.visible = navigation::within(*m_run, next, next.now - part(kJumpTo), length);
     }
-    const bool over = next.now == trace().end() && m_state.playing;
+    const bool over = next.now == trace().end() && state().playing;
     if (over) {
         m_playback.stop();
         next.playing = false;
@@ -247,79 +237,23 @@ void Viewpoint::moveTo(Picoseconds now, Follow follow)
     change(next);
 }
 
-void Viewpoint::change(const ViewState& next)
-{
-    const ViewState before = std::exchange(m_state, next);
-    if (before.now != next.now) {
-        Q_EMIT nowChanged();
-    }
-    if (!(before.visible == next.visible)) {
-        Q_EMIT rangeChanged();
-    }
-    if (!(before.hover == next.hover)) {
-        Q_EMIT hoverChanged();
-    }
-    if (!(before.selection == next.selection)) {
-        Q_EMIT selectionChanged();
-    }
-    if (before.device != next.device || before.sm != next.sm) {
-        Q_EMIT deviceChanged();
-    }
-    if (before.playing != next.playing) {
-        Q_EMIT playingChanged();
-    }
-    if (before.firstSourceLine != next.firstSourceLine) {
-        Q_EMIT sourceScrolled();
-    }
-    if (before.kept != next.kept || before.isKeptBySteps != next.isKeptBySteps) {
-        Q_EMIT keptChanged();
-    }
-    if (before.breaks != next.breaks) {
-        Q_EMIT breaksChanged();
-    }
-    if (before.stale != next.stale) {
-        Q_EMIT staleChanged();
-    }
-}
-
 // ---- the range of the time line
-
-void Viewpoint::setVisible(TimeRange range)
-{
-    ViewState next = m_state;
-    next.visible = range;
-    change(next);
-}
 
 void Viewpoint::changeRange(const navigation::NextRange& next)
 {
     if (m_run) {
-        setVisible(next(*m_run, m_state));
+        setVisible(next(*m_run, state()));
     }
 }
 
 // ---- looking at things
-
-void Viewpoint::setHover(const Target& target)
-{
-    ViewState next = m_state;
-    next.hover = target;
-    change(next);
-}
-
-void Viewpoint::select(const Target& target)
-{
-    ViewState next = m_state;
-    next.selection = target;
-    change(next);
-}
 
 void Viewpoint::goTo(const Target& target)
 {
     if (!m_run) {
         return;
     }
-    if (const auto time = navigation::timeOf(trace(), target, m_state.now)) {
+    if (const auto time = navigation::timeOf(trace(), target, state().now)) {
         jumpTo(*time);
     }
 }
@@ -333,7 +267,7 @@ void Viewpoint::selectAndGoTo(const Target& target)
 void Viewpoint::showLine(const target::SourceLine& line)
 {
     constexpr std::int64_t kAbove = 3; // lines that are seen above it
-    ViewState next = m_state;
+    ViewState next = state();
     next.selection = line;
     next.firstSourceLine = std::max<std::int64_t>(1, line.line - kAbove);
     change(next);
@@ -349,12 +283,12 @@ void Viewpoint::nextFinding(int direction)
     if (places.empty()) {
         return;
     }
-    const auto* selected = std::get_if<target::Finding>(&m_state.selection);
+    const auto* selected = std::get_if<target::Finding>(&state().selection);
     const auto ofSelected = [&](const layout::FindingPlace& place) {
         return selected != nullptr && selected->index == place.finding;
     };
     auto at = std::find_if(places.begin(), places.end(), [&](const layout::FindingPlace& place) {
-        return ofSelected(place) && place.time == m_state.now;
+        return ofSelected(place) && place.time == state().now;
     });
     at = at == places.end() ? std::find_if(places.begin(), places.end(), ofSelected) : at;
     const auto count = static_cast<std::int64_t>(places.size());
@@ -364,13 +298,6 @@ void Viewpoint::nextFinding(int direction)
         places[static_cast<std::size_t>((from + direction + count) % count)];
     select(target::Finding{next.finding});
     jumpTo(next.time);
-}
-
-void Viewpoint::setFirstSourceLine(std::int64_t line)
-{
-    ViewState next = m_state;
-    next.firstSourceLine = line;
-    change(next);
 }
 
 // ---- the kept run
@@ -388,7 +315,7 @@ void Viewpoint::show(std::shared_ptr<const layout::KeptRun> kept)
     if (!m_run) {
         return;
     }
-    ViewState next = m_state;
+    ViewState next = state();
     next.kept = std::move(kept);
     const Picoseconds end = std::max(Picoseconds(1), layout::axisEnd(*m_run, next));
     if (next.visible.end > end && m_run->notRun.empty()) {
@@ -400,7 +327,7 @@ void Viewpoint::show(std::shared_ptr<const layout::KeptRun> kept)
 
 void Viewpoint::alignBySteps(bool bySteps)
 {
-    ViewState next = m_state;
+    ViewState next = state();
     next.isKeptBySteps = bySteps;
     change(next);
     if (m_run) {
@@ -413,7 +340,7 @@ void Viewpoint::setDevice(std::int32_t device)
     if (!m_run) {
         return;
     }
-    ViewState next = m_state;
+    ViewState next = state();
     next.device = std::clamp(device, 0, trace().info().deviceCount() - 1);
     change(next);
 }
@@ -424,7 +351,7 @@ void Viewpoint::setSm(std::int32_t sm)
         return;
     }
     const trace::Agents& agents = m_run->index->agents();
-    ViewState next = m_state;
+    ViewState next = state();
     if (sm >= 0 && static_cast<std::size_t>(sm) < agents.sms.size()) {
         next.device = agents.sms[static_cast<std::size_t>(sm)].device;
         next.sm = sm - agents.smsOf(next.device).first;

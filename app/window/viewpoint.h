@@ -1,15 +1,13 @@
-// Where the user looks: the run that the views show, the playhead, the range of the time line, what
-// is pointed at and selected, and playback. There is one signal per concern; the views read the
-// state.
+// Where the user looks: the run that the views show, and how one moves in it. The playhead, the
+// range of the time line, what is pointed at and selected are its ShownState.
 #pragma once
 
 #include "app/window/playback.h"
+#include "app/window/shown_state.h"
 #include "views/layout/run/kept_run.h"
 #include "views/layout/run/run_view.h"
 #include "views/navigation/ranges.h"
 #include "views/navigation/stops.h"
-
-#include <QObject>
 
 #include <functional>
 #include <memory>
@@ -19,7 +17,7 @@ namespace pallascope::app {
 
 using navigation::StepUnit;
 
-class Viewpoint : public QObject
+class Viewpoint : public ShownState
 {
     Q_OBJECT
 
@@ -29,8 +27,6 @@ public:
     // Null before the first run.
     [[nodiscard]] const std::shared_ptr<const layout::RunView>& run() const { return m_run; }
 
-    [[nodiscard]] const layout::ViewState& state() const { return m_state; }
-
     [[nodiscard]] Playback& playback() { return m_playback; }
 
     [[nodiscard]] const Playback& playback() const { return m_playback; }
@@ -39,7 +35,6 @@ public:
     // that the views of two block sizes can be compared.
     void show(std::shared_ptr<const layout::RunView> run);
     void look(layout::ViewState state); // clamped to the run; `playing` is ignored
-    void setStale(bool stale);
 
     // The playhead.
     void setPlaying(bool playing);
@@ -65,23 +60,16 @@ public:
 
     void setStops(NextStop next) { m_nextStop = std::move(next); }
 
-    // What views mark of them; null: nothing.
-    void setBreaks(std::shared_ptr<const std::vector<layout::BreakStops>> breaks);
-
     void end();
 
     // The range of the time line.
-    void setVisible(layout::TimeRange range);
     void changeRange(const navigation::NextRange& next);
 
     // Looking at things.
-    void setHover(const layout::Target& target);
-    void select(const layout::Target& target);
     void goTo(const layout::Target& target);
     void selectAndGoTo(const layout::Target& target);
     void showLine(const layout::target::SourceLine& line); // in the source view
     void nextFinding(int direction);
-    void setFirstSourceLine(std::int64_t line);
     void setDevice(std::int32_t device); // of a run of several; clamped
     // Chooses a number of Agents::sms with its device; any other number changes nothing.
     void setSm(std::int32_t sm);
@@ -94,16 +82,6 @@ public:
 
 Q_SIGNALS:
     void runChanged();
-    void nowChanged();
-    void rangeChanged();
-    void hoverChanged();
-    void selectionChanged();
-    void deviceChanged(); // or the SM
-    void playingChanged();
-    void sourceScrolled();
-    void staleChanged();
-    void keptChanged(); // or how it is aligned
-    void breaksChanged();
     void unitChanged(); // or the units of the run, or the marked loop
 
 private:
@@ -113,7 +91,7 @@ private:
         Scroll
     };
 
-    void change(const layout::ViewState& next);
+    void setLoop(std::int32_t loop);
     void play(Picoseconds time);
     void moveTo(Picoseconds now, Follow follow);
 
@@ -123,7 +101,6 @@ private:
 
     std::shared_ptr<const layout::RunView> m_run;
     std::unique_ptr<navigation::Stops> m_stops;
-    layout::ViewState m_state;
     Playback m_playback;
     StepUnit m_unit = StepUnit::Step;
     bool m_isUnitChosen = false;

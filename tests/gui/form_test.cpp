@@ -2,6 +2,7 @@
 // nothing typed is lost.
 #include "app/window/fields.h"
 #include "tests/gui/window_fixture.h"
+#include "views/pointing.h"
 
 #include <QLineEdit>
 
@@ -232,8 +233,8 @@ private Q_SLOTS:
         const QPoint place = placeOf(strip, layout::is<target::Time>);
         QVERIFY(place.x() >= 0);
         QTest::mouseMove(&strip, place);
-        QTRY_VERIFY(!strip.tipLines().isEmpty());
-        const QString lines = strip.tipLines().join(u' ');
+        QTRY_VERIFY(!strip.pointing().tipLines().isEmpty());
+        const QString lines = strip.pointing().tipLines().join(u' ');
         QVERIFY2(lines.contains(QStringLiteral("4 timings of products on TPU v5e lie within")),
                  qPrintable(lines));
         QTest::mouseMove(&strip, QPoint(2, 2));

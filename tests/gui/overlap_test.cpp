@@ -3,6 +3,7 @@
 #include "app/window/fields.h"
 #include "tests/gui/window_fixture.h"
 #include "views/navigation/partners.h"
+#include "views/pointing.h"
 #include "views/scene_painter.h"
 
 #include <QLineEdit>
@@ -134,8 +135,8 @@ private Q_SLOTS:
             line, [](const Target& found) { return layout::is<layout::target::Copy>(found); });
         QVERIFY(place.x() >= 0);
         QTest::mouseMove(&line, place);
-        QTRY_VERIFY(!line.tipLines().isEmpty());
-        const QString before = line.tipLines().first();
+        QTRY_VERIFY(!line.pointing().tipLines().isEmpty());
+        const QString before = line.pointing().tipLines().first();
         int changes = 0;
         for (int notch = 0; notch < 12; ++notch) {
             wheel(line, QPoint(line.width() - 4, place.y()), QPoint(0, -120)); // away from it
@@ -146,7 +147,10 @@ private Q_SLOTS:
                                  && !layout::is<layout::target::Lane>(under)
                                  && !layout::is<layout::target::Time>(under);
             QCOMPARE(state().hover, isThing ? under : Target{});
-            changes += line.tipLines().isEmpty() || line.tipLines().first() != before ? 1 : 0;
+            changes +=
+                line.pointing().tipLines().isEmpty() || line.pointing().tipLines().first() != before
+                    ? 1
+                    : 0;
         }
         QVERIFY(changes > 0);
     }

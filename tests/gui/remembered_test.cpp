@@ -1,4 +1,5 @@
 // What the window keeps from one start to the next.
+#include "app/window/file_dialogs.h"
 #include "app/window/remembered.h"
 #include "app/window/text_size.h"
 #include "tests/gui/window_fixture.h"
@@ -38,7 +39,7 @@ private:
     {
         session().runs().saveTrace(path(name));
         QTRY_VERIFY(QFileInfo::exists(path(name)));
-        window->openFile(path(name));
+        window->files().open(path(name));
         QTRY_COMPARE(session().runs().file(), path(name));
     }
 
@@ -81,7 +82,7 @@ private Q_SLOTS:
         startAgain();
         QCOMPARE(menu().mid(0, 2), QStringList({QStringLiteral("second.trace.json"),
                                                 QStringLiteral("first.trace.json")}));
-        QCOMPARE(window->folder(), QFileInfo(path(QStringLiteral("x"))).absolutePath());
+        QCOMPARE(window->files().folder(), QFileInfo(path(QStringLiteral("x"))).absolutePath());
         window->recentMenu()->actions()[1]->trigger();
         QTRY_COMPARE(session().runs().file(), path(QStringLiteral("first.trace.json")));
         QCOMPARE(menu().front(), QStringLiteral("first.trace.json"));

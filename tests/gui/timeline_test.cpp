@@ -4,6 +4,7 @@
 #include "tests/support/synthetic_trace.h"
 #include "views/layout/timeline/timeline.h"
 #include "views/navigation/partners.h"
+#include "views/pointing.h"
 
 namespace pallascope::test {
 
@@ -193,9 +194,9 @@ private Q_SLOTS:
     void tooltipTellsAfterAMoment()
     {
         QTest::mouseMove(&timeline(), placeOf(timeline(), target::Copy{1}));
-        QTRY_VERIFY(!timeline().tipLines().isEmpty());
-        QVERIFY2(timeline().tipLines().first().contains(QStringLiteral("y(0,0)")),
-                 qPrintable(timeline().tipLines().first()));
+        QTRY_VERIFY(!timeline().pointing().tipLines().isEmpty());
+        QVERIFY2(timeline().pointing().tipLines().first().contains(QStringLiteral("y(0,0)")),
+                 qPrintable(timeline().pointing().tipLines().first()));
         QTest::mouseMove(&timeline(), QPoint(2, 2));
     }
 
