@@ -31,6 +31,15 @@ void tensorMultiply(const TensorFactors& first, const TensorFactors& second,
                              {}, here);
 }
 
+void tensorMultiply(const TensorFactors& factors, const TensorScales& scales,
+                    const Value& accumulate, Here here)
+{
+    Tracer::current().append(OpCode::Tcgen05Mma,
+                             {factors.sum.id(), factors.lhs.id(), factors.rhs.id(), accumulate.id(),
+                              scales.lhs.id(), scales.rhs.id()},
+                             {}, here);
+}
+
 void tensorCommitArrive(const Ref& barrier, Here here)
 {
     Tracer::current().append(OpCode::Tcgen05CommitArrive, {barrier.id()}, ir::PredicateParams{},

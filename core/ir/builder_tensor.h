@@ -20,10 +20,19 @@ struct TensorFactors
     Ref sum, lhs, rhs;
 };
 
+// The scales of both factors, which some elements along k share: a row for each row of lhs, and one
+// for each column of the sum. uint8 stands for float8_e8m0fnu.
+struct TensorScales
+{
+    Ref lhs, rhs;
+};
+
 // plgpu.tcgen05_mma: adds the product to the sum, or replaces the sum by it, beside the warpgroup.
 void tensorMultiply(const TensorFactors& factors, const Value& accumulate,
                     Here here = Here::current());
 void tensorMultiply(const TensorFactors& first, const TensorFactors& second,
+                    const Value& accumulate, Here here = Here::current());
+void tensorMultiply(const TensorFactors& factors, const TensorScales& scales,
                     const Value& accumulate, Here here = Here::current());
 // plgpu.tcgen05_commit_arrive: arrives when all products so far are done.
 void tensorCommitArrive(const Ref& barrier, Here here = Here::current());

@@ -2,6 +2,7 @@
 
 #include "core/ir/operand_rules.h"
 #include "core/ir/program.h"
+#include "core/ir/tensor_product.h"
 
 namespace pallascope::ir {
 
@@ -49,15 +50,14 @@ OperandRole multiplied(const Operation& product, std::size_t operand)
     return roleAt(isValue ? roles(Updated, Value, Read) : roles(Updated, Read, Read), operand);
 }
 
-// Sum, factors and whether it accumulates; for a pair of blocks also the sum and the factors of the
-// second one.
-OperandRole tensorProduct(const Operation&, std::size_t operand)
+OperandRole tensorProduct(const Operation& product, std::size_t operand)
 {
-    constexpr std::size_t kAccumulates = 3;
+    using namespace tensor_product;
     if (operand == kAccumulates) {
         return Value;
     }
-    return operand % 4 == 0 ? Updated : Read;
+    const bool isSum = operand == kSum || (operand == kSecond && isOfPair(product));
+    return isSum ? Updated : Read;
 }
 
 // Pairs: where the answer goes, and the barrier on which it arrives.

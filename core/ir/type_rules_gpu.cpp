@@ -1,6 +1,7 @@
 // Type rules of what a GPU's agents do asynchronously: copies by the TMA, barriers, and products of
 // the tensor core. The primitives are those of jax/_src/pallas/mosaic_gpu/primitives.py.
 #include "core/ir/cp_async.h"
+#include "core/ir/tensor_product.h"
 #include "core/ir/type_rules.h"
 
 namespace pallascope::ir::type_rules {
@@ -241,15 +242,39 @@ bool multiplies(const Type& sum, const Type& lhs, const Type& rhs, std::int64_t 
            && lhs.shape[1] == rhs.shape[0] && rhs.shape[1] * factors == sum.shape[1];
 }
 
+// Whether each scale of a row (or column) of a factor is for as many of its `k` elements.
+bool scales(const Type& scales, std::int64_t rows, std::int64_t k)
+{
+    const bool isScale = scales.dtype == DType::UInt8 || scales.dtype == DType::F8E4M3FN;
+    return isScale && isInTensorMemory(scales) && isMatrix(scales) && scales.shape[0] >= rows
+           && scales.shape[1] > 0 && k % scales.shape[1] == 0;
+}
+
+// The scales of all blocks of a product that has them.
+bool hasSoundScales(const Program& program, const Operation& operation)
+{
+    using namespace tensor_product;
+    const auto at = [&](std::size_t i) -> const Type& { return operand(program, operation, i); };
+    const std::size_t first = *firstScale(operation);
+    for (std::size_t i = first; i < operation.operands.size(); i += kScalesOfBlock) {
+        const Type &ofLhs = at(i), &ofRhs = at(i + 1);
+        if (!scales(ofLhs, at(kLhs).shape[0], at(kLhs).shape[1])
+            || !scales(ofRhs, at(kSum).shape[1], at(kLhs).shape[1]) || ofLhs.dtype != ofRhs.dtype
+            || ofLhs.shape[1] != ofRhs.shape[1]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 } // namespace
 
 Result<Types> tcgen05Mma(const Program& program, const Operation& operation)
 {
-    constexpr std::size_t kOfOne = 4, kOfPair = 7;
-    const bool isPair = operation.operands.size() == kOfPair;
+    using namespace tensor_product;
+    const bool isPair = isOfPair(operation);
     const auto at = [&](std::size_t i) -> const Type& { return operand(program, operation, i); };
-    const bool sound = (isPair || operation.operands.size() == kOfOne)
-                       && multiplies(at(0), at(1), at(2), isPair ? 2 : 1)
+    const bool sound = hasOperands(operation) && multiplies(at(0), at(1), at(2), isPair ? 2 : 1)
                        && at(3) == Type{DType::Bool, Shape{}, {}}
                        && (!isPair || (at(4) == at(0) && at(5) == at(1) && at(6) == at(2)));
     if (!sound) {
@@ -259,6 +284,14 @@ Result<Types> tcgen05Mma(const Program& program, const Operation& operation)
                 + "; expected [m,k] times [k,n] to [m,n], the sum a ref in tmem, the right "
                   "operand a ref in smem and the left one a ref in either, and a bool. A "
                   "pair of blocks has [m,2n] and twice as many refs.");
+    }
+    if (const std::optional<std::size_t> scale = firstScale(operation);
+        scale && !hasSoundScales(program, operation)) {
+        return error(operation, "has the scales " + toString(at(*scale)) + " and "
+                                    + toString(at(*scale + 1))
+                                    + "; expected refs to uint8 or f8e4m3fn in tmem with a row for "
+                                      "each row of the left operand and for each column of the "
+                                      "sum, and as many columns as divide k.");
     }
     return Types{};
 }

@@ -4,12 +4,14 @@ import functools
 
 import gpu_mistakes
 import jax.numpy as jnp
+import ml_dtypes
 import numpy as np
 from gpu_case import like, ramp, tiled
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
 mistake = functools.partial(gpu_mistakes.mistake, chip="b200")
 _F16 = np.float16
+_E4M3, _E8M0 = np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e8m0fnu)
 _M, _N, _K = 128, 64, 64
 _AB = [(ramp(_M, _K) % 4).astype(_F16), (ramp(_K, _N) % 3).astype(_F16)]
 _TILES = dict(a_smem=plgpu.SMEM((_M, _K), jnp.float16, transforms=tiled(_F16)),
@@ -119,3 +121,30 @@ def an_operand_that_the_tensor_core_may_not_see(a, b):
 
     return _with_operands(a, b, body, lhs=plgpu.TMEM((_M, _K), jnp.float16, packed=True),
                           stored=plgpu.SMEM((_M, _K), jnp.float16, transforms=tiled(_F16)))
+
+
+@mistake("read_before_wait", (ramp(128, 128) % 5).astype(_E4M3),
+         np.full((1, 1, 32, 16), 2, _E8M0))
+def scales_that_are_copied_too_early(x, lines):
+    layout = dict(layout=plgpu.TMEMLayout.SCALES_LAYOUT)
+
+    @plgpu.kernel(out_type=like(128, 128), scratch_types=dict(
+        x_smem=plgpu.SMEM((128, 128), _E4M3, transforms=tiled(_E4M3)),
+        lines_smem=plgpu.SMEM((1, 1, 32, 16), _E8M0), acc=plgpu.TMEM((128, 128), jnp.float32),
+        a_scale=plgpu.TMEM((128, 4), _E8M0, **layout),
+        b_scale=plgpu.TMEM((128, 4), _E8M0, **layout), loaded=plgpu.Barrier(),
+        listed=plgpu.Barrier(), done=_DONE))
+    def matmul(x_gmem, lines_gmem, o_gmem, x_smem, lines_smem, acc, a_scale, b_scale, loaded,
+               listed, done):
+        plgpu.copy_gmem_to_smem(x_gmem, x_smem, loaded)
+        plgpu.copy_gmem_to_smem(lines_gmem, lines_smem, listed)
+        plgpu.barrier_wait(loaded)
+        plgpu.async_copy_scales_to_tmem(lines_smem, a_scale)  # mistake
+        plgpu.barrier_wait(listed)
+        plgpu.async_copy_scales_to_tmem(lines_smem, b_scale)
+        plgpu.tcgen05_mma(acc, x_smem, x_smem.T, done, a_scale=a_scale, b_scale=b_scale,
+                          accumulate=False)
+        plgpu.barrier_wait(done)
+        o_gmem[...] = plgpu.async_load_tmem(acc)
+
+    return matmul(x, lines)

@@ -1,5 +1,5 @@
 // What the builder refuses of kernels for GPUs, and how they print and read back.
-#include "core/ir/builder_gpu.h"
+#include "core/ir/builder_tensor.h"
 #include "core/ir/print.h"
 #include "core/ir/verify.h"
 #include "tests/ir/kernels.h"
@@ -106,6 +106,34 @@ TEST(GpuPrograms, multiplyIntoAccumulators)
         says(scoped([](pl::Ref, const Refs&) { gpu::wgmmaWait(-1); }), "expected 0 or more"));
     EXPECT_TRUE(says(scoped([](pl::Ref, const Refs&) { gpu::setMaxRegisters(100, true); }),
                      "expected a multiple of 8 from 24 to 256"));
+}
+
+TEST(GpuPrograms, scaleFactorsByRowsAndByPartsOfK)
+{
+    // A product of [128,64] and [64,64] with these scales of its rows and of its columns.
+    const auto scaledBy = [](const Shape& rows, const Shape& columns, DType dtype) {
+        return pl::kernel("scaled", {pl::out("y", DType::F32, {128, 64})}, [&](pl::Ref) {
+            gpu::launch({}, [&] {
+                gpu::runScoped(
+                    {gpu::smem("lhs", DType::F8E4M3FN, {128, 64}),
+                     gpu::smem("rhs", DType::F8E4M3FN, {64, 64}), gpu::tmem("sum", {128, 64}),
+                     gpu::tmem("of_rows", rows, dtype), gpu::tmem("of_columns", columns, dtype)},
+                    true, [](const Refs& refs) {
+                        gpu::tensorMultiply({refs[2], refs[0], refs[1]}, {refs[3], refs[4]},
+                                            pl::full(Shape{}, 0, DType::Bool));
+                    });
+            });
+        });
+    };
+    constexpr DType kCodes = DType::UInt8;
+    EXPECT_TRUE(scaledBy({128, 2}, {128, 2}, kCodes)) << "further rows are not used";
+    EXPECT_TRUE(scaledBy({128, 4}, {64, 4}, DType::F8E4M3FN));
+    const std::string wanted = "as many columns as divide k";
+    EXPECT_TRUE(says(scaledBy({128, 2}, {128, 2}, DType::F32), wanted));
+    EXPECT_TRUE(says(scaledBy({128, 3}, {64, 3}, kCodes), wanted));
+    EXPECT_TRUE(says(scaledBy({128, 2}, {64, 4}, kCodes), wanted));
+    EXPECT_TRUE(says(scaledBy({64, 2}, {64, 2}, kCodes), wanted));
+    EXPECT_TRUE(says(scaledBy({128, 2}, {32, 2}, kCodes), wanted));
 }
 
 TEST(GpuPrograms, makeBarriersOfAtLeastOneArrival)

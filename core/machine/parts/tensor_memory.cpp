@@ -1,6 +1,8 @@
 #include "core/machine/parts/tensor_memory.h"
 
+#include "core/ir/tensor_product.h"
 #include "core/machine/ops/evaluate.h"
+#include "core/machine/ops/scaled.h"
 
 #include <algorithm>
 #include <array>
@@ -9,17 +11,7 @@
 
 namespace pallascope::machine {
 
-namespace {
-
-// The operands of a product: those of the second block of a pair follow.
-constexpr std::size_t kSum = 0, kLhs = 1, kRhs = 2, kAccumulates = 3, kSecond = 4;
-
-bool isPair(const ir::Operation& product)
-{
-    return product.operands.size() > kSecond;
-}
-
-} // namespace
+using namespace ir::tensor_product;
 
 TensorMemory::TensorMemory(const Context& context, Agents& agents, Copies& copies,
                            Semaphores& semaphores, Accesses& accesses, Findings& findings)
@@ -57,7 +49,7 @@ void TensorMemory::order(Agent& core)
 void TensorMemory::multiply(const PlanItem& item)
 {
     const ir::Operation& product = *item.control;
-    const bool pair = isPair(product);
+    const bool pair = isOfPair(product);
     const std::vector<Agent*> cores = coresOf(pair);
     for (const Agent* core : cores) { // both work on it at the same time
         cores.front()->time = std::max(cores.front()->time, core->time);
@@ -73,6 +65,10 @@ void TensorMemory::multiply(const PlanItem& item)
             m_accesses.useBy(*cores.front(), product, first + kRhs, false);
             m_accesses.useBy(*cores.front(), product, first + kSum, true);
         }
+    }
+    for (std::size_t i = firstScale(product).value_or(product.operands.size());
+         i < product.operands.size(); ++i) {
+        m_accesses.useBy(*cores.front(), product, i, false);
     }
     if (pair) {
         m_recorder.addSegment(item.templateId, trace::AgentRow{cores.back()->id},
@@ -96,22 +92,30 @@ RuntimeValue TensorMemory::load(const ir::Operation& operation, std::size_t oper
 void TensorMemory::compute(const ir::Operation& product)
 {
     m_copies.land(m_turn.agent().time);
-    const bool pair = isPair(product),
-               adds = m_turn.value(product.operands[kAccumulates]).scalar != 0;
+    const bool adds = m_turn.value(product.operands[kAccumulates]).scalar != 0;
+    const std::optional<std::size_t> scale = firstScale(product);
     RuntimeValue rhs = load(product, kRhs);
-    if (pair) {
+    if (isOfPair(product)) {
         RuntimeValue second = load(product, kSecond + kRhs);
         ir::Operation join{.code = ir::OpCode::Concatenate};
         join.params = ir::AxisParams{1};
         const std::array<RuntimeValue*, 2> columns{&rhs, &second};
         rhs = evaluate(join, columns, 0);
     }
-    for (std::size_t first = 0; first < product.operands.size(); first += kSecond) {
+    if (scale) { // both blocks of a pair have those of all columns
+        rhs = scaled(rhs, load(product, *scale + 1), 0);
+    }
+    const std::size_t end = scale.value_or(product.operands.size());
+    for (std::size_t first = 0; first < end; first += kSecond) {
         const ir::ValueId sum = product.operands[first];
         const RefBinding& where = m_turn.binding(sum);
         Buffer& memory = accumulator(sum).contents;
-        RuntimeValue found =
-            productOf(load(product, first + kLhs), RuntimeValue(rhs), memory.dtype());
+        RuntimeValue lhs = load(product, first + kLhs);
+        if (scale) {
+            const std::size_t block = first / kSecond;
+            lhs = scaled(lhs, load(product, *scale + block * kScalesOfBlock), 1);
+        }
+        RuntimeValue found = productOf(std::move(lhs), RuntimeValue(rhs), memory.dtype());
         if (adds) {
             found = sumOf(loadThrough(where, memory), std::move(found));
         }

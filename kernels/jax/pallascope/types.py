@@ -31,7 +31,8 @@ _MOVES = frozenset("""
     broadcast_to concatenate stack unstack split slice pad tile repeat roll rev gather scatter
     dynamic_slice dynamic_update_slice select_n convert_element_type bitcast bitcast_convert_type
     copy copy_p optimization_barrier pvary reshard sharding_constraint layout_cast name
-    stop_gradient with_memory_space_constraint""".split())
+    stop_gradient with_memory_space_constraint copy_gmem_to_smem copy_smem_to_gmem
+    async_copy_scales_to_tmem async_copy_smem_to_tmem tcgen05_mma""".split())
 
 _SEMAPHORES = {"semaphore": "semaphore", "dma_sem": "dma_semaphore",
                "barrier_semaphore": "barrier_semaphore"}

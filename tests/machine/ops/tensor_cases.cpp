@@ -47,6 +47,51 @@ void tensorProducts()
     EXPECT_EQ(elementsOf(run.outputs[0]), expected);
 }
 
+// Of ones: the scales of a row are 1 and 2, each for half of k, those of a column 4.
+void scaledProducts()
+{
+    constexpr Extent kScales = 2;
+    constexpr double kOne = 127, kTwo = 128, kFour = 129; // exponents, as uint8
+    const auto body = [](pl::Ref ofRows, pl::Ref ofColumns, pl::Ref out,
+                         const std::vector<pl::Ref>& refs) {
+        refs[0][pl::all] = pl::full(Shape{kRows, kRows}, 1, kF32);
+        refs[1][pl::all] = ofRows[pl::all].load();
+        refs[2][pl::all] = ofColumns[pl::all].load();
+        gpu::commitTmem();
+        gpu::commitSmem();
+        gpu::tensorMultiply({refs[3], refs[0], refs[0]}, {refs[1], refs[2]},
+                            pl::full(Shape{}, 0, DType::Bool));
+        gpu::tensorCommitArrive(refs[4]);
+        gpu::barrierWait(refs[4]);
+        out[pl::all] = refs[3][pl::all].load();
+    };
+    const Shape square{kRows, kRows}, scales{kRows, kScales};
+    std::vector<double> ofRows, ofColumns(kRows * kScales, kFour);
+    for (Extent row = 0; row < kRows; ++row) {
+        ofRows.insert(ofRows.end(), {kOne, kTwo});
+    }
+    const auto kernel = [&](pl::Ref rows, pl::Ref columns, pl::Ref out) {
+        gpu::launch({}, [&] {
+            gpu::runScoped({gpu::smem("ones", kF32, square),
+                            gpu::tmem("of_rows", scales, DType::UInt8),
+                            gpu::tmem("of_columns", scales, DType::UInt8), gpu::tmem("sum", square),
+                            gpu::barrier("done")},
+                           true, [&](const auto& refs) { body(rows, columns, out, refs); });
+        });
+    };
+    const machine::RunResult run =
+        mustRun(mustTrace(pl::kernel("scaled",
+                                     {pl::in("rows", DType::UInt8, scales),
+                                      pl::in("columns", DType::UInt8, scales),
+                                      pl::out("out", kF32, square)},
+                                     kernel)),
+                {arrayOf(DType::UInt8, scales, ofRows), arrayOf(DType::UInt8, scales, ofColumns)},
+                machine::ValueMode::Full, b200());
+    EXPECT_EQ(findingsText(run), "");
+    EXPECT_EQ(elementsOf(run.outputs[0]),
+              std::vector<double>(kRows * kRows, kRows / 2 * (1 * 4 + 2 * 4)));
+}
+
 // One warp copies x in, another one waits for it and stores it.
 void warps()
 {
@@ -105,7 +150,11 @@ void claims()
 
 std::vector<OperationCase> tensorCases()
 {
-    return {{"tcgen05_mma", tensorProducts},
+    const auto products = [] {
+        tensorProducts();
+        scaledProducts();
+    };
+    return {{"tcgen05_mma", products},
             {"tcgen05_commit_arrive", tensorProducts},
             {"async_copy_smem_to_tmem", tensorProducts},
             {"wait_load_tmem", tensorProducts},

@@ -74,24 +74,28 @@ def barrier_of(eqn: Any, operands: Sequence[Any],
 
 @dataclasses.dataclass
 class TensorProduct:
-    """The operands of a tcgen05_mma without scales and sparsity."""
+    """The operands of a tcgen05_mma without sparsity."""
 
     sum: Part
     lhs: Part
     rhs: Part
     accumulate: Any
     barrier: Part | None
+    scales: list[Part]  # of the left and the right operand, or none
 
 
 def tensor_product_of(eqn: Any, operands: Sequence[Any]) -> TensorProduct:
     params = eqn.params
     total, lhs, rhs, accumulate, *further = operands
     barriers = [further.pop(0)] if params["arrive"] else []
-    further = further[(2 if params["scaled"] else 0) + (1 if params["sparse"] else 0):]
-    names = ["acc", "a", "b", *(["barrier"] if barriers else [])]
+    scales = [further.pop(0), further.pop(0)] if params["scaled"] else []
+    further = further[1 if params["sparse"] else 0:]
+    names = ["acc", "a", "b", *(["barrier"] if barriers else []),
+             *(["a_scale", "b_scale"] if scales else [])]
     transforms = _unflattened([params[f"{name}_transforms_tree"] for name in names], further)
-    parts = list(zip([total, lhs, rhs, *barriers], transforms, strict=True))
-    return TensorProduct(parts[0], parts[1], parts[2], accumulate, parts[3] if barriers else None)
+    parts = list(zip([total, lhs, rhs, *barriers, *scales], transforms, strict=True))
+    return TensorProduct(parts[0], parts[1], parts[2], accumulate, parts[3] if barriers else None,
+                         parts[3 + len(barriers):])
 
 
 def tensor_copy_of(eqn: Any, operands: Sequence[Any]) -> list[Part]:

@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pallascope.jax_compat import gpu_equations
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Params, Type
-from pallascope.rules import gpu_clusters, memory
+from pallascope.rules import gpu_clusters, memory, ref_transforms
 from pallascope.rules.branches import when
 from pallascope.rules.gpu_refs import barrier, leaves, view, window
+from pallascope.rules.ref_transforms import Axis, Window
 from pallascope.walk import Rule, Walk
 
 
 def _product(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     product = gpu_equations.tensor_product_of(eqn, leaves(operands))
-    for name in ("scaled", "sparse"):
-        if eqn.params[name]:
-            raise NotCaptured(f"tcgen05_mma of {name} operands")
+    if eqn.params["sparse"]:
+        raise NotCaptured("tcgen05_mma of sparse operands")
     accumulate = product.accumulate.value
     if walk.builder.types[accumulate].dtype != "bool":
         accumulate = walk.builder.one("ne", [accumulate, walk.builder.index(0)], Type("bool"))
     axis = eqn.params["collective_axis"]
     if axis is None:
         found = [view(walk, part) for part in (product.sum, product.lhs, product.rhs)]
-        walk.builder.emit("tcgen05_mma", [*found, accumulate], [])
+        scales = [view(walk, part) for part in product.scales]
+        walk.builder.emit("tcgen05_mma", [*found, accumulate, *scales], [])
         if product.barrier is not None:
             walk.builder.emit("tcgen05_commit_arrive", [barrier(walk, product.barrier)], [])
         return []
 
     def of_pair() -> None:
-        first, second = ([view(walk, gpu_clusters.of_block(walk, part, walk.builder.index(block)))
-                          for part in (product.sum, product.lhs, product.rhs)]
-                         for block in range(2))
-        walk.builder.emit("tcgen05_mma", [*first, accumulate, *second], [])
+        def views(parts: Sequence[gpu_equations.Part], block: int) -> list[int]:
+            index = walk.builder.index(block)
+            return [view(walk, gpu_clusters.of_block(walk, part, index)) for part in parts]
+
+        first, second = (views((product.sum, product.lhs, product.rhs), block) for block in (0, 1))
+        scales = [*views(product.scales, 0), *views(product.scales, 1)]
+        walk.builder.emit("tcgen05_mma", [*first, accumulate, *second, *scales], [])
         if product.barrier is not None:
             _arrive_at_both(walk, product.barrier, [], {})
 
@@ -87,23 +94,57 @@ def _store(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return []
 
 
-def _copy(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+def _copy(walk: Walk, eqn: Any, operands: list[int],
+          emit: Callable[[Walk, int, int], None] | None = None) -> list[int]:
+    """Emits a copy from SMEM to TMEM, of this block or of both of a pair; `emit` does so for one
+    block, from the refs to what it has of both."""
     parts = gpu_equations.tensor_copy_of(eqn, leaves(operands))
+    emit = emit or _copy_all
 
-    def emit(parts: list[gpu_equations.Part]) -> None:
-        walk.builder.emit("async_copy_smem_to_tmem", [view(walk, part) for part in parts], [])
+    def of_block(parts: Sequence[gpu_equations.Part]) -> None:
+        source, target = (view(walk, part) for part in parts)
+        emit(walk, source, target)
 
     def of_pair() -> None:
         for block in range(2):
-            emit([gpu_clusters.of_block(walk, part, walk.builder.index(block)) for part in parts])
+            of_block([gpu_clusters.of_block(walk, part, walk.builder.index(block))
+                      for part in parts])
 
     axis = eqn.params["collective_axis"]
     if axis is None:
-        emit(parts)
+        of_block(parts)
         return []
     gpu_clusters.pair(walk, axis)
     when(walk, gpu_clusters.leader_only(walk, axis), of_pair)
     return []
+
+
+def _copy_all(walk: Walk, source: int, target: int) -> None:
+    walk.builder.emit("async_copy_smem_to_tmem", [source, target], [])
+
+
+# Four scales of each of 128 rows lie in SMEM as 32 rows of 16 bytes, where row r has those of the
+# rows r, 32 + r, 64 + r and 96 + r (PTX ISA, layout of the scale factors of tcgen05.mma).
+_ROWS, _LINES, _SCALES = 128, 32, 4
+
+
+def _copy_scales(walk: Walk, source: int, target: int) -> None:
+    """Emits a copy for each 32 rows with four scales, from where they lie to their logical place."""
+    shape, places = (walk.builder.types[ref].shape for ref in (source, target))
+    wanted = (places[0] // _ROWS, places[1] // _SCALES, _LINES, _ROWS // _LINES * _SCALES)
+    if tuple(shape) != wanted:
+        raise NotCaptured(f"async_copy_scales_to_tmem of scales that are laid out as {list(shape)}")
+
+    def at(*starts: int) -> list[Axis]:
+        sizes = [1, 1, _LINES, _SCALES][-len(starts):]
+        return [Axis(walk.builder.index(start), size, kept=size > 1)
+                for start, size in zip(starts, sizes, strict=True)]
+
+    for tile, group, part in itertools.product(range(shape[0]), range(shape[1]),
+                                               range(_ROWS // _LINES)):
+        pieces = [Window(source, at(tile, group, 0, part * _SCALES)),
+                  Window(target, at(tile * _ROWS + part * _LINES, group * _SCALES))]
+        _copy_all(walk, *(ref_transforms.view(walk, piece) for piece in pieces))
 
 
 def _plain(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
@@ -185,7 +226,7 @@ RULES: dict[str, Rule] = {
     "async_load": _load,
     "async_store_tmem": _store,
     "async_copy_smem_to_tmem": _copy,
-    "async_copy_scales_to_tmem": _refused("async_copy_scales_to_tmem"),
+    "async_copy_scales_to_tmem": functools.partial(_copy, emit=_copy_scales),
     "async_copy_sparse_metadata_to_tmem": _refused("async_copy_sparse_metadata_to_tmem"),
     "wait_load_tmem": _plain,
     "commit_tmem": _plain,
