@@ -330,6 +330,21 @@ TEST(Roofline, aLevelHasAPointWhereItsBytesAreKnown)
     EXPECT_EQ(with.size(), without.size() + 1);
 }
 
+// A slow run is in GFLOP/s, of which the chip's peak has many.
+TEST(Roofline, figuresOfItsAxesAreWhole)
+{
+    RunView run = test::sharedMainJob();
+    run.report.flopsPerSecond = 1e9;
+    bool isThere = false;
+    for (const Item& item : roofline(run, 0.6, {365, 216}).items) {
+        if (const auto* text = std::get_if<TextItem>(&item)) {
+            EXPECT_EQ(text->text.find("\u2026"), std::string::npos) << text->text;
+            isThere = isThere || text->text == "10\u2009000" || text->text == "10 000";
+        }
+    }
+    EXPECT_TRUE(isThere);
+}
+
 TEST(Roofline, isTheSameWithoutCeilingsInSight)
 {
     RunView run = withCeilings();

@@ -14,6 +14,7 @@ namespace roofline {
 namespace {
 
 constexpr double kLeft = 40, kRight = 14, kTop = 6, kBottom = 34; // px around the plot
+constexpr double kFiguresApart = 16, kBehindFigures = 6;          // px, of the vertical axis
 constexpr double kWide = 700;  // px; from here on ceilings and other runs are shown
 constexpr double kOctaves = 4; // a factor: two octaves beyond the points and the ridge
 constexpr int kTrailPoints = 160;
@@ -70,6 +71,17 @@ Range rangeOf(const RunView& run, const ViewState& state, bool wide)
     return range;
 }
 
+// Where the plot begins, so that the figures of the vertical axis are whole: those of a slow run
+// are of many GFLOP/s.
+double leftOf(const Range& range, double unit, double height)
+{
+    double left = kLeft;
+    for (const double v : logTicks(range.y0 / unit, range.y1 / unit, height, kFiguresApart)) {
+        left = std::max(left, std::ceil(textWidth(tickText(v), 10)) + kBehindFigures);
+    }
+    return left;
+}
+
 } // namespace
 
 Painter::Painter(const RunView& run, const ViewState& state, Size size)
@@ -80,20 +92,22 @@ Painter::Painter(const RunView& run, const ViewState& state, Size size)
     , m_canvas(size.width, size.height)
 {
     Range range = rangeOf(run, state, m_wide);
-    m_plot = {kLeft, kTop, std::max(1.0, size.width - kLeft - kRight),
-              std::max(1.0, size.height - kTop - kBottom)};
+    m_plot.y = kTop;
+    m_plot.h = std::max(1.0, size.height - kTop - kBottom);
     if (const auto& peak = run.report.roofline.peak; peak && m_plot.h > 2 * kAboveRoof) {
         const double below = std::log(std::max(1.0, peak->flopsPerSecond / range.y0));
         range.y1 = std::max(range.y1, peak->flopsPerSecond
                                           * std::exp(kAboveRoof * below / (m_plot.h - kAboveRoof)));
     }
-    m_x = {range.x0, range.x1, m_plot.x, m_plot.right()};
-    m_y = {range.y0, range.y1, m_plot.bottom(), m_plot.y};
     const bool noFlops = run.report.flops.value() == 0;
     m_unit = (noFlops ? range.y1 : run.report.flopsPerSecond) >= 0.1e12 ? 1e12
                                                                         // The same units as in
                                                                         // flopRateText().
                                                                         : 1e9;
+    m_plot.x = leftOf(range, m_unit, m_plot.h);
+    m_plot.w = std::max(1.0, size.width - m_plot.x - kRight);
+    m_x = {range.x0, range.x1, m_plot.x, m_plot.right()};
+    m_y = {range.y0, range.y1, m_plot.bottom(), m_plot.y};
     m_small = m_wide ? 11 : 10;
     const auto& roofline = run.report.roofline;
     m_peak = roofline.peak && run.report.flops.value() > 0 ? roofline.peak->flopsPerSecond : 0;
@@ -205,10 +219,10 @@ void Painter::axes()
             written = from + 30 + half + 2;
         }
     }
-    for (const double v : logTicks(m_y.low / m_unit, m_y.high / m_unit, m_plot.h, 16)) {
+    for (const double v : logTicks(m_y.low / m_unit, m_y.high / m_unit, m_plot.h, kFiguresApart)) {
         const double py = std::round(m_y.at(v * m_unit));
         m_canvas.fill(m_plot.x, py, m_plot.w, 1, Role::Grid);
-        m_canvas.text(0, py - 7, kLeft - 6, 14, tickText(v),
+        m_canvas.text(0, py - 7, m_plot.x - kBehindFigures, 14, tickText(v),
                       {10, Role::Text2, Weight::Regular, Align::Right});
     }
     m_canvas.fill(m_plot.x, m_plot.bottom(), m_plot.w, 1, Role::Edge);
