@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 namespace pallascope::machine {
@@ -45,6 +46,22 @@ void Semaphores::allocate(ir::ValueId ref, Owned& owned)
     }
 }
 
+namespace {
+
+// A captured program has barriers that its kernels do not ask for: one before a kernel starts, and
+// one for each ring of a collective. Their numbers are the highest ones, in this order downwards.
+std::string barrierName(std::int32_t collectiveId)
+{
+    constexpr std::int32_t kStart = std::numeric_limits<std::int32_t>::max();
+    constexpr std::int32_t kCollectives = 1 << 20;
+    return collectiveId == kStart ? "start barrier"
+           : collectiveId >= kStart - kCollectives
+               ? "barrier of collective " + std::to_string(kStart - 1 - collectiveId)
+               : "barrier " + std::to_string(collectiveId);
+}
+
+} // namespace
+
 std::int32_t Semaphores::barrier(std::int32_t collectiveId, std::int32_t agent)
 {
     const auto [place, isNew] = m_state.barriers.try_emplace({collectiveId, agent});
@@ -52,7 +69,7 @@ std::int32_t Semaphores::barrier(std::int32_t collectiveId, std::int32_t agent)
         place->second = m_state.semaphores.allocate(1).first;
         Semaphore& semaphore = m_state.semaphores[place->second];
         semaphore.space = ir::MemorySpace::BarrierSemaphore;
-        semaphore.row = m_recorder.semaphoreRow("barrier " + std::to_string(collectiveId),
+        semaphore.row = m_recorder.semaphoreRow(barrierName(collectiveId),
                                                 ir::MemorySpace::BarrierSemaphore, 0, {}, agent);
     }
     return place->second;
