@@ -3,6 +3,7 @@
 #include "core/trace/grid_launches.h"
 #include "core/trace/scratch_slots.h"
 #include "views/layout/memory/parts.h"
+#include "views/layout/run/grid_blocks.h"
 #include "views/layout/run/position.h"
 
 #include <algorithm>
@@ -149,20 +150,6 @@ std::int32_t holderOf(const RunView& run, std::int32_t agent)
         }
     }
     return agent;
-}
-
-// The agent of an SM that does there what another one does on its own.
-std::int32_t onSm(const RunView& run, std::int32_t agent, std::int32_t sm)
-{
-    const trace::Agents& agents = run.index->agents();
-    if (sm == trace::kNone || agents.smOf[index(agent)] == trace::kNone) {
-        return agent;
-    }
-    const std::vector<std::int32_t>& own = agents.sms[index(agents.smOf[index(agent)])].agents;
-    const std::vector<std::int32_t>& its = agents.sms[index(sm)].agents;
-    const auto place =
-        static_cast<std::size_t>(std::lower_bound(own.begin(), own.end(), agent) - own.begin());
-    return its[std::min(place, its.size() - 1)];
 }
 
 // The agent that holds what the blocks of a cluster allocate together: the first one of the first

@@ -4,6 +4,7 @@
 #include "core/trace/columns.h"
 #include "core/trace/lookup.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace pallascope::layout {
@@ -38,6 +39,19 @@ std::string smName(const RunView& run, std::int32_t sm)
     return run.trace->info().deviceCount() > 1
                ? "device " + std::to_string(of.device) + " " + of.name
                : of.name;
+}
+
+std::int32_t onSm(const RunView& run, std::int32_t agent, std::int32_t sm)
+{
+    const trace::Agents& agents = run.index->agents();
+    if (sm == trace::kNone || agents.smOf[at(agent)] == trace::kNone) {
+        return agent;
+    }
+    const std::vector<std::int32_t>& own = agents.sms[at(agents.smOf[at(agent)])].agents;
+    const std::vector<std::int32_t>& its = agents.sms[at(sm)].agents;
+    const auto place =
+        static_cast<std::size_t>(std::lower_bound(own.begin(), own.end(), agent) - own.begin());
+    return its[std::min(place, its.size() - 1)];
 }
 
 std::string blockName(const trace::Trace& trace, std::int64_t row, std::int64_t others)

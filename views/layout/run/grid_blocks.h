@@ -22,6 +22,9 @@ enum class BlockDoes : std::uint8_t
 [[nodiscard]] std::int32_t smOfBlock(const RunView& run, std::int64_t row);
 // "SM 3"; on several devices "device 1 SM 3". `sm` is a number of Agents::sms.
 [[nodiscard]] std::string smName(const RunView& run, std::int32_t sm);
+// The agent of an SM that does there what another one does on its own; that one itself if it is of
+// no SM, or for kNone.
+[[nodiscard]] std::int32_t onSm(const RunView& run, std::int32_t agent, std::int32_t sm);
 // "block (3,5)"; "block 12" where the trace has no extents of the grid; with the number in its
 // cluster, "block (3,5), 1 of its cluster"; with `others` behind it, "block (3,5), 0–1 of its
 // cluster".

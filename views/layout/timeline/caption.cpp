@@ -1,5 +1,6 @@
 // Says what happens now, in one sentence with numbers.
 #include "core/base/format.h"
+#include "views/layout/run/grid_blocks.h"
 #include "views/layout/run/position.h"
 #include "views/layout/run/unit_state.h"
 #include "views/layout/run/view_parts.h"
@@ -16,11 +17,16 @@ std::string strong(const std::string& text)
     return "|" + text + "|";
 }
 
-// "next x(0,3) |61 %| arrived, |1| queued behind it"; empty if no copy is under way.
-std::string copiesText(const trace::Trace& trace, Picoseconds now)
+// "next x(0,3) |61 %| arrived, |1| queued behind it"; empty if no copy is under way. Of the links
+// of one device or, for kNone, of all.
+std::string copiesText(const trace::Trace& trace, Picoseconds now,
+                       std::int32_t device = trace::kNone)
 {
     const trace::Copies& copies = trace.copies();
-    for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
+    const std::size_t each = trace.info().linksPerDevice();
+    const std::size_t first = device == trace::kNone ? 0 : each * static_cast<std::size_t>(device);
+    const std::size_t last = device == trace::kNone ? trace.info().links.size() : first + each;
+    for (std::size_t link = first; link < last; ++link) {
         const auto flight = trace::copiesInFlight(trace, trace::LinkRow::at(link), now);
         if (flight.empty()) {
             continue;
@@ -240,7 +246,11 @@ std::string withoutStepsText(Canvas& canvas, const RunView& run, const ViewState
             part = {part.agent, begin, Picoseconds(trace.rounds().end[row])};
         }
     }
-    const std::string copies = copiesText(trace, state.now);
+    // On a GPU the lanes are those of the chosen SM.
+    const std::int32_t sm = chosenSm(run, state);
+    part.agent = onSm(run, part.agent, sm);
+    const std::string copies =
+        copiesText(trace, state.now, sm == trace::kNone ? sm : trace.info().deviceOf(part.agent));
     return text + ": " + workText(run, part, state.now) + ", "
            + (copies.empty() ? "no copy under way" : copies);
 }
