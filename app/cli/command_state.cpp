@@ -4,6 +4,7 @@
 #include "app/cli/non_finite.h"
 #include "app/cli/ref_choice.h"
 #include "app/cli/state_break.h"
+#include "app/cli/state_caches.h"
 #include "app/cli/state_moment.h"
 #include "core/base/format.h"
 #include "core/base/indexed_name.h"
@@ -118,6 +119,26 @@ Json roundsJson(const Replay& replay)
     return json;
 }
 
+// What the L2 of each device holds; empty where there is none.
+Json cachesJson(const Replay& replay)
+{
+    Json json = Json::array();
+    for (const Replay::Cache& cache : replay.caches()) {
+        json.push_back({{"name", cache.name},
+                        {"capacity_bytes", cache.capacity.value()},
+                        {"held_bytes", cache.held.value()},
+                        {"arrays", Json::array()}});
+        for (const Replay::CachedArray& array : cache.arrays) {
+            json.back()["arrays"].push_back({{"name", array.name},
+                                             {"array_bytes", array.array.value()},
+                                             {"held_bytes", array.held.value()},
+                                             {"hit_bytes", array.hit.value()},
+                                             {"miss_bytes", array.missed.value()}});
+        }
+    }
+    return json;
+}
+
 // At the moment of the replay or, if that is later, at a time before the next event.
 Json stateJson(Replay& replay, Picoseconds stop, const Asked& asked)
 {
@@ -171,6 +192,9 @@ Json stateJson(Replay& replay, Picoseconds stop, const Asked& asked)
             json["semaphores"].back()["phases"] = *semaphore.phases;
             json["semaphores"].back()["arrivals_of_phase"] = semaphore.needed;
         }
+    }
+    if (Json caches = cachesJson(replay); !caches.empty()) {
+        json["l2"] = std::move(caches);
     }
     return json;
 }
@@ -235,7 +259,8 @@ void printRef(const Json& ref)
     }
 }
 
-void printState(const Json& state)
+// `caches` are the lines of what L2 holds.
+void printState(const Json& state, const std::string& caches)
 {
     const auto time = [](const Json& ps) { return timeText(Picoseconds(ps.get<std::int64_t>())); };
     fmt::print("event {} at {}{}\n", countText(state["event"].get<std::int64_t>()),
@@ -244,6 +269,7 @@ void printState(const Json& state)
         fmt::print("  round {} of {}\n", countText(round["round"].get<std::int64_t>()),
                    round["loop"].get<std::string>());
     }
+    fmt::print("{}", caches);
     for (const Json& agent : state["agents"]) {
         const std::int64_t step = agent["step"];
         fmt::print("  {}{}{}: {}\n", agent["agent"].get<std::string>(),
@@ -382,7 +408,7 @@ int stateCommand(const StateCommand& command)
         if (*stopped) {
             fmt::print("{}\n", stoppedText(**stopped, command));
         }
-        printState(state);
+        printState(state, cachesText(**replay));
     }
     return *stopped && (**stopped).breakpoints.empty() ? kFindings : kFine;
 }

@@ -142,6 +142,7 @@ struct CacheReads
 {
     Bytes hit;    // held by L2; rows of Traffic with Summary::OnChip
     Bytes missed; // from HBM
+    Bytes room;   // what L2 can hold
 
     // 0 to 1; 0 if nothing was read.
     [[nodiscard]] double rate() const

@@ -167,6 +167,26 @@ public:
 
     [[nodiscard]] std::vector<SemaphoreCount> semaphores() const;
 
+    // What an L2 holds of an array in GMEM, or has asked HBM for; and what copies that read the
+    // array have taken from L2, and had to take from HBM.
+    struct CachedArray
+    {
+        std::string name;
+        Bytes array; // all of it
+        Bytes held, hit, missed;
+    };
+
+    struct Cache
+    {
+        std::string name; // "L2", "device 1 L2"
+        Bytes capacity, held;
+        std::vector<CachedArray> arrays; // in the order in which they were first asked for
+    };
+
+    // For each device of a GPU's chip; none on other chips. What is written goes to HBM at once, so
+    // nothing that L2 holds has yet to be written there.
+    [[nodiscard]] std::vector<Cache> caches() const;
+
     [[nodiscard]] const ir::Program& program() const;
     [[nodiscard]] std::size_t checkpointCount() const;
     [[nodiscard]] Bytes checkpointBytes() const; // memory that the checkpoints hold, approximately

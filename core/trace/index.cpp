@@ -88,6 +88,11 @@ const SemaphoreCounts& Index::semaphores() const
     return m_sums->semaphores;
 }
 
+const CacheHistory& Index::caches() const
+{
+    return m_sums->caches;
+}
+
 const ScratchSlots& Index::scratch() const
 {
     return m_sums->scratch;

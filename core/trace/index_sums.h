@@ -1,6 +1,7 @@
 // The sums and histories behind class Index. Private to core/trace.
 #pragma once
 
+#include "core/trace/cache_history.h"
 #include "core/trace/device_times.h"
 #include "core/trace/grid_launches.h"
 #include "core/trace/lookup.h"
@@ -120,6 +121,7 @@ struct Index::Sums
     PipelineKinds pipelines;
     Arrays arrays;
     SemaphoreCounts semaphores;
+    CacheHistory caches;
     ScratchSlots scratch;
     LeadingSteps leading;
     LoopRounds rounds;

@@ -157,6 +157,7 @@ struct BlockState
     std::int64_t copies = 0;
 };
 
+class CacheHistory;    // cache_history.h
 class DeviceTimes;     // device_times.h
 class LoopRounds;      // loop_rounds.h
 class ManualArrays;    // manual_arrays.h
@@ -178,6 +179,7 @@ public:
     [[nodiscard]] const PipelineKinds& pipelines() const;
     [[nodiscard]] const Arrays& arrays() const;
     [[nodiscard]] const SemaphoreCounts& semaphores() const;
+    [[nodiscard]] const CacheHistory& caches() const;  // the L2 of each device of a GPU's chip
     [[nodiscard]] const ScratchSlots& scratch() const; // that manual DMA fills or empties
 
     [[nodiscard]] const LeadingSteps& leading() const;

@@ -31,6 +31,7 @@ Result<std::shared_ptr<const Trace>> TraceBuilder::finish(const Info* checked) &
     trace->m_signals = std::move(signals);
     trace->m_rounds = std::move(rounds);
     trace->m_gridBlocks = std::move(gridBlocks);
+    trace->m_cacheChanges = std::move(cacheChanges);
     trace->m_end = end;
     return std::shared_ptr<const Trace>(trace);
 }

@@ -172,6 +172,21 @@ struct GridBlocks
     bool operator==(const GridBlocks&) const = default;
 };
 
+// One row for each change of how much of an array in HBM an L2 holds, sorted by time; of those at
+// one time the last one counts. An array begins with nothing. Empty where no chip has an L2, and in
+// older files.
+struct CacheChanges
+{
+    std::vector<std::int64_t> time;    // ps
+    std::vector<std::int32_t> device;  // whose L2
+    std::vector<std::int32_t> operand; // row of Info::operands that stands for its array
+    std::vector<std::int64_t> bytes;   // that L2 holds of it from then on
+
+    [[nodiscard]] std::size_t size() const { return time.size(); }
+
+    bool operator==(const CacheChanges&) const = default;
+};
+
 class Trace
 {
 public:
@@ -195,6 +210,8 @@ public:
 
     [[nodiscard]] const GridBlocks& gridBlocks() const { return m_gridBlocks; }
 
+    [[nodiscard]] const CacheChanges& cacheChanges() const { return m_cacheChanges; }
+
     [[nodiscard]] Picoseconds end() const { return m_end; } // the length of the run
 
     bool operator==(const Trace&) const = default;
@@ -213,6 +230,7 @@ private:
     Signals m_signals;
     Rounds m_rounds;
     GridBlocks m_gridBlocks;
+    CacheChanges m_cacheChanges;
     Picoseconds m_end;
 };
 
@@ -233,6 +251,7 @@ public:
     Signals signals;
     Rounds rounds;
     GridBlocks gridBlocks;
+    CacheChanges cacheChanges;
     Picoseconds end;
 
     // Checks every rule that the column comments state (sorted, non-overlapping per track, indices

@@ -321,6 +321,27 @@ Status checkGridBlocks(const TraceBuilder& b)
     return Done{};
 }
 
+constexpr std::int64_t kMostCached = std::int64_t{1} << 40; // bytes; their sum fits 64 bits
+
+Status checkCacheChanges(const TraceBuilder& b)
+{
+    const CacheChanges& changes = b.cacheChanges;
+    std::int64_t previous = 0;
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+        if (changes.time[i] < previous || changes.time[i] > b.end.value()) {
+            return broken("cacheChanges.time[{}] is {} ps, but must be at least {} ps and at most "
+                          "the run's end ({} ps)",
+                          i, changes.time[i], previous, b.end.value());
+        }
+        if (changes.bytes[i] < 0 || changes.bytes[i] > kMostCached) {
+            return broken("cacheChanges.bytes[{}] is {}, but must lie between 0 and {}", i,
+                          changes.bytes[i], kMostCached);
+        }
+        previous = changes.time[i];
+    }
+    return Done{};
+}
+
 } // namespace
 
 Status validateRows(const TraceBuilder& rows)
@@ -331,7 +352,7 @@ Status validateRows(const TraceBuilder& rows)
     }
     for (const auto check : {validateColumns, checkSteps, checkSegments, validateWork, checkCopies,
                              validateCopyEnds, checkWaits, checkAgents, checkVisits, checkSignals,
-                             validateRounds, checkGridBlocks, checkPrints}) {
+                             validateRounds, checkGridBlocks, checkCacheChanges, checkPrints}) {
         if (Status status = check(rows); !status) {
             return status;
         }

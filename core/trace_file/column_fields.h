@@ -303,6 +303,15 @@ void describeGridBlocks(Codec& codec, Table& t)
 }
 
 template<class Codec, class Table>
+void describeCacheChanges(Codec& codec, Table& t)
+{
+    codec.column("time_ps", t.time, [&](std::size_t i) { return before(t.time, i); });
+    codec.column("device", t.device, [&](std::size_t i) { return before(t.device, i); });
+    codec.column("operand", t.operand, [&](std::size_t i) { return before(t.operand, i); });
+    codec.column("bytes", t.bytes, [&](std::size_t i) { return before(t.bytes, i); });
+}
+
+template<class Codec, class Table>
 void describeVisits(Codec& codec, Table& t, const trace::Copies& copies)
 {
     const auto continues = [&](std::size_t i) { return i > 0 && t.operand[i] == t.operand[i - 1]; };

@@ -394,6 +394,10 @@ void readSection(Place& place, dom::object section, TraceBuilder& b)
         readTable(place, section, "grid_blocks", bytes,
                   [&](auto& r) { describeGridBlocks(r, b.gridBlocks); });
     }
+    if (!section.at_key("cache_changes").error()) {
+        readTable(place, section, "cache_changes", bytes,
+                  [&](auto& r) { describeCacheChanges(r, b.cacheChanges); });
+    }
     if (!section.at_key("copy_ends").error()) {
         readTable(place, section, "copy_ends", bytes,
                   [&](auto& r) { describeCopyEnds(r, b.copyEnds); });

@@ -284,6 +284,10 @@ bool writeSection(Output& output, const Trace& trace)
         writer.table("grid_blocks", trace.gridBlocks().size(),
                      [&] { describeGridBlocks(writer, trace.gridBlocks()); });
     }
+    if (trace.cacheChanges().size() > 0) {
+        writer.table("cache_changes", trace.cacheChanges().size(),
+                     [&] { describeCacheChanges(writer, trace.cacheChanges()); });
+    }
     if (trace.copyEnds().size() > 0) {
         writer.table("copy_ends", trace.copyEnds().size(),
                      [&] { describeCopyEnds(writer, trace.copyEnds()); });

@@ -85,6 +85,8 @@ std::string nameOf(FactKind kind)
         return "arrivals of a phase";
     case FactKind::BytesFromL2:
         return "bytes from L2";
+    case FactKind::BytesInL2:
+        return "bytes in L2";
     case FactKind::PendingBytes:
         return "bytes that a barrier waits for";
     case FactKind::Waited:

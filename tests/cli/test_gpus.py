@@ -132,6 +132,31 @@ class Gpus(Case):
         self.assertIn("barrier full[0] of ", told)
         self.assertIn(": 0 phases complete, 0 of 1 arrived", told)
 
+    def test_barriers_that_no_kernel_asks_for_have_names(self):
+        kernel = pathlib.Path(__file__).resolve().parents[1] / "golden/two_gpus.kernel.json"
+        state = strict_json(self.output("state", kernel, "--at", "100%", "--chip", "h100", "--json"))
+        self.assertEqual({one["name"] for one in state["semaphores"] if one["name"].startswith(("start", "barrier"))},
+                         {"start barrier"})
+
+    def test_a_moment_has_what_l2_holds(self):
+        kernel = ("hopper_matmul", "-pm=512", "-pn=512", "-pk=512")
+        cache, = strict_json(self.output("state", *kernel, "--at", "100%", "--json"))["l2"]
+        self.assertEqual((cache["name"], cache["held_bytes"]), ("L2", 3 * 512 * 512 * 2))
+        report = strict_json(self.output("run", *kernel, "--values", "needed", "--json"))
+        arrays = {array["name"]: array for array in cache["arrays"]}
+        for array in arrays.values():  # all of them fit
+            self.assertEqual(array["held_bytes"], array["array_bytes"])
+        for key in ("hit_bytes", "miss_bytes"):
+            self.assertEqual(sum(array[key] for array in arrays.values()), report["l2"][key])
+        early, = strict_json(self.output("state", *kernel, "--copy", "0", "--json"))["l2"]
+        (first,) = early["arrays"]
+        self.assertEqual(early["held_bytes"], first["held_bytes"])
+        self.assertEqual((first["miss_bytes"], first["hit_bytes"]), (first["held_bytes"], 0))
+        told = self.output("state", *kernel, "--at", "100%")
+        self.assertIn("  L2 holds 1.50 MiB of ", told)
+        self.assertIn(", 100.0 % of the array; of reads so far ", told)
+        self.assertNotIn("l2", strict_json(self.output("state", "matmul", *parameters(SMALL), "--at", "0", "--json")))
+
     def test_a_sweep_over_gpus_lists_the_bytes_of_smem(self):
         self.write("k.kernel.json", kernel())
         sweep = ("sweep", "k.kernel.json", "--chip", "h100")

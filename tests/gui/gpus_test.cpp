@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <vector>
 
 namespace pallascope::test {
 
@@ -111,6 +112,42 @@ private Q_SLOTS:
             QCOMPARE(said(), same->second);
         }
         QCOMPARE(viewpoint().state().now, Picoseconds(0));
+    }
+
+    // What is copied is in L2 from then on, and is not on the way back.
+    void theBarOfL2ChangesWithAStep()
+    {
+        viewpoint().home();
+        const auto bar = [&] {
+            QCoreApplication::processEvents();
+            const layout::Scene& scene = view("memory").scene();
+            std::string said;
+            for (const layout::Hit& hit : scene.hits) {
+                const auto* share = std::get_if<layout::target::Cached>(&hit.target);
+                said += share != nullptr ? std::to_string(share->operand) + " at "
+                                               + std::to_string(hit.rect.x) + " "
+                                         : "";
+            }
+            for (const layout::Fact& fact : scene.facts) {
+                said += fact.kind == layout::FactKind::BytesInL2
+                            ? std::to_string(fact.value) + " bytes "
+                            : "";
+            }
+            return said;
+        };
+        std::vector<std::string> bars{bar()};
+        QVERIFY(bars.front().find(" at ") == std::string::npos);
+        const Picoseconds end = viewpoint().run()->trace->end();
+        while (bars.size() < 500 && viewpoint().state().now < end) {
+            viewpoint().step(app::StepUnit::Event, 1);
+            bars.push_back(bar());
+        }
+        QVERIFY(bars.back().find(" at ") != std::string::npos);
+        for (std::size_t step = bars.size() - 1; step > 0; --step) {
+            QCOMPARE(bar(), bars[step]);
+            viewpoint().step(app::StepUnit::Event, -1);
+        }
+        QCOMPARE(bar(), bars.front());
     }
 
 private:

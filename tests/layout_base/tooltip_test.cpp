@@ -157,6 +157,7 @@ TEST(Tooltip, targetsThatDoNotExistHaveNone)
                 target::Piece{unit, 0, {}},
                 target::Piece{0, a, {}},
                 target::Device{unit},
+                target::Cached{unit, a},
                 target::Ceiling{a},
                 target::Lane{lane::DeviceWaits{unit}},
                 target::Moment{lane::Unit{unit}, Picoseconds(b)},

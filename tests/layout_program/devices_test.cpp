@@ -117,9 +117,9 @@ TEST(Receivers, areTheSameWithoutTheEndsOfCopies)
 {
     const trace::Trace& trace = *ring().trace;
     trace::TraceBuilder builder{
-        trace.info(),  trace.steps(),  trace.segments(), trace.copies(), {},
-        trace.waits(), trace.visits(), trace.signals(),  trace.rounds(), trace.gridBlocks(),
-        trace.end()};
+        trace.info(),         trace.steps(),  trace.segments(), trace.copies(), {},
+        trace.waits(),        trace.visits(), trace.signals(),  trace.rounds(), trace.gridBlocks(),
+        trace.cacheChanges(), trace.end()};
     builder.info.copiedShapes = {};
     const auto without = std::move(builder).finish();
     ASSERT_TRUE(without) << without.error().message;

@@ -1,7 +1,9 @@
 // The views of a run for a GPU: blocks wave by wave, the memory of one SM, what came from L2.
 #include "app/run_job/view_of_run.h"
 #include "core/ir/builder_tensor.h"
+#include "core/trace/cache_history.h"
 #include "core/trace/grid_launches.h"
+#include "core/trace_file/trace_file.h"
 #include "tests/layout_views/scene_probe.h"
 #include "tests/machine/support.h"
 #include "views/layout/run/barriers.h"
@@ -13,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 
@@ -71,6 +74,7 @@ std::shared_ptr<const RunView> runOfTiled(std::int32_t devices)
 {
     auto file = nlohmann::ordered_json::parse(machine_test::b200().json);
     file["agents"][0]["slots"]["value"] = kSms;
+    file["multiprocessor"]["l2_usable_bytes"]["value"] = 1 << 20; // somewhat more than all arrays
     const chip::Chip chip = chip::parse(file.dump(), "few_sms.json").value();
     ir::Program program = tiledProduct();
     if (devices > 1) { // which all do the same
@@ -337,6 +341,30 @@ TEST(GpuViews, theMemoryOfAnSmHasItsBarriersItsTensorMemoryAndItsRegisters)
     EXPECT_EQ(named, (std::set<std::string>{"loaded[0]", "loaded[1]", "done"}));
 }
 
+TEST(GpuViews, theCaptionOfTheTimeLineIsOfTheChosenSm)
+{
+    const std::shared_ptr<const RunView> run = runOfTiled(2);
+    std::set<std::string> named;
+    for (const std::int32_t device : {0, 1}) {
+        for (std::int32_t sm = 0; sm < kSms; ++sm) {
+            for (const double share : {0.2, 0.4}) {
+                ViewState state = test::at(*run, share);
+                state.device = device;
+                state.sm = sm;
+                const Scene scene = findView("timeline")->layout(*run, state, {1280, 400});
+                const std::size_t name = scene.caption.find(" SM ");
+                if (name != std::string::npos) {
+                    EXPECT_NE(scene.caption.find(fmt::format("device {} SM {} ", device, sm)),
+                              std::string::npos)
+                        << scene.caption;
+                    named.insert(scene.caption.substr(name, 5));
+                }
+            }
+        }
+    }
+    EXPECT_GT(named.size(), 1U);
+}
+
 // At the end, hits and misses of all arrays together are those of the report.
 TEST(GpuViews, whatCameFromL2IsWhatTheReportSays)
 {
@@ -349,4 +377,65 @@ TEST(GpuViews, whatCameFromL2IsWhatTheReportSays)
     }
     EXPECT_EQ(fromL2, static_cast<double>(run.report.l2->hit.value()));
     EXPECT_GT(fromL2, 0);
+}
+
+// A share for each array, which together are as wide as what L2 holds.
+TEST(GpuViews, theMemoryShowsWhatL2HoldsOfEachArray)
+{
+    const RunView& run = tiledRun();
+    const auto& operands = run.trace->info().operands;
+    const trace::CacheHistory& history = run.index->caches();
+    ASSERT_EQ(history.operands().size(), 3U);
+    std::set<double> widths;
+    for (const double share : {0.0, 0.1, 0.3, 0.6, 1.0}) {
+        const ViewState state = test::at(run, share);
+        const Scene scene = findView("memory")->layout(run, state, {800, 600});
+        double width = 0, right = 0;
+        for (const std::int32_t operand : history.operands()) {
+            const Bytes held = history.heldAt(0, trace::OperandRow{operand}, state.now);
+            EXPECT_EQ(factOf(scene, FactKind::BytesInL2, operand),
+                      static_cast<double>(held.value()));
+            const std::vector<Rect> bars = framesOf(scene, target::Cached{0, operand});
+            ASSERT_LE(bars.size(), held > Bytes(0) ? 1U : 0U);
+            for (const Rect& bar : bars) {
+                EXPECT_GE(bar.x, right);
+                right = bar.right();
+                width += bar.w;
+                const std::vector<std::string> tip =
+                    tooltip(run, state, target::Cached{0, operand});
+                const std::string name(
+                    trace::arrayName(operands[static_cast<std::size_t>(operand)]));
+                ASSERT_GE(tip.size(), 3U);
+                EXPECT_EQ(tip[0], name + " in L2");
+                EXPECT_EQ(tip[1].find(bytesText(held)), 0U) << tip[1];
+            }
+        }
+        widths.insert(width);
+    }
+    EXPECT_GE(widths.size(), 4U); // it moves as the run goes on
+    EXPECT_EQ(*widths.begin(), 0);
+    // All fits, so what was ever read or written is there at the end.
+    for (const std::int32_t operand : history.operands()) {
+        EXPECT_EQ(history.heldAt(0, trace::OperandRow{operand}, run.trace->end()),
+                  operands[static_cast<std::size_t>(operand)].arrayBytes);
+    }
+}
+
+TEST(GpuViews, whatL2HoldsIsInSavedTracesButNotInOlderOnes)
+{
+    const RunView& run = tiledRun();
+    const std::string text = trace_file::toJson(*run.trace);
+    const auto saved = trace_file::fromJson(text, "saved");
+    ASSERT_TRUE(saved) << saved.error().message;
+    ASSERT_EQ((*saved)->cacheChanges(), run.trace->cacheChanges());
+    EXPECT_GT((*saved)->cacheChanges().size(), 10U);
+    auto older = nlohmann::ordered_json::parse(text);
+    ASSERT_EQ(older["pallascope"].erase("cache_changes"), 1U);
+    const auto opened = trace_file::fromJson(older.dump(), "older");
+    ASSERT_TRUE(opened) << opened.error().message;
+    const auto view = app::viewOf(*opened);
+    const Scene scene = findView("memory")->layout(**view, test::at(**view, 0.5), {800, 600});
+    EXPECT_FALSE(std::any_of(scene.hits.begin(), scene.hits.end(),
+                             [](const Hit& hit) { return is<target::Cached>(hit.target); }));
+    EXPECT_TRUE(tooltip(**view, test::at(**view, 0.5), target::Cached{0, 0}).empty());
 }

@@ -122,6 +122,9 @@ std::string firstDifference(const trace::Trace& full, const trace::Trace& needed
     columns("gridBlocks", full.gridBlocks(), needed.gridBlocks(), &GridBlocks::begin,
             &GridBlocks::grid, &GridBlocks::block, &GridBlocks::agent, &GridBlocks::claimed,
             &GridBlocks::end);
+    using trace::CacheChanges;
+    columns("cacheChanges", full.cacheChanges(), needed.cacheChanges(), &CacheChanges::time,
+            &CacheChanges::device, &CacheChanges::operand, &CacheChanges::bytes);
     using trace::CopyEnds;
     columns("copyEnds", full.copyEnds(), needed.copyEnds(), &CopyEnds::copy, &CopyEnds::agent,
             &CopyEnds::buffer, &CopyEnds::first, &CopyEnds::shape, &CopyEnds::semaphore);

@@ -253,6 +253,26 @@ const std::vector<Breach>& breaches()
          [](B b) {
              addGridBlocks(b, {{0, 0}, {0, 1}, {0, 0}, {0, 0}, {2, 1}, {3, 3}});
          }},
+        {"cacheChanges.bytes has 2 rows",
+         [](B b) {
+             b.cacheChanges = {{0}, {0}, {0}, {0, 1}};
+         }},
+        {"cacheChanges.device[0] is 1",
+         [](B b) {
+             b.cacheChanges = {{0}, {1}, {0}, {0}};
+         }},
+        {"cacheChanges.operand[1] is -1",
+         [](B b) {
+             b.cacheChanges = {{0, 0}, {0, 0}, {0, -1}, {0, 0}};
+         }},
+        {"cacheChanges.time[1] is 1 ps, but must be at least 2 ps",
+         [](B b) {
+             b.cacheChanges = {{2, 1}, {0, 0}, {0, 0}, {0, 0}};
+         }},
+        {"cacheChanges.bytes[0] is -1, but must lie between 0 and 1099511627776",
+         [](B b) {
+             b.cacheChanges = {{0}, {0}, {0}, {-1}};
+         }},
         {"block_grids[0] has a number that is negative or too large",
          [](B b) { b.info.blockGrids = {{.blocks = 4, .cluster = 0}}; }},
         {"cycles at 0 Hz", [](B b) { b.info.templates.edit()[0].clock = Hertz(0); }},

@@ -271,6 +271,8 @@ struct Partners::Gather
 
     void operator()(const target::Semaphore& semaphore) const { add(semaphore); }
 
+    void operator()(const target::Cached& cached) const { add(cached); }
+
     void operator()(const target::Ceiling& ceiling) const { add(ceiling); }
 
     void operator()(const target::Kept& kept) const { add(kept); }

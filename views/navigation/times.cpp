@@ -262,6 +262,8 @@ struct TimeOf
 
     Time operator()(const target::Semaphore&) const { return std::nullopt; }
 
+    Time operator()(const target::Cached&) const { return std::nullopt; }
+
     Time operator()(const target::Ceiling&) const { return std::nullopt; }
 
     Time operator()(const target::Kept&) const { return std::nullopt; } // of another run

@@ -38,6 +38,7 @@ std::optional<FifoLink> portOf(const chip::Chip& chip)
 Copies::Copies(const Context& context, CopyState& state, SlotUnitTimes& units, Findings& findings)
     : m_prepared(context.prepared)
     , m_mode(context.settings.dmaExecutionMode)
+    , m_recorder(context.recorder)
     , m_turn(context.turn)
     , m_ending(context.ending)
     , m_memory(context.memory)
@@ -90,7 +91,8 @@ std::optional<Copies::Served> Copies::serveThroughL2(std::int32_t link, Picoseco
                                                      Bytes bytes, const L2Cache::Part& part,
                                                      bool out, std::int32_t blocks)
 {
-    L2Cache& cache = m_state.caches[static_cast<std::size_t>(m_turn.agent().device)];
+    const auto device = static_cast<std::size_t>(m_turn.agent().device);
+    L2Cache& cache = m_state.caches[device];
     const std::optional<Picoseconds> ready = out ? std::nullopt : cache.use(part);
     const std::int32_t over = linkHere(ready ? *m_l2Link : link);
     if (ready) { // it leaves L2 when all of it has come there
@@ -102,8 +104,23 @@ std::optional<Copies::Served> Copies::serveThroughL2(std::int32_t link, Picoseco
         servedOn(over, issue, ready ? Bytes(ceilDiv(bytes.value(), blocks)) : bytes);
     if (served && !ready) {
         cache.hold(part, served->service.end);
+        recordHeld(device);
+    }
+    if (served && !out) {
+        cache.countRead(part, bytes, ready.has_value());
     }
     return served;
+}
+
+void Copies::recordHeld(std::size_t device)
+{
+    if (!m_recorder.keepsRows()) {
+        return;
+    }
+    for (const L2Cache::Share& share : m_state.caches[device].shares()) {
+        m_recorder.addHeld(static_cast<std::int32_t>(device), trace::OperandRow{share.operand},
+                           share.held, m_turn.agent().time);
+    }
 }
 
 // Every link serves its copies in order, so the next event of a link is that of its first flight.
@@ -324,8 +341,10 @@ void Copies::dropFlights(SlabRange buffers)
         link.removeIf([&](const Flight& flight) { return flight.touches(buffers); });
     }
     std::erase_if(m_state.held, [&](const Flight& flight) { return flight.touches(buffers); });
-    for (L2Cache& cache : m_state.caches) {
-        cache.drop(buffers);
+    for (std::size_t device = 0; device < m_state.caches.size(); ++device) {
+        if (m_state.caches[device].drop(buffers)) {
+            recordHeld(device);
+        }
     }
 }
 

@@ -124,6 +124,7 @@ public:
 
 private:
     void landCopy(trace::CopyRow copy);
+    void recordHeld(std::size_t device); // by its L2
     void read(Flight& flight);
     void write(Flight& flight);
     void writeRows(Flight& flight);
@@ -133,6 +134,7 @@ private:
 
     const Prepared& m_prepared;
     DmaMode m_mode;
+    Recorder& m_recorder;
     const Turn& m_turn;
     Ending& m_ending;
     Slab<Memory>& m_memory;

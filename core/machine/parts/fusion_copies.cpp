@@ -149,7 +149,9 @@ std::optional<Copies::Served> FusionCopies::serve(const PlanStream& stream, cons
     // An atomic operation is made where the elements are: in L2.
     const bool out = stream.out && !ir::isAtomic(operation.code);
     return m_copies.serveThroughL2(link, issue, stream.bytes,
-                                   {where.buffer, array, reach.start, reach.stop, bits}, out, 1);
+                                   {where.buffer, array, reach.start, reach.stop, bits,
+                                    m_prepared.description.copySite(operation).operand},
+                                   out, 1);
 }
 
 // On the link between two devices, from the one that sends.

@@ -310,8 +310,9 @@ std::optional<Copies::Served> ManualCopies::serveOn(const ManualCopy& copy,
         const Reach reach = reachOf(where, array);
         const std::int64_t bits = dtypeBits(m_prepared.program.type(ref).dtype);
         return m_copies.serveThroughL2(route.link, issue, bytes,
-                                       {where.buffer, array, reach.start, reach.stop, bits}, out,
-                                       blocks);
+                                       {where.buffer, array, reach.start, reach.stop, bits,
+                                        m_prepared.description.copySite(copy.operation).operand},
+                                       out, blocks);
     }
     bytes = Bytes(ceilDiv(bytes.value(), blocks)); // other blocks fetch the rest
     return m_copies.servedOn(m_copies.linkOf(copy.sender, route.link), issue, bytes);

@@ -117,7 +117,7 @@ Bytes Recorder::recordedBytes() const
 {
     // Bytes of one row over all of its columns, without padding.
     constexpr std::size_t kStep = 44, kSegment = 20, kCopy = 57, kEnd = 28, kWait = 28, kRound = 32,
-                          kGridBlock = 33;
+                          kGridBlock = 33, kCacheChange = 24;
     std::size_t marks = m_marks.bodies.size() + m_marks.copies.size();
     for (const Marks::OfLoop& loop : m_marks.loops) {
         marks += loop.rounds.size();
@@ -126,7 +126,7 @@ Bytes Recorder::recordedBytes() const
         marks * sizeof(std::int64_t) + m_rows.steps.size() * kStep
         + m_rows.segments.size() * kSegment + m_rows.copies.size() * kCopy
         + builder.copyEnds.size() * kEnd + m_rows.waits.size() * kWait + m_rounds.size() * kRound
-        + m_gridBlocks.size() * kGridBlock
+        + m_gridBlocks.size() * kGridBlock + m_cacheRows.size() * kCacheChange
         + (builder.waits.semaphore.size() + builder.waits.operation.size()) * sizeof(std::int32_t);
     for (const std::vector<Visit>& visits : m_visits) {
         bytes += visits.size() * sizeof(Visit);

@@ -5,6 +5,7 @@
 #include "core/ir/program.h"
 #include "core/machine/prepare/description.h"
 #include "core/machine/prepare/index_lists.h"
+#include "core/machine/record/cache_rows.h"
 #include "core/machine/record/copied_shapes.h"
 #include "core/machine/record/grid_block_rows.h"
 #include "core/machine/record/marks.h"
@@ -130,6 +131,13 @@ public:
     // them.
     void beginBlocks(const BegunBlocks& blocks, Picoseconds time);
     void endBlocks(std::int32_t place, Picoseconds time);
+
+    // How much the L2 of a device holds of the operand's array from now on. Only where rows are
+    // kept.
+    void addHeld(std::int32_t device, trace::OperandRow operand, Bytes held, Picoseconds time)
+    {
+        m_cacheRows.add(device, operand, held, time);
+    }
 
     // Makes room for the rows of this many steps of a row of Info::pipelines.
     void reserve(std::int32_t pipeline, std::int64_t steps);
@@ -260,6 +268,7 @@ private:
     std::map<std::tuple<std::string, std::string, trace::SourceLine>, std::size_t> m_findings;
     RoundRows m_rounds;
     GridBlockRows m_gridBlocks;
+    CacheRows m_cacheRows;
 };
 
 } // namespace pallascope::machine

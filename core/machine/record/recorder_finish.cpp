@@ -141,6 +141,7 @@ Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
     sortRows(rounds.begin, rounds.loop, rounds.agent, rounds.round, rounds.end);
     trace::GridBlocks& blocks = builder.gridBlocks = m_gridBlocks.take(end);
     sortRows(blocks.begin, blocks.grid, blocks.block, blocks.agent, blocks.claimed, blocks.end);
+    builder.cacheChanges = m_cacheRows.take(end);
     sortPrints(builder.info.prints, end);
     if (!builder.info.semaphores.empty()) {
         builder.waits.semaphore.resize(builder.waits.size(), trace::kNone);

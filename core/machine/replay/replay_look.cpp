@@ -1,9 +1,11 @@
 // Reads what can be seen at one moment of a replay.
 #include "core/machine/replay/replay_impl.h"
 #include "core/machine/state/state_hash.h"
+#include "core/trace/pipelines.h"
 
 #include <algorithm>
 #include <cstring>
+#include <fmt/format.h>
 
 namespace pallascope::machine {
 
@@ -265,6 +267,23 @@ std::vector<Replay::SemaphoreCount> Replay::semaphores() const
         }
     }
     return counts;
+}
+
+std::vector<Replay::Cache> Replay::caches() const
+{
+    const std::vector<L2Cache>& caches = m_impl->engine.state().copies.caches;
+    const auto& operands = m_impl->engine.recorder().builder.info.operands;
+    std::vector<Cache> all;
+    for (std::size_t device = 0; device < caches.size(); ++device) {
+        const std::string of = caches.size() > 1 ? fmt::format("device {} ", device) : "";
+        all.push_back({of + "L2", caches[device].capacity(), caches[device].held(), {}});
+        for (const L2Cache::Share& share : caches[device].shares()) {
+            const trace::Operand& operand = operands[static_cast<std::size_t>(share.operand)];
+            all.back().arrays.push_back({std::string(trace::arrayName(operand)), operand.arrayBytes,
+                                         share.held, share.hit, share.missed});
+        }
+    }
+    return all;
 }
 
 const ir::Program& Replay::program() const

@@ -51,6 +51,13 @@ L2Cache::Cut& L2Cache::cutFor(const Part& part)
     if (isNew) {
         cut.array = part.array.extents();
         cut.elementBits = part.elementBits;
+        const auto share = std::find_if(m_shares.begin(), m_shares.end(), [&](const Share& one) {
+            return one.operand == part.operand;
+        });
+        cut.share = static_cast<std::size_t>(share - m_shares.begin());
+        if (share == m_shares.end()) {
+            m_shares.push_back({part.operand, {}, {}, {}});
+        }
         for (const Extent extent : cut.array) {
             cut.tile.push_back(std::max<Extent>(1, extent));
         }
@@ -90,6 +97,9 @@ void L2Cache::refine(std::int32_t buffer, Cut& cut, Extents tile)
     m_free.clear();
     m_found.clear();
     m_held = Bytes(0);
+    for (Share& share : m_shares) {
+        share.held = Bytes(0);
+    }
     m_newest = m_oldest = -1;
     for (const Entry& one : held) {
         if (!isHere(one)) {
@@ -203,13 +213,14 @@ void L2Cache::hold(const Part& part, Picoseconds ready)
     }
 }
 
-void L2Cache::drop(SlabRange buffers)
+bool L2Cache::drop(SlabRange buffers)
 {
     const auto first = m_cuts.lower_bound(buffers.first),
                last = m_cuts.lower_bound(buffers.first + buffers.count);
     if (first == last) { // most buffers are in SMEM
-        return;
+        return false;
     }
+    const Bytes before = m_held;
     for (std::int32_t entry = m_oldest; entry >= 0;) {
         const Entry& one = m_entries[static_cast<std::size_t>(entry)];
         const std::int32_t at = entry, from = one.buffer - buffers.first;
@@ -219,6 +230,13 @@ void L2Cache::drop(SlabRange buffers)
         }
     }
     m_cuts.erase(first, last);
+    return m_held != before;
+}
+
+void L2Cache::countRead(const Part& part, Bytes bytes, bool isHit)
+{
+    Share& share = shareOf(part.buffer);
+    (isHit ? share.hit : share.missed) += bytes;
 }
 
 void L2Cache::insert(std::int32_t buffer, std::int64_t tile, Bytes bytes, Picoseconds ready)
@@ -233,6 +251,7 @@ void L2Cache::insert(std::int32_t buffer, std::int64_t tile, Bytes bytes, Picose
     m_entries[static_cast<std::size_t>(entry)] = {buffer, tile, bytes, ready, -1, -1};
     m_found[keyOf(buffer, tile)] = entry;
     m_held += bytes;
+    shareOf(buffer).held += bytes;
     link(entry);
 }
 
@@ -241,6 +260,7 @@ void L2Cache::remove(std::int32_t entry)
     unlink(entry);
     const Entry& one = m_entries[static_cast<std::size_t>(entry)];
     m_held -= one.bytes;
+    shareOf(one.buffer).held -= one.bytes;
     m_found.erase(keyOf(one.buffer, one.tile));
     m_free.push_back(entry);
 }

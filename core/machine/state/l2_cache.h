@@ -29,6 +29,7 @@ public:
         const Shape& array;
         Extents start, stop;
         std::int64_t elementBits = 32;
+        std::int32_t operand = 0; // of the copy that asks for it: a row of Info::operands
     };
 
     // If all of the part is held or on its way: when its last byte has come. It then counts as used
@@ -38,10 +39,24 @@ public:
     // Holds the part from `ready` on, and drops what was used longest ago if there is no room.
     void hold(const Part& part, Picoseconds ready);
 
-    // These buffers exist no more.
-    void drop(SlabRange buffers);
+    // These buffers exist no more. Returns whether anything of them was held.
+    bool drop(SlabRange buffers);
+
+    // What it holds of an array, with what is on its way to it; and what copies that read the array
+    // took from it, and had to take from HBM.
+    struct Share
+    {
+        std::int32_t operand = 0; // of the copy that came first to the array
+        Bytes held, hit, missed;
+    };
+
+    void countRead(const Part& part, Bytes bytes, bool isHit);
+
+    [[nodiscard]] const std::vector<Share>& shares() const { return m_shares; }
 
     [[nodiscard]] Bytes held() const { return m_held; }
+
+    [[nodiscard]] Bytes capacity() const { return m_capacity; }
 
 private:
     friend class StateHasher;
@@ -54,6 +69,7 @@ private:
         Extents array, tile;
         std::vector<std::int64_t> counts; // tiles along each axis
         std::int64_t elementBits = 32;
+        std::size_t share = 0; // its array's, an index into m_shares
     };
 
     struct Range // of tiles along each axis
@@ -74,6 +90,9 @@ private:
 
     static Key keyOf(std::int32_t buffer, std::int64_t tile);
     Cut& cutFor(const Part& part);
+
+    Share& shareOf(std::int32_t buffer) { return m_shares[m_cuts.at(buffer).share]; }
+
     void refine(std::int32_t buffer, Cut& cut, Extents tile);
     static void count(Cut& cut);
     static Range rangeOf(const Cut& cut, const Part& part);
@@ -89,6 +108,7 @@ private:
 
     Bytes m_capacity, m_held;
     std::map<std::int32_t, Cut> m_cuts; // by buffer
+    std::vector<Share> m_shares;        // in the order in which their arrays were first asked for
     std::vector<Entry> m_entries;
     std::vector<std::int32_t> m_free; // entries that are not used
     std::unordered_map<Key, std::int32_t> m_found;

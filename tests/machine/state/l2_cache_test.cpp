@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <list>
+#include <map>
 #include <set>
 
 namespace pallascope::machine_test {
@@ -86,6 +87,58 @@ TEST(L2Cache, dropsWhatWasUsedLongestAgo)
         inOrder.resize(std::min<std::size_t>(inOrder.size(), kFit));
     }
     EXPECT_EQ(cache.held(), Bytes(kFit * kTile * kTile * 4));
+}
+
+// Tiles of arrays of several sizes, and parts that make later cuts finer.
+TEST(L2Cache, saysHowMuchItHoldsOfEachArray)
+{
+    constexpr Extent kColumns = 64, kRows = 96;
+
+    struct Held
+    {
+        std::int32_t buffer;
+        Extent row;
+        bool operator==(const Held&) const = default;
+    };
+
+    Chance chance(8);
+    const Shape array({kRows, kColumns});
+    constexpr Bytes kOfRow{kColumns * 4};
+    L2Cache cache(kOfRow * 100);
+    std::list<Held> inOrder; // of use, the latest first
+    std::map<std::int32_t, Bytes> hit, missed;
+    for (int i = 0; i < 3000; ++i) {
+        const auto buffer = static_cast<std::int32_t>(chance.from(0, 4));
+        const Extent row = chance.from(0, kRows - 1);
+        // Buffers 3 and 4 are two of one array, such as scratch of two kernels.
+        const std::int32_t operand = std::min(buffer, 3);
+        const L2Cache::Part part{buffer, array, {row, 0}, {row + 1, kColumns}, 32, operand};
+        const bool isHit = use(cache, part);
+        cache.countRead(part, kOfRow, isHit);
+        (isHit ? hit : missed)[operand] += kOfRow;
+        ASSERT_EQ(isHit,
+                  std::find(inOrder.begin(), inOrder.end(), Held{buffer, row}) != inOrder.end());
+        inOrder.remove({buffer, row});
+        inOrder.push_front({buffer, row});
+        inOrder.resize(std::min<std::size_t>(inOrder.size(), 100));
+        if (i % 500 == 499) { // the scratch exists no more
+            ASSERT_TRUE(cache.drop({4, 1}));
+            std::erase_if(inOrder, [](const Held& one) { return one.buffer == 4; });
+            ASSERT_FALSE(cache.drop({4, 1}));
+        }
+        Bytes all;
+        for (const L2Cache::Share& share : cache.shares()) {
+            const auto rows = std::count_if(inOrder.begin(), inOrder.end(), [&](const Held& one) {
+                return std::min(one.buffer, 3) == share.operand;
+            });
+            ASSERT_EQ(share.held, kOfRow * rows) << i;
+            ASSERT_EQ(share.hit, hit[share.operand]);
+            ASSERT_EQ(share.missed, missed[share.operand]);
+            all += share.held;
+        }
+        ASSERT_EQ(cache.held(), all);
+    }
+    EXPECT_EQ(cache.shares().size(), std::size_t(4));
 }
 
 TEST(L2Cache, saysWhenAllOfAPartHasCome)

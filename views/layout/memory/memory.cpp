@@ -143,7 +143,8 @@ struct Around
 {
     std::vector<std::int32_t> links;
     std::vector<std::int32_t> semaphores;
-    double units = 0;     // the height of the units
+    double cache = 0;     // the height of what L2 holds
+    double units = 0;     // of the units
     double barriers = 0;  // of a GPU's block
     double registers = 0; // of an SM
     double strips = 0;    // the height of the strips
@@ -159,7 +160,7 @@ void fitAround(Around& around, const Strips& strips, Size view, double slots, do
     const auto isEnough = [&] {
         around.bottom = view.height - around.units - (around.units > 0 ? 8 : 4)
                         - semaphoresHeight(around.semaphores) - around.barriers - around.registers;
-        const double below = linksHeight(around.links, view.width) + kBelowStrips;
+        const double below = linksHeight(around.links, view.width) + kBelowStrips + around.cache;
         around.strips =
             strips.empty() ? 0 : stripsHeight(strips, view, around.bottom - below - least);
         return around.bottom - below - around.strips >= slots;
@@ -277,7 +278,7 @@ Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
     Canvas canvas(size.width, size.height);
     double y = 0;
     const Strips strips = info.operands.empty() ? Strips() : stripsOf(run, state.now);
-    Around around{shownLinks(info, agent), listedSemaphores(run, agent),
+    Around around{shownLinks(info, agent), listedSemaphores(run, agent), cacheHeight(run),
                   isOfGpu(run) ? 0 : unitsHeight(run, size.width)};
     const std::vector<std::int32_t> barriers = barriersOf(run, agent);
     constexpr double kApart = 5; // px before and behind the barriers
@@ -292,6 +293,10 @@ Scene layoutMemory(const RunView& run, const ViewState& state, Size size)
     fitAround(around, strips, size, heightFor(kTextSlots), least);
     if (!strips.empty()) {
         y = paintStrips(canvas, run, strips, state.now, y, around.strips) + 8;
+    }
+    if (around.cache > 0) {
+        paintCache(canvas, run, info.deviceOf(agent), state.now, y);
+        y += around.cache;
     }
     y = paintLinks(canvas, run, state.now, around.links, y);
     paintMemories(canvas, run, state.now, used, least, y, around.bottom);

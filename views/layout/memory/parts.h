@@ -144,15 +144,10 @@ void paintTensorMemory(Canvas& canvas, const RunView& run, std::int32_t memory,
 inline constexpr double kRegistersLine = 16; // px
 void paintRegisters(Canvas& canvas, const RunView& run, const ViewState& state, double y);
 
-// What of the bytes that kernels have read of these operands came from L2; none where there is no
-// L2 or nothing was read.
-struct FromL2
-{
-    Bytes hit, missed;
-};
-
-[[nodiscard]] std::optional<FromL2>
-fromL2(const RunView& run, const std::vector<std::int32_t>& operands, Picoseconds now);
+// What the L2 of a device holds: a bar with a share for each array. 0 px where that is not known
+// or there is no L2.
+[[nodiscard]] double cacheHeight(const RunView& run);
+void paintCache(Canvas& canvas, const RunView& run, std::int32_t device, Picoseconds now, double y);
 
 // SMEM holds numbers rather than blocks: its buffers stand beside each other, each with its name
 // and its size, in as many lines as there is room for.

@@ -1,5 +1,4 @@
-// Paints what an SM of a GPU has beside shared memory: TMEM and registers; and says what came from
-// the L2 that all SMs share.
+// Paints what an SM of a GPU has beside shared memory: TMEM and registers.
 #include "core/base/format.h"
 #include "core/trace/columns.h"
 #include "views/layout/kernel/occupancy.h"
@@ -93,26 +92,6 @@ void paintRegisters(Canvas& canvas, const RunView& run, const ViewState& state, 
     }
     canvas.text(x + behind, y, w - behind, kRegistersLine, text,
                 {10, Role::Text2, Weight::Regular, Align::Left});
-}
-
-std::optional<FromL2> fromL2(const RunView& run, const std::vector<std::int32_t>& operands,
-                             Picoseconds now)
-{
-    if (!run.report.l2) {
-        return std::nullopt;
-    }
-    const trace::Info& info = run.trace->info();
-    double hit = 0, missed = 0;
-    for (std::size_t link = 0; link < info.links.size(); ++link) {
-        const bool isL2 = info.memories[trace::at(info.links[link].from)].name == "L2";
-        for (const std::int32_t operand : operands) {
-            (isL2 ? hit : missed) +=
-                run.index->operandBytes(trace::OperandRow{operand}, trace::LinkRow::at(link), now);
-        }
-    }
-    return hit + missed > 0
-               ? std::optional(FromL2{Bytes(std::llround(hit)), Bytes(std::llround(missed))})
-               : std::nullopt;
 }
 
 } // namespace pallascope::layout

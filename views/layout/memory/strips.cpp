@@ -1,6 +1,7 @@
 // Paints the upper part of the memory view: the arrays in HBM as strips of blocks.
 #include "core/base/format.h"
 #include "views/layout/grid/block_cells.h"
+#include "views/layout/memory/cached.h"
 #include "views/layout/memory/parts.h"
 #include "views/layout/run/operand_color.h"
 #include "views/layout/run/position.h"
@@ -167,7 +168,7 @@ void paintFromL2(Canvas& canvas, const RunView& run, const std::vector<std::int3
     if (!read) {
         return;
     }
-    const double share = ratio(read->hit, read->hit + read->missed);
+    const double share = read->share();
     if (rect.w >= kL2Bar + kL2Share) {
         const Role role = operandRole(run, trace::OperandRow{operands.front()});
         canvas.fill(rect.x + 8, rect.y + 5, kL2Bar - 8, rect.h - 12, mix(role, 0.25));

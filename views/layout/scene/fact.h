@@ -37,6 +37,7 @@ enum class FactKind : std::uint8_t
     Phases,       // of a barrier that are complete
     Arrivals,     // in its phase under way
     BytesFromL2,  // of an operand's array so far
+    BytesInL2,    // of an operand's array now
     PendingBytes, // that copies under way will bring before they arrive on it
     Waited,       // for other devices so far, in ps, of a device
     Compared,     // a number that a kept run has too; of: its row in KeptRun::figures

@@ -240,6 +240,13 @@ struct Semaphore // a row of Info::semaphores
     bool operator==(const Semaphore&) const = default;
 };
 
+struct Cached // what the L2 of a device holds of an array; an operand stands for the array
+{
+    std::int32_t device = 0;
+    std::int64_t operand = 0;
+    bool operator==(const Cached&) const = default;
+};
+
 struct Ceiling // of the roofline: a row of analysis::Roofline::ceilings
 {
     std::int64_t row = 0;
@@ -262,7 +269,8 @@ using Target =
                  target::Operation, target::Block, target::Buffer, target::Wait, target::SourceLine,
                  target::ListingLine, target::Alternative, target::Finding, target::Print,
                  target::Lane, target::Moment, target::Time, target::Piece, target::Device,
-                 target::Sm, target::GridBlock, target::Semaphore, target::Ceiling, target::Kept>;
+                 target::Sm, target::GridBlock, target::Semaphore, target::Cached, target::Ceiling,
+                 target::Kept>;
 
 template<class Kind>
 [[nodiscard]] constexpr bool is(const Target& target)

@@ -358,6 +358,8 @@ struct Belongs
 
     bool operator()(const target::Semaphore&) const { return false; }
 
+    bool operator()(const target::Cached&) const { return false; }
+
     bool operator()(const target::Ceiling&) const { return false; }
 
     bool operator()(const target::Kept&) const { return false; }

@@ -58,6 +58,10 @@ using Lines = std::vector<std::string>;
 [[nodiscard]] Lines semaphoreLines(const RunView& run, const ViewState& state,
                                    std::int64_t semaphore);
 
+// What L2 holds of an array, and what of its reads came from there; in sms.cpp.
+[[nodiscard]] Lines cachedLines(const RunView& run, const ViewState& state,
+                                const target::Cached& cached);
+
 // In kept.cpp. What the kept run has there; the first line names the run.
 [[nodiscard]] Lines keptLines(const ViewState& state, const target::Kept& kept);
 

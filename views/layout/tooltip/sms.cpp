@@ -1,6 +1,7 @@
-// What the tooltip says about an SM of a GPU.
+// What the tooltip says about the SMs of a GPU and about the L2 that they share.
 #include "core/base/format.h"
 #include "core/trace/agents.h"
+#include "views/layout/memory/cached.h"
 #include "views/layout/run/barriers.h"
 #include "views/layout/run/grid_blocks.h"
 #include "views/layout/timeline/sm_lanes.h"
@@ -91,6 +92,30 @@ Lines semaphoreLines(const RunView& run, const ViewState& state, std::int64_t se
         lines.push_back("waited for by " + trace::agentNames(info, barrier.waiting));
     }
     return lines;
+}
+
+Lines cachedLines(const RunView& run, const ViewState& state, const target::Cached& cached)
+{
+    const trace::Operand& operand = run.trace->info().operands[row(cached.operand)];
+    for (const CachedArray& array : cachedArrays(run, cached.device, state.now)) {
+        if (array.operands.front() != cached.operand) {
+            continue;
+        }
+        const std::string name(trace::arrayName(operand));
+        Lines lines = {name + " in L2"};
+        lines.push_back(bytesText(array.held) + ", "
+                        + percentText(ratio(array.held, operand.arrayBytes), 1) + " of the array, "
+                        + percentText(ratio(array.held, run.report.l2->room), 1) + " of L2");
+        if (const auto read = fromL2(run, array.operands, state.now)) {
+            lines.push_back(fmt::format("of reads so far {} from L2, {} from HBM: {}",
+                                        bytesText(read->hit), bytesText(read->missed),
+                                        percentText(read->share(), 1)));
+        }
+        lines.push_back(fmt::format("{} of {} bytes", countText(array.held.value()),
+                                    countText(operand.arrayBytes.value())));
+        return lines;
+    }
+    return {};
 }
 
 } // namespace pallascope::layout::tips

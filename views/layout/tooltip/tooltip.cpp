@@ -461,6 +461,13 @@ struct LinesOf
         return isRow(of.row, info.semaphores.size()) ? semaphoreLines(run, state, of.row) : Lines{};
     }
 
+    Lines operator()(const target::Cached& of) const
+    {
+        return isRow(of.device, row(info.deviceCount())) && isRow(of.operand, info.operands.size())
+                   ? cachedLines(run, state, of)
+                   : Lines{};
+    }
+
     Lines operator()(const target::Ceiling& of) const
     {
         return isRow(of.row, run.report.roofline.ceilings.size())
