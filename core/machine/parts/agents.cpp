@@ -32,13 +32,13 @@ void Agents::add()
         agent.kind = isUnit ? -1 : group->kind;
         agent.order = id;
         if (!isUnit) {
-            agent.core = (number - group->first) % group->cores;
-            agent.place = group->placeAt((number - group->first) / group->cores);
-            agent.slot = group->slotOf(agent.place, agent.core);
-            if (agent.core >= group->blockCores) {
-                agent.parent = id - agent.core + agent.core % group->blockCores;
+            agent.core = agent.seat = (number - group->first) % group->cores;
+            agent.place = agent.home = group->placeAt((number - group->first) / group->cores);
+            agent.slot = group->slotOf(agent.home);
+            if (agent.seat >= group->blockCores) {
+                agent.parent = id - agent.seat + agent.seat % group->blockCores;
             }
-            agent.order = id - number + group->first + agent.place * group->cores + agent.core;
+            agent.order = id - number + group->first + agent.home * group->cores + agent.seat;
         }
         if (number == 0) {
             agent.values = m_prepared.constants.values();
@@ -54,11 +54,18 @@ Agent& Agents::firstOf(std::int32_t device)
 }
 
 Agent& Agents::agentAt(std::int32_t device, std::int32_t kind, std::int32_t place,
-                       std::int32_t core)
+                       std::int32_t seat)
 {
     const AgentGroup& group = m_prepared.layout.groupOf(kind);
     return m_agents[static_cast<std::size_t>(device * m_prepared.layout.perDevice() + group.first
-                                             + group.before(place) * group.cores + core)];
+                                             + group.before(place) * group.cores + seat)];
+}
+
+Agent& Agents::coreOf(const Agent& agent, std::int32_t core)
+{
+    const ir::CoreMapParams* mesh = m_turn.agent().mesh;
+    const std::int32_t each = mesh == nullptr ? 1 : mesh->cores;
+    return agentAt(agent.device, agent.kind, agent.place + core / each, core % each);
 }
 
 Agent& Agents::unitOf(std::int32_t owner, std::int32_t mxu)
@@ -70,12 +77,12 @@ Agent& Agents::unitOf(std::int32_t owner, std::int32_t mxu)
 
 Agent& Agents::unitAt(std::int32_t mxu)
 {
-    return unitOf(m_prepared.layout.ownerOf(m_turn.agent().place, m_turn.agent().core), mxu);
+    return unitOf(m_prepared.layout.ownerOf(m_turn.agent().home, m_turn.agent().seat), mxu);
 }
 
 Agent& Agents::unitOfNext(std::int32_t mxu)
 {
-    const std::int32_t owner = m_prepared.layout.ownerOf(m_turn.agent().place, m_turn.agent().core);
+    const std::int32_t owner = m_prepared.layout.ownerOf(m_turn.agent().home, m_turn.agent().seat);
     return unitOf(std::min(owner + 1, m_prepared.layout.owners() - 1), mxu);
 }
 
@@ -140,7 +147,7 @@ Agent& Agents::hereOn(std::int32_t device)
 {
     const Agent& here = m_turn.agent();
     return device == here.device ? m_turn.agent()
-                                 : agentAt(device, here.kind, here.place, here.core);
+                                 : agentAt(device, here.kind, here.home, here.seat);
 }
 
 // An array in GMEM of another device, at the same place as this device's.

@@ -38,7 +38,10 @@ public:
 
     [[nodiscard]] Agent& firstOf(std::int32_t device); // it runs what is outside of core_maps
     [[nodiscard]] Agent& agentAt(std::int32_t device, std::int32_t kind, std::int32_t place,
-                                 std::int32_t core);
+                                 std::int32_t seat);
+    // In the block or cluster of `agent`, the agent with this number. Both run the core_map of the
+    // current agent.
+    [[nodiscard]] Agent& coreOf(const Agent& agent, std::int32_t core);
     // An instance of the matrix unit that the current agent uses directly.
     [[nodiscard]] Agent& unitAt(std::int32_t mxu);
     // The same of the next block of the agent's cluster.

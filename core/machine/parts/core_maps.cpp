@@ -30,11 +30,6 @@ CoreMaps::CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched
     }
 }
 
-Agent& CoreMaps::coreOf(const Agent& agent, std::int32_t core)
-{
-    return m_agents.agentAt(agent.device, agent.kind, agent.place, core);
-}
-
 void CoreMaps::enter(const PlanItem& item)
 {
     const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
@@ -53,8 +48,11 @@ void CoreMaps::enter(const PlanItem& item)
         m_races.fork(caller.id, first.id, count);
     }
     m_dispatched[static_cast<std::size_t>(caller.device)] = 0;
-    for (std::int32_t place = 0; place < group.placesOf(mesh); ++place) {
+    for (std::int32_t cluster = 0; cluster < group.clustersOf(mesh); ++cluster) {
+        const std::int32_t place = group.placeOf(mesh, cluster);
         m_turn.give(m_agents.agentAt(caller.device, group.kind, place, 0));
+        m_turn.agent().place = place;
+        m_turn.agent().core = 0;
         m_turn.agent().cores = coresOf(mesh);
         m_turn.agent().mesh = &mesh;
         if (m_turn.agent().id != caller.id) {
@@ -104,7 +102,9 @@ void CoreMaps::dispatch(const PlanItem& item)
     m_turn.agent().frames.emplace_back(BlockFrame{item.regions[0]});
     m_agents.changed(m_turn.agent());
     for (std::int32_t core = 1; core < coresOf(mesh); ++core) {
-        Agent& other = coreOf(m_turn.agent(), core);
+        Agent& other = m_agents.coreOf(m_turn.agent(), core);
+        other.place = m_turn.agent().place;
+        other.core = core;
         other.cores = coresOf(mesh);
         other.block = m_turn.agent().block;
         other.mesh = &mesh;
@@ -120,11 +120,16 @@ void CoreMaps::dispatch(const PlanItem& item)
 
 void CoreMaps::record(std::int32_t point, bool isClaimed)
 {
-    const std::int32_t grid = m_recorder.description().gridOf(*m_turn.agent().mesh);
-    if (grid >= 0) {
-        m_recorder.beginBlocks({grid, point, coreOf(m_turn.agent(), 0).id, isClaimed},
-                               m_turn.agent().time);
+    const ir::CoreMapParams& mesh = *m_turn.agent().mesh;
+    const std::int32_t grid = m_recorder.description().gridOf(mesh);
+    if (grid < 0) {
+        return;
     }
+    std::vector<std::int32_t> agents;
+    for (std::int32_t core = 0; core < coresOf(mesh); core += mesh.cores) {
+        agents.push_back(m_agents.coreOf(m_turn.agent(), core).id);
+    }
+    m_recorder.beginBlocks({grid, point, std::move(agents), isClaimed}, m_turn.agent().time);
 }
 
 // The current agent is done: agents that wait to join check again.
@@ -134,10 +139,10 @@ void CoreMaps::wakeJoining()
         return;
     }
     const std::int32_t parent = m_turn.agent().parent;
-    for (Agent* waiting :
-         {&m_agents.at(parent < 0 ? m_turn.agent().id : parent), &coreOf(m_turn.agent(), 0),
-          &m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, 0, 0),
-          &m_agents.firstOf(m_turn.agent().device)}) {
+    for (Agent* waiting : {&m_agents.at(parent < 0 ? m_turn.agent().id : parent),
+                           &m_agents.coreOf(m_turn.agent(), 0),
+                           &m_agents.agentAt(m_turn.agent().device, m_turn.agent().kind, 0, 0),
+                           &m_agents.firstOf(m_turn.agent().device)}) {
         if (waiting->waiting && !waiting->waiting->semaphore) {
             waiting->waiting.reset();
             m_agents.changed(*waiting);
@@ -180,7 +185,7 @@ void CoreMaps::joinCores(const CoresFrame& frame)
     const Picoseconds before = m_turn.agent().time;
     Picoseconds end = before;
     for (std::int32_t core = 1; core < coresOf(mesh); ++core) {
-        const Agent& other = coreOf(m_turn.agent(), core);
+        const Agent& other = m_agents.coreOf(m_turn.agent(), core);
         if (!other.isDone()) {
             m_turn.agent().waiting = Waiting{.since = m_turn.agent().time};
             return;
@@ -198,8 +203,8 @@ void CoreMaps::joinCores(const CoresFrame& frame)
         return;
     }
     for (std::int32_t core = 1; core < coresOf(mesh); ++core) {
-        coreOf(m_turn.agent(), core).values = {};
-        coreOf(m_turn.agent(), core).refs = {};
+        m_agents.coreOf(m_turn.agent(), core).values = {};
+        m_agents.coreOf(m_turn.agent(), core).refs = {};
     }
     if (m_turn.agent().place == 0) {
         joinPlaces();

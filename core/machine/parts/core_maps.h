@@ -35,7 +35,6 @@ public:
     void wakeJoining();
 
 private:
-    [[nodiscard]] Agent& coreOf(const Agent& agent, std::int32_t core); // in the same place
     void dispatch(const PlanItem& item);
     // Of a GPU: this block has begun in the place of the current agent, or was claimed there.
     void record(std::int32_t point, bool isClaimed);

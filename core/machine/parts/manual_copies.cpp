@@ -321,8 +321,8 @@ std::optional<Copies::Served> ManualCopies::serveOn(const ManualCopy& copy,
 // What agents of a block share counts as the memory of the first one, whichever copies.
 std::int32_t ManualCopies::holderOf(ir::ValueId root, const Agent& agent) const
 {
-    return m_prepared.uses.ofBlocks[static_cast<std::size_t>(root.index)] ? agent.id - agent.core
-                                                                          : agent.id;
+    const bool isShared = m_prepared.uses.ofBlocks[static_cast<std::size_t>(root.index)];
+    return isShared ? m_agents.agentAt(agent.device, agent.kind, agent.place, 0).id : agent.id;
 }
 
 // Records which part of which memory the copy reads and writes, and what it signals.

@@ -262,8 +262,7 @@ void Semaphores::signalByProgram(const ir::Operation& operation)
                                     + ", numbered from 0."));
             return;
         }
-        peer = &m_agents.agentAt(peer->device, peer->kind, peer->place,
-                                 static_cast<std::int32_t>(asked));
+        peer = &m_agents.coreOf(*peer, static_cast<std::int32_t>(asked));
     }
     const std::optional<std::int32_t> semaphore = semaphoreAt(*peer, ref);
     if (!semaphore) { // the agent has not begun its scope yet

@@ -24,6 +24,7 @@ void Warps::enter(const PlanItem& item)
     m_races.signal(own.id, known);
     for (std::size_t i = 1; i < item.regions.size(); ++i) {
         Agent& warp = warpOf(own, i);
+        warp.place = own.place;
         warp.cores = own.cores;
         warp.block = own.block;
         warp.mesh = own.mesh;

@@ -7,31 +7,40 @@
 
 namespace pallascope::machine {
 
-// The first `places % starts` starts have one place more than the others.
+// The first `places % slots` slots have one place more than the others.
 std::int32_t AgentGroup::before(std::int32_t place) const
 {
-    const std::int32_t start = place % starts();
-    return start * (places / starts()) + std::min(start, places % starts()) + inSlot(place);
+    const std::int32_t slot = slotOf(place);
+    return slot * (places / slots) + std::min(slot, places % slots) + inSlot(place);
 }
 
 std::int32_t AgentGroup::placeAt(std::int32_t before) const
 {
-    const std::int32_t each = places / starts(), fuller = places % starts();
+    const std::int32_t each = places / slots, fuller = places % slots;
     const std::int32_t inFuller = fuller * (each + 1);
     const bool isFuller = before < inFuller;
     const std::int32_t number = isFuller ? before : before - inFuller;
     const std::int32_t size = isFuller ? each + 1 : each;
-    return number % size * starts() + (isFuller ? 0 : fuller) + number / size;
+    return number % size * slots + (isFuller ? 0 : fuller) + number / size;
+}
+
+// No cluster lies on the last slot and the first one.
+std::int32_t AgentGroup::placeOf(const ir::CoreMapParams& mesh, std::int32_t cluster) const
+{
+    const std::int32_t blocks = ir::sizeOf(mesh.cluster), starts = std::max(1, slots / blocks);
+    return cluster / starts * slots + cluster % starts * blocks;
 }
 
 std::int32_t AgentGroup::running(const ir::CoreMapParams& mesh) const
 {
     std::int32_t last = 0;
-    for (std::int32_t place = 0; place < placesOf(mesh); ++place) {
-        last = std::max(last, before(place));
+    for (std::int32_t cluster = 0; cluster < clustersOf(mesh); ++cluster) {
+        for (std::int32_t block = 0; block < ir::sizeOf(mesh.cluster); ++block) {
+            last = std::max(last, before(placeOf(mesh, cluster) + block));
+        }
     }
     const bool hasWarps = cores > blockCores;
-    return last * cores + (hasWarps ? cores : coresOf(mesh));
+    return last * cores + (hasWarps ? cores : mesh.cores);
 }
 
 const AgentGroup& AgentLayout::groupOf(std::int32_t kind) const
@@ -44,25 +53,31 @@ const AgentGroup& AgentLayout::groupOf(std::int32_t kind) const
 
 namespace {
 
-// Adds the places that a core_map needs.
-void addPlaces(AgentGroup& group, const chip::Chip& chip, const ir::Operation& coreMap,
-               const std::vector<cost::BlockGrid>& grids)
+// Adds the slots and agents that a core_map needs. Places come when all slots are known.
+void addMap(AgentGroup& group, const chip::Chip& chip, const ir::Operation& coreMap,
+            const std::vector<cost::BlockGrid>& grids)
 {
     const auto grid = std::find_if(grids.begin(), grids.end(), [&](const cost::BlockGrid& one) {
         return one.coreMap == &coreMap;
     });
     const auto& mesh = std::get<ir::CoreMapParams>(coreMap.params);
-    // Of all core_maps the largest cluster says how far places are apart.
-    const std::int64_t span = group.span;
+    const std::int64_t size = ir::sizeOf(mesh.cluster);
     const std::int64_t starts =
-        std::max<std::int64_t>(1, chip.agents[static_cast<std::size_t>(group.kind)].slots / span);
+        std::max<std::int64_t>(1, chip.agents[static_cast<std::size_t>(group.kind)].slots / size);
     const std::int64_t each = grid == grids.end() ? 1 : grid->occupancy.blocks;
-    const std::int64_t blocks = ir::sizeOf(mesh.grid);
-    const auto places = static_cast<std::int32_t>(std::min(starts * each, blocks));
-    group.slots = std::max(group.slots, static_cast<std::int32_t>(std::min(starts, blocks) * span));
-    group.places = std::max(group.places, places);
-    group.blockCores = std::max(group.blockCores, coresOf(mesh));
-    group.placesOfMaps[&mesh] = places;
+    const std::int64_t clusters = ir::sizeOf(mesh.grid);
+    group.slots =
+        std::max(group.slots, static_cast<std::int32_t>(std::min(starts, clusters) * size));
+    group.blockCores = std::max(group.blockCores, mesh.cores);
+    group.clustersOfMaps[&mesh] = static_cast<std::int32_t>(std::min(starts * each, clusters));
+}
+
+void addPlaces(AgentGroup& group)
+{
+    for (const auto& [mesh, clusters] : group.clustersOfMaps) {
+        const std::int32_t last = group.placeOf(*mesh, clusters - 1) + ir::sizeOf(mesh->cluster);
+        group.places = std::max(group.places, last);
+    }
 }
 
 // How many agents each warpgroup has: one for itself, which stands for the first warp at work, and
@@ -78,17 +93,6 @@ std::int32_t warpsOf(const ir::Program& program)
     return static_cast<std::int32_t>(most);
 }
 
-std::int32_t spanOf(const ir::Program& program)
-{
-    std::int32_t most = 1;
-    forEachOperation(program.body, [&](const ir::Operation& operation) {
-        if (const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params)) {
-            most = std::max(most, ir::sizeOf(mesh->cluster));
-        }
-    });
-    return most;
-}
-
 } // namespace
 
 AgentLayout agentLayout(const ir::Program& program, const chip::Chip& chip,
@@ -97,7 +101,6 @@ AgentLayout agentLayout(const ir::Program& program, const chip::Chip& chip,
     AgentLayout layout;
     layout.devices = ir::deviceCount(program);
     bool asks = false, usesTensorMemory = false;
-    layout.groups.front().span = spanOf(program);
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         asks = asks || ir::opEntry(operation.code).kind == ir::OpKind::Request
                || operation.code == ir::OpCode::AsyncCopySmemToTmem
@@ -117,10 +120,11 @@ AgentLayout agentLayout(const ir::Program& program, const chip::Chip& chip,
         if (group == layout.groups.end()) {
             group = layout.groups.insert(group, AgentGroup{.kind = *kind});
         }
-        addPlaces(*group, chip, operation, grids);
+        addMap(*group, chip, operation, grids);
     });
     const std::int32_t warps = warpsOf(program);
     for (AgentGroup& group : layout.groups) {
+        addPlaces(group);
         group.cores = group.blockCores * warps;
         group.usesTensorMemory = usesTensorMemory;
     }

@@ -20,7 +20,8 @@ namespace pallascope::machine {
 
 // The agents of one kind on one device. A place runs one block at a time; a slot of the chip has
 // one place, but an SM of a GPU as many as blocks fit. Places are numbered so that each slot has
-// one before any has a second one, which is the order in which they get their first blocks.
+// one before any has a second one, which is the order in which they get their first blocks. The
+// blocks of a cluster run in neighbouring places, on as many slots.
 struct AgentGroup
 {
     std::int32_t kind = 0;   // index into Chip::agents
@@ -30,45 +31,32 @@ struct AgentGroup
     std::int32_t cores = 1;  // in each place
     // How many agents of a place run a block; the others are further warps of their warpgroups.
     std::int32_t blockCores = 1;
-    // How many slots a place takes: the blocks of a cluster run on as many, side by side.
-    std::int32_t span = 1;
     // Whether its agents are in order with the tensor cores, which are agents then (tcgen05).
     bool usesTensorMemory = false;
-    std::map<const ir::CoreMapParams*, std::int32_t> placesOfMaps; // that each core_map uses
+    // How many clusters of each core_map run at a time; without clusters, how many blocks.
+    std::map<const ir::CoreMapParams*, std::int32_t> clustersOfMaps;
 
     [[nodiscard]] std::int32_t count() const { return places * cores; }
 
-    [[nodiscard]] bool sharesSlots() const { return places > starts(); }
+    [[nodiscard]] bool sharesSlots() const { return places > slots; }
 
-    // Places lie on every `span`-th slot.
-    [[nodiscard]] std::int32_t starts() const { return slots / span; }
-
-    [[nodiscard]] std::int32_t slotOf(std::int32_t place) const { return place % starts() * span; }
-
-    // How many agents of a place run in each of its slots, further warps aside. Not all slots have
-    // as many if another core_map of the program has a larger cluster, with fewer agents in each
-    // block.
-    [[nodiscard]] std::int32_t coresOfSlot() const { return (blockCores + span - 1) / span; }
-
-    // The slot of one of the agents of a place.
-    [[nodiscard]] std::int32_t slotOf(std::int32_t place, std::int32_t core) const
-    {
-        return slotOf(place) + core % blockCores / coresOfSlot();
-    }
+    [[nodiscard]] std::int32_t slotOf(std::int32_t place) const { return place % slots; }
 
     // The number of a place among those of its slot.
-    [[nodiscard]] std::int32_t inSlot(std::int32_t place) const { return place / starts(); }
+    [[nodiscard]] std::int32_t inSlot(std::int32_t place) const { return place / slots; }
 
     // Agents are numbered slot by slot: how many places come before this one there; and the place
     // before which there are `before` others.
     [[nodiscard]] std::int32_t before(std::int32_t place) const;
     [[nodiscard]] std::int32_t placeAt(std::int32_t before) const;
 
-    // How many places have a block of the mesh to run.
-    [[nodiscard]] std::int32_t placesOf(const ir::CoreMapParams& mesh) const
+    // How many clusters of the mesh run at a time, and the place of the first block of one of them.
+    [[nodiscard]] std::int32_t clustersOf(const ir::CoreMapParams& mesh) const
     {
-        return placesOfMaps.at(&mesh);
+        return clustersOfMaps.at(&mesh);
     }
+
+    [[nodiscard]] std::int32_t placeOf(const ir::CoreMapParams& mesh, std::int32_t cluster) const;
 
     // How many agents there are from the first core of the first place to the last core that runs
     // blocks of the mesh.
@@ -108,12 +96,12 @@ struct AgentLayout
                                           : 1;
     }
 
-    // Which of the owners a core of the first group belongs to.
-    [[nodiscard]] std::int32_t ownerOf(std::int32_t place, std::int32_t core) const
+    // Which of the owners an agent of the first group belongs to, the `seat`th of a place.
+    [[nodiscard]] std::int32_t ownerOf(std::int32_t place, std::int32_t seat) const
     {
         const AgentGroup& group = groups.front();
-        return owner == UnitOwner::Core   ? group.before(place) * group.cores + core
-               : owner == UnitOwner::Slot ? group.slotOf(place, core)
+        return owner == UnitOwner::Core   ? group.before(place) * group.cores + seat
+               : owner == UnitOwner::Slot ? group.slotOf(place)
                                           : 0;
     }
 

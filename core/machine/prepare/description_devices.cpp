@@ -26,16 +26,15 @@ namespace {
 // place for blocks.
 std::string slotNameOf(const AgentGroup& group, const chip::AgentKind& kind, std::int32_t slot)
 {
-    const bool isNamed = (kind.slots > 1 || group.sharesSlots())
-                         && (group.places > 1 || group.span > 1 || group.kind > 0);
+    const bool isNamed =
+        (kind.slots > 1 || group.sharesSlots()) && (group.places > 1 || group.kind > 0);
     return isNamed ? kind.slotName + " " + std::to_string(slot) + " " : "";
 }
 
 // The same with the number of the place, where slots have several: "SM 3 place 1 ".
-std::string placeNameOf(const AgentGroup& group, const chip::AgentKind& kind, std::int32_t place,
-                        std::int32_t core)
+std::string placeNameOf(const AgentGroup& group, const chip::AgentKind& kind, std::int32_t place)
 {
-    return slotNameOf(group, kind, group.slotOf(place, core))
+    return slotNameOf(group, kind, group.slotOf(place))
            + (group.sharesSlots() ? "place " + std::to_string(group.inSlot(place)) + " " : "");
 }
 
@@ -43,7 +42,7 @@ std::string placeNameOf(const AgentGroup& group, const chip::AgentKind& kind, st
 std::string coreNameOf(const AgentGroup& group, const chip::AgentKind& kind, std::int32_t core)
 {
     const std::int32_t warp = core / group.blockCores;
-    return kind.name + " " + std::to_string(core % group.blockCores % group.coresOfSlot())
+    return kind.name + " " + std::to_string(core % group.blockCores)
            + (warp == 0 ? "" : " warp " + std::to_string(warp));
 }
 
@@ -73,15 +72,13 @@ void Description::describeAgents(const chip::Chip& chip, const AgentLayout& layo
             for (std::int32_t core = 0; core < group.count(); ++core) {
                 const std::int32_t place = group.placeAt(core / group.cores);
                 const std::int32_t number = core % group.cores;
-                agents.push_back(where + placeNameOf(group, kind, place, number)
+                agents.push_back(where + placeNameOf(group, kind, place)
                                  + coreNameOf(group, kind, number));
                 if (layout.owner == UnitOwner::Core && group.first == 0) {
                     addUnits(agents.back() + " ");
                 } else if (layout.owner == UnitOwner::Slot && group.first == 0
                            && core % group.cores == 0 && group.inSlot(place) == 0) {
-                    for (std::int32_t i = 0; i < group.span; ++i) {
-                        addUnits(where + slotNameOf(group, kind, group.slotOf(place) + i));
-                    }
+                    addUnits(where + slotNameOf(group, kind, group.slotOf(place)));
                 }
             }
         }

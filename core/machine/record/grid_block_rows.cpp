@@ -7,27 +7,28 @@ namespace pallascope::machine {
 
 void GridBlockRows::begin(const BegunBlocks& blocks, const trace::BlockGrid& grid, Picoseconds time)
 {
-    for (std::int64_t i = 0; i < grid.cluster; ++i) {
-        m_open[blocks.place].push_back(m_rows.size());
+    std::int64_t block = blocks.point * grid.cluster;
+    for (const std::int32_t agent : blocks.agents) {
+        m_open[blocks.agents.front()].push_back(m_rows.size());
         m_rows.grid.push_back(blocks.grid);
-        m_rows.block.push_back(blocks.point * grid.cluster + i);
-        m_rows.agent.push_back(blocks.place + static_cast<std::int32_t>(i * grid.agents));
+        m_rows.block.push_back(block++);
+        m_rows.agent.push_back(agent);
         m_rows.claimed.push_back(blocks.areClaimed ? 1 : 0);
         m_rows.begin.push_back(time.value());
         m_rows.end.push_back(time.value());
     }
 }
 
-void GridBlockRows::end(std::int32_t place, Picoseconds time)
+void GridBlockRows::end(std::int32_t agent, Picoseconds time)
 {
-    for (const std::size_t row : std::exchange(m_open[place], {})) {
+    for (const std::size_t row : std::exchange(m_open[agent], {})) {
         m_rows.end[row] = time.value();
     }
 }
 
 trace::GridBlocks GridBlockRows::take(Picoseconds end)
 {
-    for (const auto& [place, rows] : m_open) {
+    for (const auto& [agent, rows] : m_open) {
         for (const std::size_t row : rows) {
             m_rows.end[row] = end.value();
         }

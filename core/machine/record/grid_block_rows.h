@@ -10,12 +10,12 @@
 
 namespace pallascope::machine {
 
-// What blocks begin together in a place: one, or all of a cluster.
+// What blocks begin together: one, or all of a cluster.
 struct BegunBlocks
 {
-    std::int32_t grid = 0;  // row of Info::blockGrids
-    std::int32_t point = 0; // of the grid, row-major
-    std::int32_t place = 0; // the first agent of the place
+    std::int32_t grid = 0;            // row of Info::blockGrids
+    std::int32_t point = 0;           // of the grid, row-major
+    std::vector<std::int32_t> agents; // the first one of each block
     bool areClaimed = false;
 };
 
@@ -23,8 +23,8 @@ class GridBlockRows
 {
 public:
     void begin(const BegunBlocks& blocks, const trace::BlockGrid& grid, Picoseconds time);
-    // What has begun in this place, or was claimed there, ends.
-    void end(std::int32_t place, Picoseconds time);
+    // What has begun with this first agent, or was claimed there, ends.
+    void end(std::int32_t agent, Picoseconds time);
 
     [[nodiscard]] std::size_t size() const { return m_rows.size(); }
 
@@ -33,7 +33,7 @@ public:
 
 private:
     trace::GridBlocks m_rows;
-    std::map<std::int32_t, std::vector<std::size_t>> m_open; // rows, by the first agent of a place
+    std::map<std::int32_t, std::vector<std::size_t>> m_open; // rows, by the first agent
 };
 
 } // namespace pallascope::machine

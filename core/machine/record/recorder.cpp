@@ -291,10 +291,10 @@ void Recorder::beginBlocks(const BegunBlocks& blocks, Picoseconds time)
     }
 }
 
-void Recorder::endBlocks(std::int32_t place, Picoseconds time)
+void Recorder::endBlocks(std::int32_t agent, Picoseconds time)
 {
     if (m_keeps == Keeps::Rows) {
-        m_gridBlocks.end(place, time);
+        m_gridBlocks.end(agent, time);
     }
 }
 

@@ -130,7 +130,7 @@ public:
     // Blocks of a GPU's grid begin in a place, or are claimed there; or the place is done with
     // them.
     void beginBlocks(const BegunBlocks& blocks, Picoseconds time);
-    void endBlocks(std::int32_t place, Picoseconds time);
+    void endBlocks(std::int32_t agent, Picoseconds time);
 
     // How much the L2 of a device holds of the operand's array from now on. Only where rows are
     // kept.

@@ -160,10 +160,10 @@ inline auto hashedParts(const SharedScope& scope)
 
 inline auto hashedParts(const Agent& agent)
 {
-    const auto& [id, kind, device, place, slot, core, parent, order, cores, block, mesh, yields,
-                 time, frames, step, values, refs, gridFrame, waiting, groups, readGroups,
+    const auto& [id, kind, device, slot, home, seat, place, core, parent, order, cores, block, mesh,
+                 yields, time, frames, step, values, refs, gridFrame, waiting, groups, readGroups,
                  openGroup, products, tensorLoads, tensorStores] = agent;
-    return parts(id, kind, device, place, slot, core, parent, order, cores,
+    return parts(id, kind, device, slot, home, seat, place, core, parent, order, cores,
                  block, // `mesh` follows from its frames
                  yields, time, frames, step, values, refs, gridFrame, waiting, groups, readGroups,
                  openGroup, products, tensorLoads, tensorStores);

@@ -55,8 +55,12 @@ struct Agent
     // Index into chip::Chip::agents; -1: an instance of the matrix unit that the program uses
     // directly.
     std::int32_t kind = 0;
-    // `place`: of a block, as AgentGroup numbers them; in a slot of the chip.
-    std::int32_t device = 0, place = 0, slot = 0, core = 0;
+    std::int32_t device = 0, slot = 0; // of the chip
+    // The place that it belongs to, as AgentGroup numbers them, and its number there.
+    std::int32_t home = 0, seat = 0;
+    // The place of the first block of the cluster whose block it runs, and its number among all
+    // agents of that cluster. Without clusters the same as above.
+    std::int32_t place = 0, core = 0;
     std::int32_t parent = -1; // of a warp: the agent that stands for its warpgroup
     std::int32_t order = 0;   // of agents with the same time, the one with the lowest goes first
     std::int32_t cores = 1;   // in the enclosing core_map

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 namespace pallascope::machine_test {
 
@@ -194,6 +195,51 @@ TEST(Occupancy, ofEachCoreMapIsItsOwn)
     EXPECT_EQ(run.trace->info().blockGrids[0].blocksPerSm, 2);
     EXPECT_EQ(run.trace->info().blockGrids[1].blocksPerSm, 1);
     EXPECT_EQ(run.trace->info().blockGrids[1].waves, 2);
+}
+
+// A program whose first kernel has clusters leaves no SM to its second one that this could use, nor
+// the other way round: a cluster takes as many SMs side by side as it has blocks.
+TEST(Occupancy, ofEachCoreMapHasClustersOfItsOwn)
+{
+    const ir::Program program =
+        mustTrace(pl::kernel("two", {pl::out("y", kF32, {8})}, [&](pl::Ref y) {
+            gpu::Launch ofPairs;
+            ofPairs.grid = {{"block", 6}};
+            ofPairs.cluster = {{"pair", 2}};
+            gpu::launch(ofPairs, [] { pl::delay(100); });
+            gpu::launch({{{"block", 10}}}, [] { pl::delay(50); });
+            gpu::launch({}, [&] { y[pl::all] = pl::full({8}, 0, kF32); });
+        }));
+    const machine::RunResult run = runOnSms(withSms(5), program);
+    EXPECT_EQ(findingsText(run), "");
+    ToldDelays wanted; // of the pairs that begin at once: two on each two SMs side by side
+    for (int sm = 0; sm < 4; ++sm) {
+        for (int place = 0; place < 2; ++place) {
+            wanted.push_back("SM " + std::to_string(sm) + " place " + std::to_string(place)
+                             + " Warpgroup 0: 0 to 100");
+        }
+    }
+    const ToldDelays told = toldOf(run);
+    ToldDelays atOnce;
+    std::copy_if(told.begin(), told.end(), std::back_inserter(atOnce),
+                 [](const std::string& one) { return one.find(": 0 to ") != std::string::npos; });
+    EXPECT_EQ(atOnce, wanted);
+    const std::vector<DelayedBlock> delays = delaysOf(run);
+    ASSERT_EQ(delays.size(), 12U + 10U);
+    std::set<std::string> ofSecond;
+    for (std::size_t i = 12; i < delays.size(); ++i) {
+        EXPECT_EQ(delays[i].begin, delays[12].begin) << delays[i].agent;
+        ofSecond.insert(delays[i].agent);
+    }
+    EXPECT_EQ(ofSecond.size(), 10U);
+    const trace::GridBlocks& blocks = run.trace->gridBlocks();
+    for (std::size_t row = 0; row < blocks.size() && blocks.grid[row] == 0; ++row) {
+        const std::string& agent =
+            run.trace->info().agents[static_cast<std::size_t>(blocks.agent[row])];
+        const bool isEven = agent.starts_with("SM 0 ") || agent.starts_with("SM 2 ");
+        EXPECT_EQ(isEven, blocks.block[row] % 2 == 0)
+            << agent << " has block " << blocks.block[row];
+    }
 }
 
 // What the trace says of the blocks is what their delays say.
