@@ -24,7 +24,7 @@ constexpr double kLeastShare = 3;          // px, with the gap behind it
 bool paintShareText(Canvas& canvas, const std::string& name, const std::string& bytes, Rect rect)
 {
     const double nameWidth = textWidth(name, 10, Weight::Mono);
-    if (nameWidth + 12 > rect.w) {
+    if (nameWidth + 9 > rect.w) {
         return false;
     }
     canvas.text(rect.x + 7, rect.y, nameWidth + 2, rect.h, name,
@@ -50,7 +50,10 @@ void paintHeading(Canvas& canvas, const std::string& held, const std::vector<std
     std::string note = shares.empty() ? "of the arrays, for all SMs" : "";
     for (const std::string& share : shares) {
         const std::string longer = note.empty() ? share : note + " \u00b7 " + share;
-        note = textWidth(longer, 10) <= room ? longer : note;
+        if (textWidth(longer, 10) > room) {
+            break;
+        }
+        note = longer;
     }
     if (textWidth(note, 10) <= room) {
         canvas.text(x, y, w, kHeading, note, {10, Role::Text3, Weight::Regular, Align::Right});
