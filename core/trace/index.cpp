@@ -193,16 +193,19 @@ Picoseconds Index::waiting(Picoseconds time) const
 {
     const std::int64_t t = clamped(*m_trace, time);
     const Waits& waits = m_trace->waits();
-    std::int64_t sum = m_sums->waits.upTo(0, begunBy(waits.begin, t), [&](std::size_t row) {
-        return waits.end[row] - waits.begin[row];
-    });
-    for (std::size_t agent = 0; agent < m_trace->info().agents.size(); ++agent) {
-        if (const OptionalRow<WaitRow> row =
-                waitAt(*m_trace, AgentRow::at(agent), Picoseconds(t))) {
-            sum -= waits.end[row->index()] - t;
-        }
-    }
-    return Picoseconds(sum);
+    const std::size_t begun = begunBy(waits.begin, t), ended = begunBy(m_sums->waitEnds, t);
+    const std::int64_t sum = m_sums->waits.upTo(
+        0, begun, [&](std::size_t row) { return waits.end[row] - waits.begin[row]; });
+    // Less what is still to come of those under way, over all agents.
+    const std::int64_t begunEnds =
+        m_sums->waits.upTo(1, begun, [&](std::size_t row) { return waits.end[row]; });
+    const std::int64_t endedEnds =
+        m_sums->endedWaits.upTo(0, ended, [&](std::size_t i) { return m_sums->waitEnds[i]; });
+    const auto underWay = static_cast<std::uint64_t>(begun - ended);
+    const std::uint64_t left = static_cast<std::uint64_t>(begunEnds)
+                               - static_cast<std::uint64_t>(endedEnds)
+                               - underWay * static_cast<std::uint64_t>(t);
+    return Picoseconds(sum - static_cast<std::int64_t>(left));
 }
 
 double Index::operandBytes(OperandRow operand, bool out, Picoseconds time) const

@@ -113,14 +113,23 @@ Index::Sums::Sums(const Trace& trace)
     , pieces(piecesOf(trace))
     , devices(trace)
     , segments(trace.info().units.size() + 1)
-    , waits(1)
+    , waits(2)
+    , endedWaits(1)
 {
     addSegments(trace);
     for (std::size_t row = 0; row < trace.waits().size(); ++row) {
         waits.beginRow(row);
         waits.add(0, trace.waits().end[row] - trace.waits().begin[row]);
+        waits.add(1, trace.waits().end[row]);
     }
     waits.beginRow(trace.waits().size());
+    waitEnds = trace.waits().end;
+    std::sort(waitEnds.begin(), waitEnds.end());
+    for (std::size_t i = 0; i < waitEnds.size(); ++i) {
+        endedWaits.beginRow(i);
+        endedWaits.add(0, waitEnds[i]);
+    }
+    endedWaits.beginRow(waitEnds.size());
     for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
         lanes.push_back(makeLane(trace, static_cast<std::int32_t>(link)));
     }

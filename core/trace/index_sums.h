@@ -140,11 +140,13 @@ struct Index::Sums
     };
 
     std::vector<std::vector<BlockOwner>> owners; // per first operand of several: sorted
-    std::vector<std::int64_t> busyOf;  // busy time in a whole instance, at template * units + unit
-    std::vector<std::int64_t> flopsOf; // for each template
-    PrefixSums segments;               // busy time by unit, then FLOPs
-    PrefixSums waits;                  // waiting time
-    std::vector<Lane> lanes;           // for each link
+    std::vector<std::int64_t> busyOf;   // busy time in a whole instance, at template * units + unit
+    std::vector<std::int64_t> flopsOf;  // for each template
+    PrefixSums segments;                // busy time by unit, then FLOPs
+    PrefixSums waits;                   // waiting time, ends
+    std::vector<std::int64_t> waitEnds; // sorted
+    PrefixSums endedWaits;              // these
+    std::vector<Lane> lanes;            // for each link
     // For each operand: its visits; those of a block by time.
     std::vector<RowsByBlock> visitsByBlock;
     // For each operand and block: how many visits had begun when it was last asked, as a guess for
