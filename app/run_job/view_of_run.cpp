@@ -74,8 +74,8 @@ Result<std::shared_ptr<const layout::RunView>> runViewOf(std::shared_ptr<const t
     const trace::Info& info = (*view)->trace->info();
     (*view)->tables = std::move(tables);
     if (program != nullptr) {
-        (*view)->readers = std::make_shared<const analysis::ScratchReaders>(
-            *program, *(*view)->trace, *(*view)->index);
+        (*view)->readers =
+            std::make_shared<const analysis::ScratchReaders>(*program, (*view)->index);
     }
     (*view)->alternatives = alternativesOf(info);
     (*view)->verdict = analysis::verdict((*view)->report, info, (*view)->alternatives);

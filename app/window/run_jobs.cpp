@@ -14,7 +14,12 @@ JobResult guarded(const JobBody& body, const Progress& progress)
     try {
         JobResult result = body(progress);
         if (result.run) {
-            result.run->view->index->prepareForPictures(); // not on the window's thread
+            const layout::RunView& view =
+                *result.run->view; // prepared here, not on the window's thread
+            view.index->prepareForPictures();
+            if (view.readers != nullptr) {
+                view.readers->prepareForPictures();
+            }
         }
         return result;
     } catch (const std::exception& error) {

@@ -89,61 +89,77 @@ std::vector<std::vector<ReadAt>> readsOfTemplates(const trace::Info& info,
 
 } // namespace
 
-ScratchReaders::ScratchReaders(const ir::Program& program, const trace::Trace& trace,
-                               const trace::Index& index)
+ScratchReaders::ScratchReaders(const ir::Program& program,
+                               std::shared_ptr<const trace::Index> index)
+    : m_index(std::move(index))
 {
-    if (trace.copyEnds().size() == 0) {
-        return;
+    if (m_index->trace().copyEnds().size() > 0) {
+        m_reads = readsByName(program);
     }
-    const std::map<std::string, Reads> reads = readsByName(program);
+}
+
+const std::vector<ScratchReaders::OfSlot>& ScratchReaders::slots() const
+{
+    std::call_once(m_isMade, [this] { m_slots = readSegments(); });
+    return m_slots;
+}
+
+std::vector<ScratchReaders::OfSlot> ScratchReaders::readSegments() const
+{
+    const trace::Trace& trace = m_index->trace();
+    if (trace.copyEnds().size() == 0) {
+        return {};
+    }
     const trace::Info& info = trace.info();
-    const ScratchSlots& slots = index.scratch();
-    m_slots.resize(slots.all().size());
+    const ScratchSlots& slots = m_index->scratch();
+    std::vector<OfSlot> found(slots.all().size());
     std::map<std::pair<std::string, std::int32_t>, std::vector<std::size_t>> slotsOf; // by agent
-    for (std::size_t slot = 0; slot < m_slots.size(); ++slot) {
+    for (std::size_t slot = 0; slot < found.size(); ++slot) {
         const trace::ScratchSlot& its = slots.all()[slot];
-        const auto known = reads.find(info.buffers[trace::at(its.buffer)].name);
-        if (known != reads.end()) {
+        const auto known = m_reads.find(info.buffers[trace::at(its.buffer)].name);
+        if (known != m_reads.end()) {
             slotsOf[{known->first, its.agent}].push_back(slot);
-            m_slots[slot].isKnown = true;
-            m_slots[slot].areProducts = known->second.front().isProduct;
+            found[slot].isKnown = true;
+            found[slot].areProducts = known->second.front().isProduct;
         }
     }
-    const std::vector<std::vector<ReadAt>> ofTemplates = readsOfTemplates(info, reads);
+    const std::vector<std::vector<ReadAt>> ofTemplates = readsOfTemplates(info, m_reads);
     const trace::Segments& segments = trace.segments();
     for (std::size_t row = 0; row < segments.size(); ++row) {
         for (const ReadAt& one : ofTemplates[trace::at(segments.templateId[row])]) {
             const auto theirs = slotsOf.find({*one.name, segments.agent[row]});
             if (theirs != slotsOf.end()) {
-                add(trace, slots, theirs->second, *one.read, segments.begin[row],
+                add(found, *m_index, theirs->second, *one.read, segments.begin[row],
                     segments.begin[row] + one.offset);
             }
         }
     }
-    for (OfSlot& slot : m_slots) {
+    for (OfSlot& slot : found) {
         std::ranges::sort(slot.sure);
         std::ranges::sort(slot.unsure);
     }
+    return found;
 }
 
 // Of an index that the kernel computes: a kernel reads what it has waited for.
-void ScratchReaders::add(const trace::Trace& trace, const ScratchSlots& slots,
+void ScratchReaders::add(std::vector<OfSlot>& all, const trace::Index& index,
                          const std::vector<std::size_t>& candidates, const ScratchRead& read,
                          std::int64_t begin, std::int64_t retires)
 {
+    const ScratchSlots& slots = index.scratch();
     std::vector<std::size_t> waitedFor;
     for (const std::size_t slot : candidates) {
         const std::int32_t number = slots.all()[slot].index;
         if (number == trace::kNone || read.isWhole || read.index == number) {
-            m_slots[slot].sure.push_back(retires);
+            all[slot].sure.push_back(retires);
         } else if (!read.index
-                   && slots.stateAt(trace, slot, Picoseconds(begin)).phase
+                   && slots.stateAt(index.trace(), slot, Picoseconds(begin)).phase
                           == trace::ScratchPhase::InUse) {
             waitedFor.push_back(slot);
         }
     }
     for (const std::size_t slot : waitedFor) {
-        (waitedFor.size() == 1 ? m_slots[slot].sure : m_slots[slot].unsure).push_back(retires);
+        (waitedFor.size() == 1 ? all[slot].sure : all[slot].unsure).push_back(retires);
     }
 }
 
@@ -154,10 +170,11 @@ std::optional<ScratchReaders::Count> ScratchReaders::between(std::size_t slot, P
         return std::ranges::upper_bound(times, to.value())
                - std::ranges::upper_bound(times, from.value());
     };
-    if (slot >= m_slots.size() || !m_slots[slot].isKnown || count(m_slots[slot].unsure) > 0) {
+    const std::vector<OfSlot>& all = slots();
+    if (slot >= all.size() || !all[slot].isKnown || count(all[slot].unsure) > 0) {
         return std::nullopt;
     }
-    return Count{count(m_slots[slot].sure), m_slots[slot].areProducts};
+    return Count{count(all[slot].sure), all[slot].areProducts};
 }
 
 } // namespace pallascope::analysis

@@ -7,7 +7,11 @@
 #include "core/trace/scratch_slots.h"
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace pallascope::analysis {
@@ -15,9 +19,12 @@ namespace pallascope::analysis {
 class ScratchReaders
 {
 public:
-    // `program` is the one that the trace was made of.
-    ScratchReaders(const ir::Program& program, const trace::Trace& trace,
-                   const trace::Index& index);
+    // `program` is the one that the trace was made of; it need not outlive this. The first question
+    // reads all segments of runs with manual DMA. Any thread may ask.
+    ScratchReaders(const ir::Program& program, std::shared_ptr<const trace::Index> index);
+
+    // Reads the segments now.
+    void prepareForPictures() const { static_cast<void>(slots()); }
 
     struct Count
     {
@@ -39,11 +46,16 @@ private:
         std::vector<std::int64_t> sure, unsure; // ps, ascending
     };
 
-    void add(const trace::Trace& trace, const trace::ScratchSlots& slots,
-             const std::vector<std::size_t>& candidates, const ir::ScratchRead& read,
-             std::int64_t begin, std::int64_t retires);
+    [[nodiscard]] const std::vector<OfSlot>& slots() const;
+    [[nodiscard]] std::vector<OfSlot> readSegments() const;
+    static void add(std::vector<OfSlot>& all, const trace::Index& index,
+                    const std::vector<std::size_t>& candidates, const ir::ScratchRead& read,
+                    std::int64_t begin, std::int64_t retires);
 
-    std::vector<OfSlot> m_slots;
+    std::shared_ptr<const trace::Index> m_index;
+    std::map<std::string, std::vector<ir::ScratchRead>> m_reads; // by the name of the scratch
+    mutable std::once_flag m_isMade;
+    mutable std::vector<OfSlot> m_slots;
 };
 
 } // namespace pallascope::analysis

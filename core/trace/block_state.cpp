@@ -193,9 +193,9 @@ BlockState Index::blockStateAt(OperandRow operand, std::int64_t block, Picosecon
     if (sharing(operand).size() < 2) {
         return ownBlockStateAt(operand, block, t);
     }
+    const std::int32_t first = sums().firstSharing[operand.index()];
     const auto owners =
-        std::ranges::equal_range(m_sums->owners[at(m_sums->firstSharing[operand.index()])], block,
-                                 {}, &Sums::BlockOwner::block);
+        std::ranges::equal_range(sums().owners[at(first)], block, {}, &Sums::BlockOwner::block);
     BlockState all;
     for (const Sums::BlockOwner& owner : owners) {
         BlockState state = ownBlockStateAt(OperandRow{owner.operand}, block, t);
@@ -208,20 +208,21 @@ BlockState Index::blockStateAt(OperandRow operand, std::int64_t block, Picosecon
 
 BlockState Index::ownBlockStateAt(OperandRow operand, std::int64_t block, Picoseconds time) const
 {
-    PALLASCOPE_CHECK(operand.index() < m_sums->visitsByBlock.size());
+    const Sums& its = sums();
+    PALLASCOPE_CHECK(operand.index() < its.visitsByBlock.size());
     const std::int64_t t = clamped(*m_trace, time);
     const Copies& copies = m_trace->copies();
     const Operand& of = m_trace->info().operands[operand.index()];
     if (of.pipeline == kNone) {
-        const RowsByBlock& rows = m_sums->manualCopiesByBlock[operand.index()];
+        const RowsByBlock& rows = its.manualCopiesByBlock[operand.index()];
         return manualDmaAt(*m_trace, rows.of(block, copies.block), of.direction, t);
     }
     const bool output = of.direction != Direction::In;
-    std::vector<std::atomic<std::uint32_t>>& guesses = m_sums->begunBefore[operand.index()];
+    std::vector<std::atomic<std::uint32_t>>& guesses = its.begunBefore[operand.index()];
     const bool isGuessed = block >= 0 && at(block) < guesses.size();
     const BlockHistory history(
         *m_trace, of.direction,
-        m_sums->visitsByBlock[operand.index()].of(block, m_trace->visits().block), t,
+        its.visitsByBlock[operand.index()].of(block, m_trace->visits().block), t,
         isGuessed ? &guesses[at(block)] : nullptr);
     BlockState state;
     state.copies = static_cast<std::int64_t>(output ? history.taken : history.fetched);

@@ -3,6 +3,8 @@
 #include "core/trace/index_sums.h"
 
 #include <algorithm>
+#include <mutex>
+#include <optional>
 #include <span>
 
 namespace pallascope::trace {
@@ -53,87 +55,99 @@ double laneBytes(const Trace& trace, const Lane& lane, std::size_t key, std::int
 
 } // namespace
 
+struct Index::Later
+{
+    std::once_flag made;
+    std::optional<const Sums> sums;
+};
+
 Index::Index(std::shared_ptr<const Trace> trace)
     : m_trace(std::move(trace))
-    , m_sums(std::make_shared<const Sums>(*m_trace))
+    , m_later(std::make_shared<Later>())
 {}
+
+const Index::Sums& Index::sums() const
+{
+    std::call_once(m_later->made, [this] { m_later->sums.emplace(*m_trace); });
+    return *m_later->sums;
+}
 
 const Agents& Index::agents() const
 {
-    return m_sums->agents;
+    return sums().agents;
 }
 
 const PipelineKinds& Index::pipelines() const
 {
-    return m_sums->pipelines;
+    return sums().pipelines;
 }
 
 const Arrays& Index::arrays() const
 {
-    return m_sums->arrays;
+    return sums().arrays;
 }
 
 const GridLaunches& Index::launches() const
 {
-    return m_sums->launches;
+    return sums().launches;
 }
 
 const LoopRounds& Index::rounds() const
 {
-    return m_sums->rounds;
+    return sums().rounds;
 }
 
 const SemaphoreCounts& Index::semaphores() const
 {
-    return m_sums->semaphores;
+    return sums().semaphores;
 }
 
 const CacheHistory& Index::caches() const
 {
-    return m_sums->caches;
+    return sums().caches;
 }
 
 const ScratchSlots& Index::scratch() const
 {
-    return m_sums->scratch;
+    return sums().scratch;
 }
 
 const LeadingSteps& Index::leading() const
 {
-    return m_sums->leading;
+    return sums().leading;
 }
 
 void Index::prepareForPictures() const
 {
-    static_cast<void>(m_sums->forPictures(*m_trace));
+    static_cast<void>(sums().forPictures(*m_trace));
 }
 
 const ManualArrays& Index::manualArrays(std::int32_t device) const
 {
-    const std::vector<ManualArrays>& all = m_sums->forPictures(*m_trace).manual;
+    const std::vector<ManualArrays>& all = sums().forPictures(*m_trace).manual;
     return all[device >= 0 && at(device) < all.size() ? at(device) : 0];
 }
 
 const Pieces& Index::pieces(std::int32_t device) const
 {
-    const bool exists = device >= 0 && at(device) < m_sums->pieces.size();
-    return m_sums->pieces[exists ? at(device) : 0];
+    const bool exists = device >= 0 && at(device) < sums().pieces.size();
+    return sums().pieces[exists ? at(device) : 0];
 }
 
 const DeviceTimes& Index::devices() const
 {
-    return m_sums->devices;
+    return sums().devices;
 }
 
 std::span<const std::int32_t> Index::sharing(OperandRow operand) const
 {
-    PALLASCOPE_CHECK(operand.index() < m_sums->firstSharing.size());
-    return m_sums->sharing[at(m_sums->firstSharing[operand.index()])];
+    PALLASCOPE_CHECK(operand.index() < sums().firstSharing.size());
+    return sums().sharing[at(sums().firstSharing[operand.index()])];
 }
 
 std::span<const std::int32_t> Index::alike(OperandRow operand) const
 {
-    const auto& all = m_sums->forPictures(*m_trace).alike;
+    const auto& all = sums().forPictures(*m_trace).alike;
     PALLASCOPE_CHECK(operand.index() < all.size());
     return all[operand.index()];
 }
@@ -144,10 +158,10 @@ Picoseconds Index::unitBusy(UnitRow unit, Picoseconds time) const
     const std::int64_t t = clamped(*m_trace, time);
     const Segments& segments = m_trace->segments();
     const std::size_t units = m_trace->info().units.size();
-    const auto full = [&](std::size_t id) { return m_sums->busyOf[id * units + unit.index()]; };
+    const auto full = [&](std::size_t id) { return sums().busyOf[id * units + unit.index()]; };
     std::int64_t sum =
-        m_sums->segments.upTo(unit.index(), begunBy(segments.begin, t),
-                              [&](std::size_t row) { return full(at(segments.templateId[row])); });
+        sums().segments.upTo(unit.index(), begunBy(segments.begin, t),
+                             [&](std::size_t row) { return full(at(segments.templateId[row])); });
     forRunning(*m_trace, t, [&](std::size_t id, std::int64_t since) {
         sum -= full(id) - busyWithin(m_trace->info().templates[id], unit, since);
     });
@@ -156,10 +170,10 @@ Picoseconds Index::unitBusy(UnitRow unit, Picoseconds time) const
 
 Picoseconds Index::linkBusy(LinkRow link, bool out, Picoseconds time) const
 {
-    PALLASCOPE_CHECK(link.index() < m_sums->lanes.size());
+    PALLASCOPE_CHECK(link.index() < sums().lanes.size());
     const std::int64_t t = clamped(*m_trace, time);
     const Copies& copies = m_trace->copies();
-    const Lane& lane = m_sums->lanes[link.index()];
+    const Lane& lane = sums().lanes[link.index()];
     const std::size_t landedCount = lane.by(copies.end, t);
     const auto length = [&](std::size_t i) {
         const std::size_t row = lane.row(i);
@@ -175,32 +189,33 @@ Picoseconds Index::linkBusy(LinkRow link, bool out, Picoseconds time) const
 
 std::size_t Index::copiesOf(LinkRow link) const
 {
-    return m_sums->lanes[link.index()].size;
+    return sums().lanes[link.index()].size;
 }
 
 CopyRow Index::copyOf(LinkRow link, std::size_t number) const
 {
-    return CopyRow::at(m_sums->lanes[link.index()].row(number));
+    return CopyRow::at(sums().lanes[link.index()].row(number));
 }
 
 std::size_t Index::copiesBy(LinkRow link, const std::vector<std::int64_t>& column,
                             Picoseconds t) const
 {
-    return m_sums->lanes[link.index()].by(column, t.value());
+    return sums().lanes[link.index()].by(column, t.value());
 }
 
 Picoseconds Index::waiting(Picoseconds time) const
 {
     const std::int64_t t = clamped(*m_trace, time);
     const Waits& waits = m_trace->waits();
-    const std::size_t begun = begunBy(waits.begin, t), ended = begunBy(m_sums->waitEnds, t);
-    const std::int64_t sum = m_sums->waits.upTo(
+    const Sums& its = sums();
+    const std::size_t begun = begunBy(waits.begin, t), ended = begunBy(its.waitEnds, t);
+    const std::int64_t sum = its.waits.upTo(
         0, begun, [&](std::size_t row) { return waits.end[row] - waits.begin[row]; });
     // Less what is still to come of those under way, over all agents.
     const std::int64_t begunEnds =
-        m_sums->waits.upTo(1, begun, [&](std::size_t row) { return waits.end[row]; });
+        its.waits.upTo(1, begun, [&](std::size_t row) { return waits.end[row]; });
     const std::int64_t endedEnds =
-        m_sums->endedWaits.upTo(0, ended, [&](std::size_t i) { return m_sums->waitEnds[i]; });
+        its.endedWaits.upTo(0, ended, [&](std::size_t i) { return its.waitEnds[i]; });
     const auto underWay = static_cast<std::uint64_t>(begun - ended);
     const std::uint64_t left = static_cast<std::uint64_t>(begunEnds)
                                - static_cast<std::uint64_t>(endedEnds)
@@ -214,7 +229,7 @@ double Index::operandBytes(OperandRow operand, bool out, Picoseconds time) const
     const std::int64_t t = clamped(*m_trace, time);
     const std::size_t key = operand.index() * 2 + (out ? 1 : 0);
     double sum = 0;
-    for (const Lane& lane : m_sums->lanes) {
+    for (const Lane& lane : sums().lanes) {
         sum += laneBytes(*m_trace, lane, key, t);
     }
     return sum;
@@ -223,7 +238,7 @@ double Index::operandBytes(OperandRow operand, bool out, Picoseconds time) const
 double Index::operandBytes(OperandRow operand, LinkRow link, Picoseconds time) const
 {
     PALLASCOPE_CHECK(operand.index() < m_trace->info().operands.size());
-    return laneBytes(*m_trace, m_sums->lanes[link.index()], operand.index() * 2,
+    return laneBytes(*m_trace, sums().lanes[link.index()], operand.index() * 2,
                      clamped(*m_trace, time));
 }
 
@@ -232,7 +247,7 @@ double Index::bytes(Picoseconds time) const
     const std::int64_t t = clamped(*m_trace, time);
     const std::size_t quantity = Lane::hbmBytes(m_trace->info().operands.size());
     double sum = 0;
-    for (const Lane& lane : m_sums->lanes) {
+    for (const Lane& lane : sums().lanes) {
         sum += movedBy(*m_trace, lane, quantity, t,
                        [&](std::size_t row) { return hbmBytesOf(lane, m_trace->copies(), row); });
     }
@@ -241,9 +256,9 @@ double Index::bytes(Picoseconds time) const
 
 double Index::linkBytes(LinkRow link, Picoseconds time) const
 {
-    PALLASCOPE_CHECK(link.index() < m_sums->lanes.size());
+    PALLASCOPE_CHECK(link.index() < sums().lanes.size());
     const std::int64_t t = clamped(*m_trace, time);
-    return movedBy(*m_trace, m_sums->lanes[link.index()],
+    return movedBy(*m_trace, sums().lanes[link.index()],
                    Lane::allBytes(m_trace->info().operands.size()), t,
                    [&](std::size_t row) { return m_trace->copies().bytes[row]; });
 }
@@ -253,7 +268,7 @@ double Index::movedBytes(OperandRow operand, Picoseconds time) const
     PALLASCOPE_CHECK(operand.index() < m_trace->info().operands.size());
     const std::int64_t t = clamped(*m_trace, time);
     double sum = 0;
-    for (const Lane& lane : m_sums->lanes) {
+    for (const Lane& lane : sums().lanes) {
         const int times = std::max(1, lane.hbmTimes[operand.index()]);
         for (const std::size_t key : {operand.index() * 2, operand.index() * 2 + 1}) {
             sum += times * laneBytes(*m_trace, lane, key, t);
@@ -266,13 +281,13 @@ double Index::flops(Picoseconds time) const
 {
     const std::int64_t t = clamped(*m_trace, time);
     const Segments& segments = m_trace->segments();
-    auto sum = static_cast<double>(m_sums->segments.upTo(
+    auto sum = static_cast<double>(sums().segments.upTo(
         m_trace->info().units.size(), begunBy(segments.begin, t),
-        [&](std::size_t row) { return m_sums->flopsOf[at(segments.templateId[row])]; }));
+        [&](std::size_t row) { return sums().flopsOf[at(segments.templateId[row])]; }));
     forRunning(*m_trace, t, [&](std::size_t id, std::int64_t since) {
         const double duration = static_cast<double>(m_trace->info().templates[id].duration.value());
         sum -=
-            static_cast<double>(m_sums->flopsOf[id]) * (1 - static_cast<double>(since) / duration);
+            static_cast<double>(sums().flopsOf[id]) * (1 - static_cast<double>(since) / duration);
     });
     return sum;
 }
@@ -284,7 +299,7 @@ std::int64_t Index::landed(OperandRow operand, bool out, Picoseconds time) const
     const Copies& copies = m_trace->copies();
     const std::size_t key = operand.index() * 2 + (out ? 1 : 0);
     std::int64_t sum = 0;
-    for (const Lane& lane : m_sums->lanes) {
+    for (const Lane& lane : sums().lanes) {
         sum += lane.sums.upTo(
             m_trace->info().operands.size() * 2 + key, lane.by(copies.end, t),
             [&](std::size_t i) { return keyOf(copies, lane.row(i)) == key ? 1 : 0; });
@@ -294,8 +309,8 @@ std::int64_t Index::landed(OperandRow operand, bool out, Picoseconds time) const
 
 std::span<const Index::ListedElement> Index::listsOf(OperandRow operand, Extent element) const
 {
-    PALLASCOPE_CHECK(operand.index() < m_sums->listed.size());
-    const std::vector<ListedElement>& all = m_sums->listed[operand.index()];
+    PALLASCOPE_CHECK(operand.index() < sums().listed.size());
+    const std::vector<ListedElement>& all = sums().listed[operand.index()];
     const auto [first, last] = std::ranges::equal_range(
         all, element, {}, [](const ListedElement& one) -> Extent { return one.element; });
     return {first, last};
@@ -303,9 +318,9 @@ std::span<const Index::ListedElement> Index::listsOf(OperandRow operand, Extent 
 
 std::int64_t Index::blocksWritten(OperandRow operand, Picoseconds t) const
 {
-    PALLASCOPE_CHECK(operand.index() < m_sums->written.size());
-    const std::int32_t first = m_sums->firstSharing[operand.index()];
-    return static_cast<std::int64_t>(begunBy(m_sums->written[at(first)], t.value()));
+    PALLASCOPE_CHECK(operand.index() < sums().written.size());
+    const std::int32_t first = sums().firstSharing[operand.index()];
+    return static_cast<std::int64_t>(begunBy(sums().written[at(first)], t.value()));
 }
 
 } // namespace pallascope::trace

@@ -166,8 +166,9 @@ class SemaphoreCounts; // semaphore_counts.h
 struct Pieces;         // pieces.h
 class GridLaunches;    // grid_launches.h
 
-// Sums over a prefix of the run, and the history of each block. Building it takes O(rows) once per
-// trace; then every question takes O(log n). Keep one beside each open trace.
+// Sums over a prefix of the run, and the history of each block. The first question takes O(rows),
+// as many runs are never asked; then every question takes O(log n). Keep one beside each open
+// trace. Any thread may ask.
 class Index
 {
 public:
@@ -184,8 +185,8 @@ public:
 
     [[nodiscard]] const LeadingSteps& leading() const;
 
-    // Works out what only pictures ask for, manualArrays() and alike(); the first question does it
-    // otherwise. It takes a while for runs of many copies.
+    // Works out everything, also what only pictures ask for, manualArrays() and alike(); the first
+    // question does it otherwise. It takes a while for runs of many copies.
     void prepareForPictures() const;
 
     // Of one device; of the first one where there is no such device.
@@ -264,8 +265,11 @@ private:
                                              Picoseconds t) const;
 
     struct Sums;
+    struct Later;
+    [[nodiscard]] const Sums& sums() const;
+
     std::shared_ptr<const Trace> m_trace;
-    std::shared_ptr<const Sums> m_sums;
+    std::shared_ptr<Later> m_later;
 };
 
 } // namespace pallascope::trace

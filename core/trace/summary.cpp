@@ -75,6 +75,9 @@ void Summarizer::addCopy(OperandRow operand, bool out, LinkRow link, Bytes bytes
 
 void Summarizer::coverCopies(std::int64_t until)
 {
+    if (m_next == m_copies.size() || m_copies[m_next].begin > until) { // as is usual
+        return;
+    }
     while (m_next < m_copies.size() && m_copies[m_next].begin <= until) {
         cover(m_copies[m_next].begin, m_copies[m_next].end);
         ++m_next;

@@ -46,14 +46,21 @@ Status checkSteps(const TraceBuilder& b)
     return Done{};
 }
 
+// Of each template.
+std::vector<std::int64_t> durationsOf(const Info& info)
+{
+    std::vector<std::int64_t> durations;
+    for (const SegmentTemplate& segment : info.templates) {
+        durations.push_back(segment.duration.value());
+    }
+    return durations;
+}
+
 Status checkSegments(const TraceBuilder& b)
 {
     const Segments& g = b.segments;
     std::vector<std::int64_t> free(b.info.agents.size(), 0);
-    std::vector<std::int64_t> durations;
-    for (const SegmentTemplate& segment : b.info.templates) {
-        durations.push_back(segment.duration.value());
-    }
+    const std::vector<std::int64_t> durations = durationsOf(b.info);
     std::int64_t previous = 0;
     for (std::size_t i = 0; i < g.size(); ++i) {
         const std::int64_t begin = g.begin[i], duration = durations[at(g.templateId[i])];
@@ -85,6 +92,16 @@ Status checkSegments(const TraceBuilder& b)
     return Done{};
 }
 
+// Of each operand.
+std::vector<std::int64_t> blockTotals(const Info& info)
+{
+    std::vector<std::int64_t> totals;
+    for (const Operand& operand : info.operands) {
+        totals.push_back(blockTotal(operand));
+    }
+    return totals;
+}
+
 // Bytes that all copies may move together: reading and writing HBM for each still fits 64 bits.
 constexpr std::int64_t kMostMoved = std::int64_t{1} << 61;
 
@@ -93,10 +110,7 @@ Status checkCopies(const TraceBuilder& b)
 {
     const Copies& c = b.copies;
     std::vector<std::int64_t> free(b.info.links.size(), 0);
-    std::vector<std::int64_t> blocks;
-    for (const Operand& operand : b.info.operands) {
-        blocks.push_back(blockTotal(operand));
-    }
+    const std::vector<std::int64_t> blocks = blockTotals(b.info);
     std::int64_t previous = 0, left = kMostMoved;
     for (std::size_t i = 0; i < c.size(); ++i) {
         const Operand& operand = b.info.operands[at(c.operand[i])];
@@ -178,6 +192,7 @@ Status checkAgents(const TraceBuilder& b)
 {
     const Segments& g = b.segments;
     const Waits& w = b.waits;
+    const std::vector<std::int64_t> durations = durationsOf(b.info);
     std::vector<std::int64_t> free(b.info.agents.size(), 0);
     std::size_t row = 0;
     const auto overlaps = [&](std::int32_t agent, std::int64_t begin, std::int64_t length) {
@@ -191,8 +206,7 @@ Status checkAgents(const TraceBuilder& b)
     for (std::size_t i = 0; i <= w.size(); ++i) {
         const bool last = i == w.size();
         for (; row < g.size() && (last || g.begin[row] < w.begin[i]); ++row) {
-            const Picoseconds duration = b.info.templates[at(g.templateId[row])].duration;
-            if (overlaps(g.agent[row], g.begin[row], duration.value())) {
+            if (overlaps(g.agent[row], g.begin[row], durations[at(g.templateId[row])])) {
                 return broken("segments row {} begins at {} ps while its agent still waits", row,
                               g.begin[row]);
             }
@@ -205,36 +219,41 @@ Status checkAgents(const TraceBuilder& b)
     return Done{};
 }
 
-// A visit's copy must have the same operand, block and slot, and go in the given direction.
-Status checkVisitCopy(const TraceBuilder& b, std::size_t i, std::int32_t copy, bool out)
+// Whether a visit's copy has the same operand, block and slot, and goes in the given direction.
+bool isCopyOf(const TraceBuilder& b, std::size_t visit, std::size_t copy, bool out)
 {
     const Visits& v = b.visits;
     const Copies& c = b.copies;
+    return c.operand[copy] == v.operand[visit] && c.block[copy] == v.block[visit]
+           && c.slot[copy] == v.slot[visit] && (c.out[copy] != 0) == out;
+}
+
+// Whether it ends before the bodies of the visit's steps, or is issued behind them.
+bool isInTime(const TraceBuilder& b, std::size_t visit, std::size_t copy, bool out)
+{
+    const Visits& v = b.visits;
+    return out ? b.copies.issue[copy] >= b.steps.bodyEnd[at(v.lastStep[visit])]
+               : b.copies.end[copy] <= b.steps.bodyBegin[at(v.firstStep[visit])];
+}
+
+Status brokenCopy(const TraceBuilder& b, std::size_t visit, std::int32_t copy, bool out)
+{
     const char* const column = out ? "copyOut" : "copyIn";
-    if (copy == kNone) {
-        return Done{};
-    }
-    const std::size_t row = at(copy);
-    if (c.operand[row] != v.operand[i] || c.block[row] != v.block[i] || c.slot[row] != v.slot[i]
-        || (c.out[row] != 0) != out) {
+    if (!isCopyOf(b, visit, at(copy), out)) {
         return broken(
             "visits.{}[{}] is copy {}, which moves another operand, block or slot, or the "
             "other way",
-            column, i, copy);
+            column, visit, copy);
     }
-    const bool inTime = out ? c.issue[row] >= b.steps.bodyEnd[at(v.lastStep[i])]
-                            : c.end[row] <= b.steps.bodyBegin[at(v.firstStep[i])];
-    if (!inTime) {
-        return broken(
-            "visits.{}[{}] is copy {} ({} to {} ps), which must {} the bodies of its steps", column,
-            i, copy, c.start[row], c.end[row], out ? "follow" : "precede");
-    }
-    return Done{};
+    return broken("visits.{}[{}] is copy {} ({} to {} ps), which must {} the bodies of its steps",
+                  column, visit, copy, b.copies.start[at(copy)], b.copies.end[at(copy)],
+                  out ? "follow" : "precede");
 }
 
 Status checkVisits(const TraceBuilder& b)
 {
     const Visits& v = b.visits;
+    const std::vector<std::int64_t> blocks = blockTotals(b.info);
     for (std::size_t i = 0; i < v.size(); ++i) {
         const Operand& operand = b.info.operands[at(v.operand[i])];
         if (v.lastStep[i] < v.firstStep[i]
@@ -244,7 +263,7 @@ Status checkVisits(const TraceBuilder& b)
                 "{}",
                 i, v.firstStep[i], v.lastStep[i], operand.name);
         }
-        if (v.block[i] < 0 || v.block[i] >= blockTotal(operand) || v.slot[i] < 0
+        if (v.block[i] < 0 || v.block[i] >= blocks[at(v.operand[i])] || v.slot[i] < 0
             || v.slot[i] >= operand.slots) {
             return broken("visits row {}: operand {} has no block {} or no slot {}", i,
                           operand.name, v.block[i], v.slot[i]);
@@ -257,9 +276,10 @@ Status checkVisits(const TraceBuilder& b)
                           i);
         }
         for (const bool out : {false, true}) {
-            Status status = checkVisitCopy(b, i, out ? v.copyOut[i] : v.copyIn[i], out);
-            if (!status) {
-                return status;
+            const std::int32_t copy = out ? v.copyOut[i] : v.copyIn[i];
+            if (copy != kNone
+                && !(isCopyOf(b, i, at(copy), out) && isInTime(b, i, at(copy), out))) {
+                return brokenCopy(b, i, copy, out);
             }
         }
     }

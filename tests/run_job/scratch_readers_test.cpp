@@ -85,8 +85,7 @@ std::vector<Count> countsOf(const ir::Program& program)
     std::fill_n(x.data.get(), x.byteCount(), std::byte{0});
     const chip::Chip chip = loadChip("tpu_v5e").value();
     const machine::RunResult run = machine::run(program, {x}, chip, {}).value();
-    const trace::Index index(run.trace);
-    const ScratchReaders readers(program, *run.trace, index);
+    const ScratchReaders readers(program, std::make_shared<const trace::Index>(run.trace));
     const trace::Copies& copies = run.trace->copies();
     EXPECT_EQ(copies.size(), static_cast<std::size_t>(kRingRounds));
     std::vector<Count> counts;

@@ -2,6 +2,7 @@
 // it.
 #include "core/machine/memory/recasts.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -20,17 +21,17 @@ RefBinding withView(RefBinding ref, StridedView view)
 
 StridedView part(std::int64_t offset, const Extents& strides, std::span<const Window> windows)
 {
-    StridedView to{offset, {}, {}};
-    Extents extents;
-    for (std::size_t axis = 0; axis < windows.size(); ++axis) {
-        const Window& window = windows[axis];
-        to.offset += window.start * strides[axis];
+    const auto kept = static_cast<std::size_t>(std::ranges::count_if(windows, &Window::kept));
+    StridedView to{offset, Shape(Extents(kept)), Extents(kept)};
+    std::size_t axis = 0, keptAxis = 0;
+    for (const Window& window : windows) {
+        const std::int64_t stride = strides[axis++];
+        to.offset += window.start * stride;
         if (window.kept) {
-            extents.push_back(window.size);
-            to.strides.push_back(window.stride * strides[axis]);
+            to.shape[keptAxis] = window.size;
+            to.strides[keptAxis++] = window.stride * stride;
         }
     }
-    to.shape = Shape(std::move(extents));
     return to;
 }
 

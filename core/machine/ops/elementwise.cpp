@@ -296,9 +296,16 @@ bool scalarInPlace(const ir::Operation& operation, std::span<RuntimeValue* const
         return false;
     }
     const bool compares = ir::opEntry(operation.code).kind == ir::OpKind::Comparison;
+    std::array<Lane, 2> values{};
+    std::array<const void*, kMostOperands> from{};
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+        values[k].whole = static_cast<std::int32_t>(operands[k]->scalar);
+        from[k] = &values[k];
+    }
+    Lane lane{};
+    loop({operation, DType::Int32}, from.data(), &lane, 1);
     result.dtype = compares ? DType::Bool : DType::Int32;
-    result.scalar =
-        scalarResult({operation, DType::Int32}, operands, loop, DType::Int32, result.dtype);
+    result.scalar = compares ? lane.truth : lane.whole;
     result.shadow = Shadow::allDefined();
     return true;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 
 namespace pallascope::machine {
@@ -110,6 +111,17 @@ struct ManualCopies::ManualCopy
     std::int32_t link = -1; // row of State::links
     trace::CopyRow row;
     Picoseconds start, end, arrival; // on the link; and when all of it is at its target
+    std::array<std::shared_ptr<const Reach>, 2> reaches; // of the source and the target, once known
+
+    // What it reaches at one of its ends, in memory of this shape.
+    const std::shared_ptr<const Reach>& reach(bool atTarget, const Shape& memory)
+    {
+        std::shared_ptr<const Reach>& known = reaches[atTarget ? 1 : 0];
+        if (!known) {
+            known = std::make_shared<const Reach>(reachOf(atTarget ? target : source, memory));
+        }
+        return known;
+    }
 
     [[nodiscard]] ir::ValueId from() const { return operation.operands[0]; }
 
@@ -296,9 +308,8 @@ bool ManualCopies::serve(ManualCopy& copy)
     return true;
 }
 
-std::optional<Copies::Served> ManualCopies::serveOn(const ManualCopy& copy,
-                                                    const Description::Route& route, Bytes bytes,
-                                                    bool out)
+std::optional<Copies::Served>
+ManualCopies::serveOn(ManualCopy& copy, const Description::Route& route, Bytes bytes, bool out)
 {
     const Picoseconds issue = m_turn.agent().time + route.detour;
     const auto* load = std::get_if<ir::LoadCopyParams>(&copy.operation.params);
@@ -307,7 +318,7 @@ std::optional<Copies::Served> ManualCopies::serveOn(const ManualCopy& copy,
         const ir::ValueId ref = out ? copy.to() : copy.from();
         const RefBinding& where = out ? copy.target : copy.source;
         const Shape& array = m_turn.memoryShape(ref);
-        const Reach reach = reachOf(where, array);
+        const Reach& reach = *copy.reach(out, array);
         const std::int64_t bits = dtypeBits(m_prepared.program.type(ref).dtype);
         return m_copies.serveThroughL2(route.link, issue, bytes,
                                        {where.buffer, array, reach.start, reach.stop, bits,
@@ -326,17 +337,17 @@ std::int32_t ManualCopies::holderOf(ir::ValueId root, const Agent& agent) const
 }
 
 // Records which part of which memory the copy reads and writes, and what it signals.
-void ManualCopies::recordEnds(const ManualCopy& copy)
+void ManualCopies::recordEnds(ManualCopy& copy)
 {
     if (!m_recorder.keepsRows()) {
         return;
     }
-    const auto endOf = [&](ir::ValueId ref, const RefBinding& where, const Agent& agent) {
+    const auto endOf = [&](ir::ValueId ref, bool isTarget, const Agent& agent) {
         const ir::ValueId root = m_prepared.rootOf(ref);
         const Shape& shape = m_prepared.program.type(root).shape;
         const Shape& memory = m_turn.memoryShape(ref);
         const RefBinding& whole = m_turn.binding(root);
-        const Reach part = reachOf(where, memory);
+        const Reach& part = *copy.reach(isTarget, memory);
         const RefPart found = whole.whole && shape == memory
                                   ? partOfWhole(part, shape)
                                   : partOfRef(part, reachOf(whole, memory), shape);
@@ -356,8 +367,8 @@ void ManualCopies::recordEnds(const ManualCopy& copy)
         return m_semaphores.rowOf(
             m_semaphores.semaphoreAt(agent, copy.operation.operands[operand]).value());
     };
-    Recorder::CopyEnd source = endOf(copy.from(), copy.source, m_agents.hereOn(copy.sender));
-    Recorder::CopyEnd target = endOf(copy.to(), copy.target, m_agents.hereOn(copy.receiver));
+    Recorder::CopyEnd source = endOf(copy.from(), false, m_agents.hereOn(copy.sender));
+    Recorder::CopyEnd target = endOf(copy.to(), true, m_agents.hereOn(copy.receiver));
     if (copy.operation.code != ir::OpCode::CopySmemToGmem && !ir::isCpAsync(copy.operation)) {
         target.semaphore = semaphoreOf(*copy.peer, 2);
     }
@@ -368,7 +379,7 @@ void ManualCopies::recordEnds(const ManualCopy& copy)
 }
 
 // The access that the copy makes at one of its two ends.
-Access ManualCopies::accessOf(const ManualCopy& copy, bool writes)
+Access ManualCopies::accessOf(ManualCopy& copy, bool writes)
 {
     const RefBinding& where = writes ? copy.target : copy.source;
     const Memory& memory = m_memory[where.buffer];
@@ -386,12 +397,15 @@ Access ManualCopies::accessOf(const ManualCopy& copy, bool writes)
         && !copy.isListed()) { // all of the buffer, which is what a default place means
         return access;
     }
-    Place::Located located{where, m_turn.memoryShape(writes ? copy.to() : copy.from()), {}};
+    const Shape& shape = m_turn.memoryShape(writes ? copy.to() : copy.from());
+    Place::Located located{where, shape, {}};
     if (copy.params.rows == (writes ? ir::CopyRows::Target : ir::CopyRows::Source)) {
         located.rows.emplace();
         for (const auto& [here, there] : copy.rows) {
             located.rows->push_back(writes ? there : here);
         }
+    } else {
+        access.place.reach = copy.reach(writes, shape);
     }
     access.place.located = std::make_shared<Place::Located>(std::move(located));
     return access;
@@ -446,35 +460,6 @@ void ManualCopies::arriveAtEnd(const ManualCopy& copy)
                         copy.operation.location,
                         {},
                         std::get<ir::LoadCopyParams>(copy.operation.params).parts});
-}
-
-// Copies only what exists at both ends. What is beyond the source reads as undefined, or as zeros
-// by a GPU's TMA.
-void ManualCopies::dropPadding(const ir::Operation& dmaStart, RefBinding& source,
-                               RefBinding& target)
-{
-    const ir::ValueId from = dmaStart.operands[0], to = dmaStart.operands[1];
-    const Shape there = viewOf(source, m_turn.memoryShape(from)).shape;
-    const Shape room = viewOf(target, m_turn.memoryShape(to)).shape;
-    if (source.asked && m_prepared.needed.needsContents(to)) {
-        m_copies.land(m_turn.agent().time); // copies that have ended come before this one
-        Buffer& memory = m_turn.buffer(target.buffer);
-        const DType dtype = m_prepared.program.type(to).dtype;
-        RuntimeValue beyond = dmaStart.code == ir::OpCode::DmaStart
-                                  ? Buffer(dtype, room, memory.fill()).loadAll()
-                                  : RuntimeValue::zeros(dtype, room);
-        if (m_watch.isOn()) {
-            m_watch.byOperation(dmaStart);
-        }
-        const Watch::Writing writing(m_watch, m_watch.in(target), Touch::Kind::Cleared);
-        storeThrough(target, memory, std::move(beyond));
-    }
-    std::vector<Window> windows(there.rank());
-    for (std::size_t axis = 0; axis < windows.size(); ++axis) {
-        windows[axis].size = std::min(there[axis], room[axis]);
-    }
-    source = narrowed(source, m_turn.memoryShape(from), windows);
-    target = narrowed(target, m_turn.memoryShape(to), windows);
 }
 
 void ManualCopies::waitFor(const ir::Operation& operation)

@@ -35,11 +35,11 @@ private:
     void checkEntry(const ManualCopy& copy);
     [[nodiscard]] bool serve(ManualCopy& copy);
     [[nodiscard]] std::optional<Copies::Served>
-    serveOn(const ManualCopy& copy, const Description::Route& route, Bytes bytes, bool out);
+    serveOn(ManualCopy& copy, const Description::Route& route, Bytes bytes, bool out);
     // In whose memory a ref lies that this agent names.
     [[nodiscard]] std::int32_t holderOf(ir::ValueId root, const Agent& agent) const;
-    void recordEnds(const ManualCopy& copy);
-    [[nodiscard]] Access accessOf(const ManualCopy& copy, bool writes);
+    void recordEnds(ManualCopy& copy);
+    [[nodiscard]] Access accessOf(ManualCopy& copy, bool writes);
     void signalEnds(const ManualCopy& copy);
     void arriveAtEnd(const ManualCopy& copy);
     // Empty if the run ends with a finding.

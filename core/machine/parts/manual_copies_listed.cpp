@@ -1,6 +1,8 @@
-// Copies of listed rows. It is a gather if the list chooses rows of the source, and a scatter if it
-// chooses rows of the target.
+// Copies of listed rows, and of slices that reach beyond their arrays. Listed rows are a gather if
+// the list chooses rows of the source, and a scatter if it chooses rows of the target.
 #include "core/machine/parts/manual_copies.h"
+
+#include <algorithm>
 
 namespace pallascope::machine {
 
@@ -67,6 +69,35 @@ std::optional<ManualCopies::Rows> ManualCopies::listedRows(const ir::Operation& 
                            rowOf(target, m_turn.memoryShape(to), gathers ? i : row));
     }
     return found;
+}
+
+// Copies only what exists at both ends. What is beyond the source reads as undefined, or as zeros
+// by a GPU's TMA.
+void ManualCopies::dropPadding(const ir::Operation& dmaStart, RefBinding& source,
+                               RefBinding& target)
+{
+    const ir::ValueId from = dmaStart.operands[0], to = dmaStart.operands[1];
+    const Shape there = viewOf(source, m_turn.memoryShape(from)).shape;
+    const Shape room = viewOf(target, m_turn.memoryShape(to)).shape;
+    if (source.asked && m_prepared.needed.needsContents(to)) {
+        m_copies.land(m_turn.agent().time); // copies that have ended come before this one
+        Buffer& memory = m_turn.buffer(target.buffer);
+        const DType dtype = m_prepared.program.type(to).dtype;
+        RuntimeValue beyond = dmaStart.code == ir::OpCode::DmaStart
+                                  ? Buffer(dtype, room, memory.fill()).loadAll()
+                                  : RuntimeValue::zeros(dtype, room);
+        if (m_watch.isOn()) {
+            m_watch.byOperation(dmaStart);
+        }
+        const Watch::Writing writing(m_watch, m_watch.in(target), Touch::Kind::Cleared);
+        storeThrough(target, memory, std::move(beyond));
+    }
+    std::vector<Window> windows(there.rank());
+    for (std::size_t axis = 0; axis < windows.size(); ++axis) {
+        windows[axis].size = std::min(there[axis], room[axis]);
+    }
+    source = narrowed(source, m_turn.memoryShape(from), windows);
+    target = narrowed(target, m_turn.memoryShape(to), windows);
 }
 
 } // namespace pallascope::machine

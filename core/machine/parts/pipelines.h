@@ -98,6 +98,9 @@ private:
     [[nodiscard]] bool changesAt(PipelineFrame& frame, std::size_t operand, std::int64_t step)
     {
         const PipelineFrame::Changes& seen = frame.changes[operand];
+        if (seen.every) {
+            return seen.at(step);
+        }
         const std::int64_t age = seen.last - step;
         return age >= 0 && age < seen.known ? ((seen.bits >> age) & 1U) != 0
                                             : lookUpChange(frame, operand, step);

@@ -65,7 +65,12 @@ void Pipelines::enter(const PlanItem& item)
     frame.here = origin;
     frame.points.assign(frame.operands.size(), origin);
     frame.actions.resize(frame.operands.size());
-    frame.changes.resize(frame.operands.size());
+    for (const PipelineOperand& operand : frame.operands) {
+        PipelineFrame::Changes& changes = frame.changes.emplace_back();
+        if (operand.plan->map.isPlain() && operand.array.whole && !operand.isLive) {
+            changes.every = operand.plan->map.changesEvery(frame.grid, frame.offset);
+        }
+    }
     frame.looked.resize(static_cast<std::size_t>(frame.window) * frame.operands.size());
     m_recorder.reserve(frame.traceIndex, frame.steps);
     m_turn.agent().frames.emplace_back(std::move(frame));

@@ -19,18 +19,20 @@ void jumpTo(GridPoint& at, const std::vector<Extent>& grid, std::int64_t step)
 
 std::int64_t Pipelines::lookUpBlock(PipelineFrame& frame, std::size_t operand, std::int64_t step)
 {
-    const PipelineOperand& of = frame.operands[operand];
-    if (step >= 0 && step < frame.steps && of.array.whole && of.plan->map.isPlain()
-        && frame.offset.empty()) { // as is usual
-        GridPoint& at = frame.points[operand];
-        moveTo(at, frame.grid, step);
-        const std::int64_t block = of.plan->map.plainBlock(at.point);
-        if (block >= 0) {
-            frame.lookedAt(operand, step) = {step, block};
-            return block;
-        }
+    const PipelineFrame::Changes& changes = frame.changes[operand];
+    if (!changes.every || step < 0 || step >= frame.steps || !frame.offset.empty()) {
+        return evaluateMap(frame, operand, step);
     }
-    return evaluateMap(frame, operand, step);
+    PipelineFrame::Looked& looked = frame.lookedAt(operand, step);
+    const PipelineFrame::Looked& before = frame.lookedAt(operand, step - 1);
+    looked.step = step;
+    if (before.step == step - 1 && !changes.at(step)) {
+        looked.block = before.block;
+    } else {
+        moveTo(frame.points[operand], frame.grid, step);
+        looked.block = frame.operands[operand].plan->map.plainBlock(frame.points[operand].point);
+    }
+    return looked.block;
 }
 
 std::int64_t Pipelines::evaluateMap(PipelineFrame& frame, std::size_t operand, std::int64_t step)
@@ -102,7 +104,9 @@ bool Pipelines::lookUpChange(PipelineFrame& frame, std::size_t operand, std::int
     PipelineFrame::Changes& seen = frame.changes[operand];
     if (!frame.isLiveAt(operand) && (seen.known == 0 || step == seen.last + 1)) {
         constexpr std::int64_t kMost = std::numeric_limits<std::uint64_t>::digits;
-        seen = {step, std::min(seen.known + 1, kMost), seen.bits << 1U | (changes ? 1U : 0U)};
+        seen = {.last = step,
+                .known = std::min(seen.known + 1, kMost),
+                .bits = seen.bits << 1U | (changes ? 1U : 0U)};
     }
     return changes;
 }
@@ -161,8 +165,9 @@ void Pipelines::bindBlock(PipelineFrame& frame, std::size_t index)
     m_turn.binding(operand.plan->blockRef).buffer = operand.firstSlot + slot; // it is never a view
     if (changed || (frame.params->noPipelining && !out)) {
         visit(frame, index, block, slot);
+    } else {
+        m_recorder.continueVisit(trace::OperandRow{operand.traceOperand}, *frame.row, block, slot);
     }
-    m_recorder.continueVisit(trace::OperandRow{operand.traceOperand}, *frame.row, block, slot);
     if (out && !facts.isIndirect()) {
         operand.lastVisitOfBlock[static_cast<std::size_t>(block)] = frame.row->number;
     }

@@ -154,6 +154,30 @@ std::vector<std::int64_t> BlockMap::yielded(std::span<const std::int64_t> gridPo
     return indices;
 }
 
+std::optional<std::int64_t> BlockMap::changesEvery(std::span<const Extent> grid,
+                                                   std::span<const std::int64_t> offset) const
+{
+    // Different points of the axes that it uses have different blocks, and the innermost of these
+    // axes moves whenever another one does.
+    std::size_t behind = 0; // the innermost one that has more than one point
+    for (std::size_t axis = 0; axis < m_results.size(); ++axis) {
+        const Source& source = m_results[axis];
+        const bool moves = source.kind == Source::Kind::Argument;
+        const auto of = static_cast<std::size_t>(moves ? source.value : 0);
+        const std::int64_t first = !moves ? source.value : offset.empty() ? 0 : offset[of];
+        const std::int64_t points = moves ? grid[of] : 1;
+        if (first < 0 || first + points > m_counts[axis]) {
+            return std::nullopt;
+        }
+        behind = points > 1 ? std::max(behind, of + 1) : behind;
+    }
+    std::int64_t every = behind > 0 ? 1 : 0;
+    for (std::size_t axis = behind; axis < grid.size(); ++axis) {
+        every *= grid[axis];
+    }
+    return every;
+}
+
 std::int64_t BlockMap::block(std::span<const std::int64_t> gridPoint, const IndexLoader& load,
                              const ValueAround& around, Scratch& scratch) const
 {

@@ -89,6 +89,12 @@ public:
         return block;
     }
 
+    // Of a plain map in a grid whose first point is `offset` (empty: zeros): every how many steps
+    // it needs another block than the step before, also around the end of the grid; 0: never.
+    // Nothing if some block lies outside of the array.
+    [[nodiscard]] std::optional<std::int64_t>
+    changesEvery(std::span<const Extent> grid, std::span<const std::int64_t> offset) const;
+
     // What the map returned for the last block() or plainBlock() at this grid point with this
     // scratch.
     [[nodiscard]] std::vector<std::int64_t> yielded(std::span<const std::int64_t> gridPoint,

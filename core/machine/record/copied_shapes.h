@@ -17,7 +17,7 @@ public:
 
 private:
     std::map<std::vector<Extent>, std::int32_t> m_rows;
-    std::int32_t m_last = -1; // that was asked for
+    std::int32_t m_last = -1, m_before = -1; // the two that were asked for last
 };
 
 } // namespace pallascope::machine

@@ -152,12 +152,23 @@ struct PipelineFrame
     std::int64_t window = 1;
     std::vector<Looked> looked;
 
-    // For each operand that is not live: at which of the last `known` steps its block changes. Bit
-    // i says whether step `last` - i needs another block than the step before it.
+    // For each operand that is not live: at which steps it needs another block than at the step
+    // before. Every `every` steps (0: never), if the grid alone decides that; else bit i says it of
+    // step `last` - i, for the last `known` steps.
     struct Changes
     {
+        std::optional<std::int64_t> every;
         std::int64_t last = 0, known = 0;
         std::uint64_t bits = 0;
+
+        // By `every`.
+        [[nodiscard]] bool at(std::int64_t which) const
+        {
+            const std::int64_t rest = *every - 1;
+            // Usually it is a power of two, and then no division is needed.
+            return *every != 0
+                   && ((*every & rest) == 0 ? (which & rest) == 0 : which % *every == 0);
+        }
     };
 
     std::vector<Changes> changes;

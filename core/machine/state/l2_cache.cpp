@@ -116,8 +116,7 @@ void L2Cache::refine(std::int32_t buffer, Cut& cut, Extents tile)
 // The tiles of a finer cut that make up a tile.
 L2Cache::Range L2Cache::rangeOf(const Cut& cut, std::int64_t tile, const Cut& finer)
 {
-    Range range{std::vector<std::int64_t>(cut.tile.size()),
-                std::vector<std::int64_t>(cut.tile.size())};
+    Range range{Extents(cut.tile.size()), Extents(cut.tile.size())};
     for (std::size_t axis = cut.tile.size(); axis-- > 0;) {
         const Extent start = tile % cut.counts[axis] * cut.tile[axis];
         const Extent stop = std::min(std::max<Extent>(1, cut.array[axis]), start + cut.tile[axis]);
@@ -153,7 +152,7 @@ Bytes L2Cache::bytesOf(const Cut& cut, std::int64_t tile)
 template<class F>
 bool L2Cache::forEachTile(const Cut& cut, const Range& range, F visit)
 {
-    std::vector<std::int64_t> at = range.first;
+    Extents at = range.first;
     while (true) {
         std::int64_t tile = 0;
         for (std::size_t axis = 0; axis < at.size(); ++axis) {

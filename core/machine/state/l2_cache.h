@@ -74,7 +74,7 @@ private:
 
     struct Range // of tiles along each axis
     {
-        std::vector<std::int64_t> first, last;
+        Extents first, last;
     };
 
     struct Entry
