@@ -296,8 +296,10 @@ Reach reachOf(const RefBinding& ref, const Shape& memory)
 
 bool Reach::operator==(const Reach& other) const
 {
-    return start == other.start && stop == other.stop
-           && (parts == other.parts || (parts && other.parts && parts->all == other.parts->all));
+    return this == &other
+           || (start == other.start && stop == other.stop
+               && (parts == other.parts
+                   || (parts && other.parts && parts->all == other.parts->all)));
 }
 
 Reach unionOf(std::vector<Reach> parts, std::size_t rank)

@@ -119,11 +119,15 @@ bool Accesses::isPadding(const ir::Operation& operation, const Shape& extents, s
     return last < alignTo(extents[axis], cost::tiling(dtype, extents, native)[axis]);
 }
 
-std::optional<Accesses::Reached> Accesses::reach(const ir::Operation& operation)
+// A wait only counts the bytes of its ref, wherever they would lie.
+bool Accesses::mustLieInside(const ir::Operation& operation) const
 {
-    const RefBinding& ref = m_turn.binding(operation.operands[0]);
-    const Shape& memory = m_turn.memoryShape(operation.operands[0]);
-    const Shape& extents = shapeOf(ref, memory);
+    return operation.code != OpCode::RefAt
+           || m_prepared.uses.reaches[static_cast<std::size_t>(operation.results[0].index)];
+}
+
+std::optional<bool> Accesses::findWindows(const ir::Operation& operation, const Shape& extents)
+{
     const RuntimeValue* undefined = nullptr;
     const auto dynamic = [&](std::int32_t operand, std::int64_t otherwise) {
         if (operand < 0) {
@@ -133,10 +137,7 @@ std::optional<Accesses::Reached> Accesses::reach(const ir::Operation& operation)
         undefined = m_turn.value(id).shadow.all() ? undefined : &m_turn.value(id);
         return m_turn.number(id);
     };
-    // A wait only counts the bytes of its ref, wherever they would lie.
-    const bool reaches =
-        operation.code != OpCode::RefAt
-        || m_prepared.uses.reaches[static_cast<std::size_t>(operation.results[0].index)];
+    const bool reaches = mustLieInside(operation);
     m_windows.clear();
     bool isInside = true;
     for (const ir::IndexEntry& entry : std::get<ir::IndexerParams>(operation.params).entries) {
@@ -159,10 +160,19 @@ std::optional<Accesses::Reached> Accesses::reach(const ir::Operation& operation)
             return std::nullopt;
         }
     }
+    return isInside;
+}
+
+std::optional<Accesses::Reached> Accesses::reach(const ir::Operation& operation)
+{
+    const RefBinding& ref = m_turn.binding(operation.operands[0]);
+    const Shape& memory = m_turn.memoryShape(operation.operands[0]);
+    const std::optional<bool> isInside = findWindows(operation, shapeOf(ref, memory));
     if (!isInside) {
-        return reachInside(operation, ref, memory, reaches);
+        return std::nullopt;
     }
-    return Reached{narrowed(ref, memory, m_windows), nullptr};
+    return *isInside ? Reached{narrowed(ref, memory, m_windows), nullptr}
+                     : reachInside(operation, ref, memory);
 }
 
 // The buffer element that a get of one element loads, if the access needs no further check.
@@ -198,10 +208,10 @@ std::optional<std::int64_t> Accesses::elementOf(const ir::Operation& get)
 
 // Handles m_windows of which some leave the ref.
 std::optional<Accesses::Reached> Accesses::reachInside(const ir::Operation& operation,
-                                                       const RefBinding& ref, const Shape& memory,
-                                                       bool reaches)
+                                                       const RefBinding& ref, const Shape& memory)
 {
     const Shape& extents = shapeOf(ref, memory);
+    const bool reaches = mustLieInside(operation);
     Reached reached;
     Extents accessed, firsts;
     const bool isMasked =

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/ir/infer.h"
+#include "core/machine/memory/known_reaches.h"
 #include "core/machine/parts/context.h"
 #include "core/machine/parts/copies.h"
 #include "core/machine/parts/findings.h"
@@ -65,9 +66,13 @@ private:
 
     // Empty if the access ends the run.
     [[nodiscard]] std::optional<Reached> reach(const ir::Operation& operation);
+    // Sets m_windows. Returns whether they lie inside of a ref with these extents; empty if the
+    // access ends the run.
+    [[nodiscard]] std::optional<bool> findWindows(const ir::Operation& operation,
+                                                  const Shape& extents);
+    [[nodiscard]] bool mustLieInside(const ir::Operation& operation) const;
     [[nodiscard]] std::optional<Reached> reachInside(const ir::Operation& operation,
-                                                     const RefBinding& ref, const Shape& memory,
-                                                     bool reaches);
+                                                     const RefBinding& ref, const Shape& memory);
     [[nodiscard]] std::optional<std::int64_t> elementOf(const ir::Operation& get);
     [[nodiscard]] bool isPadding(const ir::Operation& operation, const Shape& extents,
                                  std::size_t axis, std::int64_t start, std::int64_t last) const;
@@ -114,7 +119,7 @@ private:
 
     // By this proxy, where proxies matter.
     [[nodiscard]] Access accessOf(const ir::Operation& operation, bool writes,
-                                  const RefBinding& where, Proxy proxy) const;
+                                  const RefBinding& where, Proxy proxy);
     // `parts`, if given: it reaches only these parts.
     void checkRace(ir::ValueId ref, const ir::Operation& operation, bool writes,
                    const RefBinding& where, std::optional<std::vector<RefBinding>> parts = {});
@@ -122,7 +127,8 @@ private:
     Copies& m_copies;
     Findings& m_findings;
     std::vector<Window> m_windows; // of the access that is being checked
-    const bool m_hasL2;            // whether loads and stores of GMEM go through it
+    KnownReaches m_reaches;
+    const bool m_hasL2; // whether loads and stores of GMEM go through it
 };
 
 } // namespace pallascope::machine

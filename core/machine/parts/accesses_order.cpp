@@ -6,13 +6,14 @@
 namespace pallascope::machine {
 
 Access Accesses::accessOf(const ir::Operation& operation, bool writes, const RefBinding& where,
-                          Proxy proxy) const
+                          Proxy proxy)
 {
     const Memory& memory = m_memory[where.buffer];
     Access access{where.buffer,        memory.isUncontested, writes,
                   m_turn.agent().step, operation.location,   {}};
     access.place.located =
         std::make_shared<Place::Located>(Place::Located{where, memory.contents.shape(), {}});
+    access.place.reach = m_reaches.of(where, memory.contents.shape());
     access.adds = ir::isAtomic(operation.code);
     access.proxy = memory.hasProxies ? proxy : Proxy::None;
     return access;
@@ -25,6 +26,7 @@ void Accesses::checkRace(ir::ValueId ref, const ir::Operation& operation, bool w
     if (parts) {
         access.place.located = std::make_shared<Place::Located>(
             Place::Located{where, access.place.located->memory, std::move(parts)});
+        access.place.reach = nullptr; // of the parts only
     }
     // Loads and stores of TMEM are under way until their agent waits for them.
     access.isLate = m_prepared.program.type(ref).space == ir::MemorySpace::Tmem;

@@ -29,15 +29,21 @@ void Accesses::bindView(const ir::Operation& operation)
     const RefBinding& ref = m_turn.binding(operation.operands[0]);
     const ir::Type& result = m_prepared.program.type(operation.results[0]);
     const Shape& memory = m_turn.memoryShape(operation.operands[0]);
-    if (operation.code != OpCode::RefAt && isCut(operation, ref, memory)) {
+    if (operation.code == OpCode::RefAt) {
+        const std::optional<bool> isInside = findWindows(operation, shapeOf(ref, memory));
+        if (isInside && *isInside) { // the usual case, which is made in place
+            m_turn.binding(operation.results[0]) = narrowed(ref, memory, m_windows);
+        } else if (isInside) {
+            if (std::optional<Reached> reached = reachInside(operation, ref, memory)) {
+                m_turn.binding(operation.results[0]) = std::move(reached->where);
+            }
+        }
+        return;
+    }
+    if (isCut(operation, ref, memory)) {
         return;
     }
     switch (operation.code) {
-    case OpCode::RefAt:
-        if (std::optional<Reached> reached = reach(operation)) {
-            m_turn.binding(operation.results[0]) = std::move(reached->where);
-        }
-        return;
     case OpCode::RefReshape:
         m_turn.binding(operation.results[0]) = reshaped(ref, memory, result.dtype, result.shape);
         return;

@@ -114,11 +114,11 @@ struct ManualCopies::ManualCopy
     std::array<std::shared_ptr<const Reach>, 2> reaches; // of the source and the target, once known
 
     // What it reaches at one of its ends, in memory of this shape.
-    const std::shared_ptr<const Reach>& reach(bool atTarget, const Shape& memory)
+    const std::shared_ptr<const Reach>& reach(bool atTarget, const Shape& memory, KnownReaches& all)
     {
         std::shared_ptr<const Reach>& known = reaches[atTarget ? 1 : 0];
         if (!known) {
-            known = std::make_shared<const Reach>(reachOf(atTarget ? target : source, memory));
+            known = all.of(atTarget ? target : source, memory);
         }
         return known;
     }
@@ -318,7 +318,7 @@ ManualCopies::serveOn(ManualCopy& copy, const Description::Route& route, Bytes b
         const ir::ValueId ref = out ? copy.to() : copy.from();
         const RefBinding& where = out ? copy.target : copy.source;
         const Shape& array = m_turn.memoryShape(ref);
-        const Reach& reach = *copy.reach(out, array);
+        const Reach& reach = *copy.reach(out, array, m_reaches);
         const std::int64_t bits = dtypeBits(m_prepared.program.type(ref).dtype);
         return m_copies.serveThroughL2(route.link, issue, bytes,
                                        {where.buffer, array, reach.start, reach.stop, bits,
@@ -347,7 +347,7 @@ void ManualCopies::recordEnds(ManualCopy& copy)
         const Shape& shape = m_prepared.program.type(root).shape;
         const Shape& memory = m_turn.memoryShape(ref);
         const RefBinding& whole = m_turn.binding(root);
-        const Reach& part = *copy.reach(isTarget, memory);
+        const Reach& part = *copy.reach(isTarget, memory, m_reaches);
         const RefPart found = whole.whole && shape == memory
                                   ? partOfWhole(part, shape)
                                   : partOfRef(part, reachOf(whole, memory), shape);
@@ -405,7 +405,7 @@ Access ManualCopies::accessOf(ManualCopy& copy, bool writes)
             located.rows->push_back(writes ? there : here);
         }
     } else {
-        access.place.reach = copy.reach(writes, shape);
+        access.place.reach = copy.reach(writes, shape, m_reaches);
     }
     access.place.located = std::make_shared<Place::Located>(std::move(located));
     return access;

@@ -3,6 +3,7 @@
 // out of it belong to a group.
 #pragma once
 
+#include "core/machine/memory/known_reaches.h"
 #include "core/machine/parts/agents.h"
 #include "core/machine/parts/context.h"
 #include "core/machine/parts/copies.h"
@@ -52,6 +53,7 @@ private:
     Semaphores& m_semaphores;
     StoreGroups& m_groups;
     Findings& m_findings;
+    KnownReaches m_reaches;
 };
 
 } // namespace pallascope::machine

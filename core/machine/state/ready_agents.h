@@ -1,4 +1,4 @@
-// Which agent has the next turn. It keeps the agents that can go on in a tree, so that a turn costs
+// Which agent has the next turn. It keeps the agents that can go on in a heap, so that a turn costs
 // the logarithm of their number.
 #pragma once
 
@@ -30,67 +30,83 @@ public:
     // Begins with `agents` agents that cannot go on.
     void reset(std::size_t agents)
     {
-        m_leaves = 1;
-        while (m_leaves < agents) {
-            m_leaves *= 2;
-        }
-        m_keys.assign(agents, std::nullopt);
-        m_firstOf.assign(2 * m_leaves, kNobody);
+        m_heap.clear();
+        m_places.assign(agents, kNowhere);
     }
 
     // The agent can go on with this key, or cannot go on.
     void set(std::int32_t agent, std::optional<Key> key)
     {
-        m_keys[static_cast<std::size_t>(agent)] = key;
-        std::size_t node = m_leaves + static_cast<std::size_t>(agent);
-        m_firstOf[node] = key ? agent : kNobody;
-        for (node /= 2; node > 0; node /= 2) {
-            m_firstOf[node] = earlier(m_firstOf[2 * node], m_firstOf[2 * node + 1]);
+        const std::int32_t place = m_places[static_cast<std::size_t>(agent)];
+        if (key) {
+            if (place == kNowhere) {
+                m_heap.emplace_back();
+            }
+            settle(place == kNowhere ? m_heap.size() - 1 : static_cast<std::size_t>(place),
+                   {*key, agent});
+        } else if (place != kNowhere) {
+            m_places[static_cast<std::size_t>(agent)] = kNowhere;
+            const Entry last = m_heap.back();
+            m_heap.pop_back();
+            if (last.agent != agent) {
+                settle(static_cast<std::size_t>(place), last);
+            }
         }
     }
 
     [[nodiscard]] std::optional<std::int32_t> first() const
     {
-        return m_firstOf[1] == kNobody ? std::nullopt : std::optional(m_firstOf[1]);
+        return m_heap.empty() ? std::nullopt : std::optional(m_heap.front().agent);
     }
 
     // The time of whoever would be first without that one; the latest time if there is nobody else.
     [[nodiscard]] Picoseconds nextTime() const
     {
         Picoseconds time(std::numeric_limits<std::int64_t>::max());
-        if (m_firstOf[1] == kNobody) {
-            return time;
-        }
-        std::size_t node = m_leaves + static_cast<std::size_t>(m_firstOf[1]);
-        for (; node > 1; node /= 2) {
-            if (const std::int32_t other = m_firstOf[node ^ 1U]; other != kNobody) {
-                time = std::min(time, keyOf(other).time);
-            }
+        for (std::size_t place = 1; place < std::min<std::size_t>(3, m_heap.size()); ++place) {
+            time = std::min(time, m_heap[place].key.time);
         }
         return time;
     }
 
 private:
-    static constexpr std::int32_t kNobody = -1;
+    static constexpr std::int32_t kNowhere = -1;
 
-    [[nodiscard]] const Key& keyOf(std::int32_t agent) const
+    struct Entry
     {
-        return *m_keys[static_cast<std::size_t>(agent)];
+        Key key;
+        std::int32_t agent = kNowhere;
+    };
+
+    void put(std::size_t place, const Entry& entry)
+    {
+        m_heap[place] = entry;
+        m_places[static_cast<std::size_t>(entry.agent)] = static_cast<std::int32_t>(place);
     }
 
-    [[nodiscard]] std::int32_t earlier(std::int32_t a, std::int32_t b) const
+    // Puts an entry where it belongs, if `place` is free.
+    void settle(std::size_t place, const Entry entry)
     {
-        if (a == kNobody || b == kNobody) {
-            return a == kNobody ? b : a;
+        while (place > 0 && entry.key < m_heap[(place - 1) / 2].key) {
+            put(place, m_heap[(place - 1) / 2]);
+            place = (place - 1) / 2;
         }
-        return keyOf(b) < keyOf(a) ? b : a;
+        for (std::size_t below = 2 * place + 1; below < m_heap.size(); below = 2 * place + 1) {
+            if (below + 1 < m_heap.size() && m_heap[below + 1].key < m_heap[below].key) {
+                ++below;
+            }
+            if (!(m_heap[below].key < entry.key)) {
+                break;
+            }
+            put(place, m_heap[below]);
+            place = below;
+        }
+        put(place, entry);
     }
 
-    std::size_t m_leaves = 1; // a power of two
-    std::vector<std::optional<Key>> m_keys;
-    // A binary tree: node 1 is the root, nodes 2n and 2n + 1 are below node n, and agent i is leaf
-    // m_leaves + i. Each node has the first agent of those below it.
-    std::vector<std::int32_t> m_firstOf{kNobody, kNobody};
+    // A heap: those at places 2n + 1 and 2n + 2 come after the one at place n.
+    std::vector<Entry> m_heap;
+    std::vector<std::int32_t> m_places; // of each agent in it
 };
 
 } // namespace pallascope::machine

@@ -1,5 +1,6 @@
 // Parts of refs that are bitcast and reshaped: what they load and store, and which elements they
 // access.
+#include "core/machine/memory/known_reaches.h"
 #include "core/machine/memory/refs.h"
 #include "tests/machine/chance.h"
 #include "tests/machine/support.h"
@@ -233,6 +234,28 @@ TEST(Recasts, tokensOfBytesAreRowsOfWords)
         words);
     EXPECT_EQ(bytesOfOne.start, (Extents{2, 3, 0}));
     EXPECT_EQ(bytesOfOne.stop, (Extents{3, 4, 128}));
+}
+
+// Views that share a place among the known ones, in memory of two shapes, and whole memory between.
+TEST(KnownReaches, areThoseThatWouldBeFoundAnew)
+{
+    Chance chance(2);
+    machine::KnownReaches known;
+    const Shape shapes[] = {{4, 8, 16}, {8, 4, 16}};
+    for (int time = 0; time < 20'000; ++time) {
+        const Shape& memory = shapes[chance.below(2)];
+        RefBinding ref{0};
+        if (chance.below(8) != 0) {
+            std::vector<Window> windows;
+            for (const Extent extent : memory) {
+                const std::int64_t start = chance.below(extent);
+                const bool isKept = chance.below(3) != 0;
+                windows.push_back({start, isKept ? extent - start : 1, 1, isKept});
+            }
+            ref = narrowed(ref, memory, windows);
+        }
+        EXPECT_EQ(*known.of(ref, memory), reachOf(ref, memory));
+    }
 }
 
 } // namespace pallascope::machine_test

@@ -1,4 +1,4 @@
-// Compares the tree of agents that can go on with a scan of all of them.
+// Compares the heap of agents that can go on with a scan of all of them.
 #include "core/machine/state/ready_agents.h"
 
 #include <gtest/gtest.h>
