@@ -56,6 +56,7 @@ void parseShared(const Node& node, Bytes shared, Multiprocessor& sm)
     };
     sm.tensorLoadBytesPerCycle = rate("tensor_load_bytes_per_cycle");
     sm.tensorStoreBytesPerCycle = rate("tensor_store_bytes_per_cycle");
+    sm.portBytesPerCycle = rate("port_bytes_per_cycle");
 }
 
 void parseClusters(const Node& node, Multiprocessor& sm)

@@ -45,6 +45,8 @@ struct Multiprocessor
     double sharedBytesPerCycle = 0; // what shared memory gives to loads or to products
     // What tensor memory gives to loads and takes from stores. Absent where there is none.
     std::optional<double> tensorLoadBytesPerCycle, tensorStoreBytesPerCycle;
+    // What the multiprocessor takes from L2 or GMEM. Absent where only the links bound it.
+    std::optional<double> portBytesPerCycle;
     Hertz boostClock, sustainedClock; // which of them counts is the agents' clock
 
     [[nodiscard]] std::int64_t warps() const { return threads / kWarpThreads; }

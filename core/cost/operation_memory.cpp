@@ -11,8 +11,7 @@ using ir::OpCode;
 Status CostModel::copyStart()
 {
     const auto known = m_chip.operations.find(ir::opName(m_operation.code));
-    if (m_operation.code != OpCode::DmaStart || known == m_chip.operations.end()
-        || m_registers.areOwn()) {
+    if (known == m_chip.operations.end() || m_registers.areOwn()) {
         return Done{};
     }
     for (const chip::Instructions& part : known->second) {

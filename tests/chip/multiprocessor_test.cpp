@@ -62,6 +62,7 @@ TEST(Multiprocessor, isRead)
     EXPECT_EQ(sm.sharedGranule, Bytes(128));
     EXPECT_EQ(sm.sharedBytesPerCycle, 128);
     EXPECT_EQ(sm.sharedLoadCycles, 29);
+    EXPECT_EQ(sm.portBytesPerCycle, 64);
     EXPECT_EQ(sm.namedBarriers, 16);
     EXPECT_EQ(sm.gpcs, 8);
     EXPECT_EQ(sm.clusterBlocks, 8);
@@ -78,8 +79,8 @@ TEST(Multiprocessor, isRead)
 TEST(Multiprocessor, hasNoneOfWhatOlderChipsLack)
 {
     json file = gpuFile();
-    for (const char* key :
-         {"cluster_blocks", "cluster_blocks_most", "copy_cycles", "product_wait_cycles"}) {
+    for (const char* key : {"cluster_blocks", "cluster_blocks_most", "copy_cycles",
+                            "product_wait_cycles", "port_bytes_per_cycle"}) {
         file["multiprocessor"].erase(key);
     }
     const Result<Chip> chip = parse(file.dump(), "a chip");
@@ -89,6 +90,7 @@ TEST(Multiprocessor, hasNoneOfWhatOlderChipsLack)
     EXPECT_FALSE(sm.clusterBlocksMost);
     EXPECT_FALSE(sm.copyCycles);
     EXPECT_FALSE(sm.productWaitCycles);
+    EXPECT_FALSE(sm.portBytesPerCycle);
     EXPECT_EQ(sm.registers, 65536); // what is left is read
 }
 
@@ -108,7 +110,8 @@ TEST(Multiprocessor, thatLacksAFigureIsRefusedByItsName)
         json file = gpuFile();
         file["multiprocessor"].erase(key);
         const bool optional = key == "cluster_blocks" || key == "cluster_blocks_most"
-                              || key == "copy_cycles" || key == "product_wait_cycles";
+                              || key == "copy_cycles" || key == "product_wait_cycles"
+                              || key == "port_bytes_per_cycle";
         EXPECT_EQ(refusalOf(file), optional ? ""
                                             : "The chip file my.json: the key /multiprocessor/"
                                                   + key + " is missing.");

@@ -13,23 +13,13 @@ namespace {
 // What brings bytes into an SM of this chip, if the chip says how much that is in a cycle.
 std::optional<FifoLink> portOf(const chip::Chip& chip)
 {
-    const auto known = chip.operations.find(ir::opName(ir::OpCode::CopyGmemToSmem));
-    const chip::Unit* load = chip.unitOf(UnitKind::Load, 0);
-    if (known == chip.operations.end() || load == nullptr) {
-        return {};
-    }
-    double cycles = 0; // for each register
-    for (const chip::Instructions& part : known->second) {
-        cycles += part.kind == UnitKind::Load
-                      ? part.count * load->cyclesPerRegister / static_cast<double>(load->count)
-                      : 0;
-    }
-    if (cycles <= 0) {
+    const std::optional<double>& bytes = chip.multiprocessor->portBytesPerCycle;
+    if (!bytes) {
         return {};
     }
     chip::Link port;
-    port.datasheet = BytesPerSecond(static_cast<double>(chip.registerBytes.value()) / cycles
-                                    * static_cast<double>(chip.agents.front().clock.value()));
+    port.datasheet =
+        BytesPerSecond(*bytes * static_cast<double>(chip.agents.front().clock.value()));
     return FifoLink(port);
 }
 

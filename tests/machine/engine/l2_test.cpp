@@ -72,7 +72,7 @@ chip::Chip withL2Of(Bytes bytes)
 chip::Chip withPort()
 {
     chip::Chip chip = h100();
-    chip.operations["copy_gmem_to_smem"] = {{UnitKind::Load, 2}};
+    chip.multiprocessor->portBytesPerCycle = 64;
     return chip;
 }
 
