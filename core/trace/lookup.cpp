@@ -7,6 +7,8 @@
 #include "core/trace/slot_state.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
 
 namespace pallascope::trace {
 
@@ -148,21 +150,13 @@ SlotState scratchState(const Trace& trace, std::int64_t t)
     return state;
 }
 
-// The last segment of `agent` that has begun by t and can still run: no segment is longer than
-// `longest`.
-OptionalRow<SegmentRow> lastSegment(const Trace& trace, AgentRow agent, std::int64_t t,
-                                    std::int64_t longest)
+// The last of an agent's rows that has begun by t.
+std::optional<std::size_t> lastBegun(std::span<const std::int32_t> rows,
+                                     const std::vector<std::int64_t>& begin, std::int64_t t)
 {
-    const Segments& segments = trace.segments();
-    for (std::size_t row = begunBy(segments.begin, t); row > 0; --row) {
-        if (segments.begin[row - 1] + longest < t) {
-            return std::nullopt;
-        }
-        if (segments.agent[row - 1] == agent.number) {
-            return SegmentRow::at(row - 1);
-        }
-    }
-    return std::nullopt;
+    const auto later = std::partition_point(rows.begin(), rows.end(),
+                                            [&](std::int32_t row) { return begin[at(row)] <= t; });
+    return later == rows.begin() ? std::nullopt : std::optional(at(*(later - 1)));
 }
 
 } // namespace
@@ -239,31 +233,23 @@ OptionalRow<VisitRow> visitAt(const Trace& trace, OperandRow operand, StepRow st
 OptionalRow<SegmentRow> segmentAt(const Trace& trace, AgentRow agent, Picoseconds time)
 {
     const std::int64_t t = clamped(trace, time);
-    std::int64_t longest = 0;
-    for (const SegmentTemplate& segment : trace.info().templates) {
-        longest = std::max(longest, segment.duration.value());
-    }
-    const OptionalRow<SegmentRow> row = lastSegment(trace, agent, t, longest);
+    const Segments& segments = trace.segments();
+    const auto row = lastBegun(trace.ofAgents().segments.of(agent.number), segments.begin, t);
     if (!row) {
         return std::nullopt;
     }
-    const Segments& segments = trace.segments();
     const std::int64_t duration =
-        trace.info().templates[at(segments.templateId[row->index()])].duration.value();
-    return t < segments.begin[row->index()] + duration ? row : std::nullopt;
+        trace.info().templates[at(segments.templateId[*row])].duration.value();
+    return t < segments.begin[*row] + duration ? OptionalRow(SegmentRow::at(*row)) : std::nullopt;
 }
 
 OptionalRow<WaitRow> waitAt(const Trace& trace, AgentRow agent, Picoseconds time)
 {
     const Waits& waits = trace.waits();
     const std::int64_t t = clamped(trace, time);
-    for (std::size_t row = begunBy(waits.begin, t); row > 0; --row) {
-        if (waits.agent[row - 1]
-            == agent.number) { // waits of an agent do not overlap, so the last one decides
-            return t < waits.end[row - 1] ? OptionalRow(WaitRow::at(row - 1)) : std::nullopt;
-        }
-    }
-    return std::nullopt;
+    // Waits of an agent do not overlap, so the last one decides.
+    const auto row = lastBegun(trace.ofAgents().waits.of(agent.number), waits.begin, t);
+    return row && t < waits.end[*row] ? OptionalRow(WaitRow::at(*row)) : std::nullopt;
 }
 
 std::string awaitedName(const Trace& trace, WaitRow wait)

@@ -5,6 +5,7 @@
 
 #include "core/base/result.h"
 #include "core/base/units.h"
+#include "core/trace/agent_rows.h"
 #include "core/trace/info.h"
 
 #include <cstdint>
@@ -214,6 +215,8 @@ public:
 
     [[nodiscard]] Picoseconds end() const { return m_end; } // the length of the run
 
+    [[nodiscard]] const RowsOfAgents::Tables& ofAgents() const { return m_ofAgents.of(*this); }
+
     bool operator==(const Trace&) const = default;
 
 private:
@@ -232,6 +235,7 @@ private:
     GridBlocks m_gridBlocks;
     CacheChanges m_cacheChanges;
     Picoseconds m_end;
+    RowsOfAgents m_ofAgents;
 };
 
 // Checks the rules that the comments of Info state, as TraceBuilder::finish does.
