@@ -122,14 +122,14 @@ void CoreMaps::record(std::int32_t point, bool isClaimed)
 {
     const ir::CoreMapParams& mesh = *m_turn.agent().mesh;
     const std::int32_t grid = m_recorder.description().gridOf(mesh);
-    if (grid < 0) {
+    if (grid < 0 || !m_recorder.keepsRows()) {
         return;
     }
     std::vector<std::int32_t> agents;
     for (std::int32_t core = 0; core < coresOf(mesh); core += mesh.cores) {
         agents.push_back(m_agents.coreOf(m_turn.agent(), core).id);
     }
-    m_recorder.beginBlocks({grid, point, std::move(agents), isClaimed}, m_turn.agent().time);
+    m_recorder.gridBlocks().begin({grid, point, std::move(agents), isClaimed}, m_turn.agent().time);
 }
 
 // The current agent is done: agents that wait to join check again.
@@ -196,7 +196,9 @@ void CoreMaps::joinCores(const CoresFrame& frame)
     if (end > m_turn.horizon() || (end > before && end == m_turn.horizon())) {
         return; // another place may be free before this one
     }
-    m_recorder.endBlocks(m_turn.agent().id, end);
+    if (m_recorder.keepsRows()) {
+        m_recorder.gridBlocks().end(m_turn.agent().id, end);
+    }
     if (m_dispatched[static_cast<std::size_t>(m_turn.agent().device)] < ir::sizeOf(mesh.grid)) {
         m_turn.agent().time += m_blockStart; // the launch covers that of a place's first block
         dispatch(item);

@@ -5,9 +5,9 @@
 
 namespace pallascope::machine {
 
-void GridBlockRows::begin(const BegunBlocks& blocks, const trace::BlockGrid& grid, Picoseconds time)
+void GridBlockRows::begin(const BegunBlocks& blocks, Picoseconds time)
 {
-    std::int64_t block = blocks.point * grid.cluster;
+    std::int64_t block = blocks.point * static_cast<std::int64_t>(blocks.agents.size());
     for (const std::int32_t agent : blocks.agents) {
         m_open[blocks.agents.front()].push_back(m_rows.size());
         m_rows.grid.push_back(blocks.grid);

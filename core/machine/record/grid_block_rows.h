@@ -22,7 +22,7 @@ struct BegunBlocks
 class GridBlockRows
 {
 public:
-    void begin(const BegunBlocks& blocks, const trace::BlockGrid& grid, Picoseconds time);
+    void begin(const BegunBlocks& blocks, Picoseconds time);
     // What has begun with this first agent, or was claimed there, ends.
     void end(std::int32_t agent, Picoseconds time);
 

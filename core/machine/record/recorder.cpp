@@ -283,21 +283,6 @@ void Recorder::endLoop(std::int32_t loop, std::int32_t agent, Picoseconds time)
     m_rounds.endLoop(loop, agent, time);
 }
 
-void Recorder::beginBlocks(const BegunBlocks& blocks, Picoseconds time)
-{
-    if (m_keeps == Keeps::Rows) {
-        m_gridBlocks.begin(blocks, builder.info.blockGrids[static_cast<std::size_t>(blocks.grid)],
-                           time);
-    }
-}
-
-void Recorder::endBlocks(std::int32_t agent, Picoseconds time)
-{
-    if (m_keeps == Keeps::Rows) {
-        m_gridBlocks.end(agent, time);
-    }
-}
-
 void Recorder::addFinding(trace::Finding finding)
 {
     if (countsAgain(finding.kind, finding.operand, finding.source, finding.count)) {

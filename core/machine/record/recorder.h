@@ -127,10 +127,8 @@ public:
     void nextRound(std::int32_t loop, std::int32_t agent, Picoseconds time);
     void endLoop(std::int32_t loop, std::int32_t agent, Picoseconds time);
 
-    // Blocks of a GPU's grid begin in a place, or are claimed there; or the place is done with
-    // them.
-    void beginBlocks(const BegunBlocks& blocks, Picoseconds time);
-    void endBlocks(std::int32_t agent, Picoseconds time);
+    // The blocks of a GPU's grid. Only where rows are kept.
+    [[nodiscard]] GridBlockRows& gridBlocks() { return m_gridBlocks; }
 
     // How much the L2 of a device holds of the operand's array from now on. Only where rows are
     // kept.
