@@ -238,7 +238,7 @@ void Index::Sums::addVisits(const Trace& trace)
             ++last;
         }
         visitsByBlock.emplace_back(range(first, last), visits.block);
-        begunBefore.emplace_back(visitsByBlock.back().blocks());
+        begunBefore.emplace_back(visitsByBlock.back().counted());
         written.push_back(firstLandings(trace, visitsByBlock.back().all()));
         first = last;
     }

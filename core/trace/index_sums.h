@@ -8,7 +8,7 @@
 #include "core/trace/loop_rounds.h"
 #include "core/trace/manual_arrays.h"
 #include "core/trace/pieces.h"
-#include "core/trace/rows_by_block.h"
+#include "core/trace/rows_by.h"
 #include "core/trace/scratch_slots.h"
 #include "core/trace/semaphore_counts.h"
 

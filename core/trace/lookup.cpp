@@ -151,12 +151,12 @@ SlotState scratchState(const Trace& trace, std::int64_t t)
 }
 
 // The last of an agent's rows that has begun by t.
-std::optional<std::size_t> lastBegun(std::span<const std::int32_t> rows,
+std::optional<std::size_t> lastBegun(std::span<const std::uint32_t> rows,
                                      const std::vector<std::int64_t>& begin, std::int64_t t)
 {
     const auto later = std::partition_point(rows.begin(), rows.end(),
-                                            [&](std::int32_t row) { return begin[at(row)] <= t; });
-    return later == rows.begin() ? std::nullopt : std::optional(at(*(later - 1)));
+                                            [&](std::uint32_t row) { return begin[row] <= t; });
+    return later == rows.begin() ? std::nullopt : std::optional<std::size_t>(*(later - 1));
 }
 
 } // namespace
@@ -234,7 +234,8 @@ OptionalRow<SegmentRow> segmentAt(const Trace& trace, AgentRow agent, Picosecond
 {
     const std::int64_t t = clamped(trace, time);
     const Segments& segments = trace.segments();
-    const auto row = lastBegun(trace.ofAgents().segments.of(agent.number), segments.begin, t);
+    const auto row =
+        lastBegun(trace.ofAgents().segments.of(agent.number, segments.agent), segments.begin, t);
     if (!row) {
         return std::nullopt;
     }
@@ -248,7 +249,8 @@ OptionalRow<WaitRow> waitAt(const Trace& trace, AgentRow agent, Picoseconds time
     const Waits& waits = trace.waits();
     const std::int64_t t = clamped(trace, time);
     // Waits of an agent do not overlap, so the last one decides.
-    const auto row = lastBegun(trace.ofAgents().waits.of(agent.number), waits.begin, t);
+    const auto row =
+        lastBegun(trace.ofAgents().waits.of(agent.number, waits.agent), waits.begin, t);
     return row && t < waits.end[*row] ? OptionalRow(WaitRow::at(*row)) : std::nullopt;
 }
 
