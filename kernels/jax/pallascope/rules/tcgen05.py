@@ -35,8 +35,7 @@ def _product(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
     def of_pair() -> None:
         def views(parts: Sequence[gpu_equations.Part], block: int) -> list[int]:
-            index = walk.builder.index(block)
-            return [view(walk, gpu_clusters.of_block(walk, part, index)) for part in parts]
+            return [view(walk, part) for part in _of_block(walk, parts, block)]
 
         first, second = (views((product.sum, product.lhs, product.rhs), block) for block in (0, 1))
         scales = [*views(product.scales, 0), *views(product.scales, 1)]
@@ -49,10 +48,17 @@ def _product(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return []
 
 
+def _of_block(walk: Walk, parts: Sequence[gpu_equations.Part],
+              block: int) -> list[gpu_equations.Part]:
+    """Returns what the block with this number in the cluster has of these refs."""
+    number = walk.builder.index(block)
+    return [gpu_clusters.of_block(walk, part, number) for part in parts]
+
+
 def _arrive_at_both(walk: Walk, part: gpu_equations.Part, predicate: list[int],
                     params: Params) -> None:
     for block in range(2):
-        there = gpu_clusters.of_block(walk, part, walk.builder.index(block))
+        (there,) = _of_block(walk, [part], block)
         walk.builder.emit("tcgen05_commit_arrive", [barrier(walk, there), *predicate], [], params)
 
 
@@ -94,12 +100,15 @@ def _store(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return []
 
 
+def _copy_all(walk: Walk, source: int, target: int) -> None:
+    walk.builder.emit("async_copy_smem_to_tmem", [source, target], [])
+
+
 def _copy(walk: Walk, eqn: Any, operands: list[int],
-          emit: Callable[[Walk, int, int], None] | None = None) -> list[int]:
+          emit: Callable[[Walk, int, int], None] = _copy_all) -> list[int]:
     """Emits a copy from SMEM to TMEM, of this block or of both of a pair; `emit` does so for one
     block, from the refs to what it has of both."""
     parts = gpu_equations.tensor_copy_of(eqn, leaves(operands))
-    emit = emit or _copy_all
 
     def of_block(parts: Sequence[gpu_equations.Part]) -> None:
         source, target = (view(walk, part) for part in parts)
@@ -107,8 +116,7 @@ def _copy(walk: Walk, eqn: Any, operands: list[int],
 
     def of_pair() -> None:
         for block in range(2):
-            of_block([gpu_clusters.of_block(walk, part, walk.builder.index(block))
-                      for part in parts])
+            of_block(_of_block(walk, parts, block))
 
     axis = eqn.params["collective_axis"]
     if axis is None:
@@ -117,10 +125,6 @@ def _copy(walk: Walk, eqn: Any, operands: list[int],
     gpu_clusters.pair(walk, axis)
     when(walk, gpu_clusters.leader_only(walk, axis), of_pair)
     return []
-
-
-def _copy_all(walk: Walk, source: int, target: int) -> None:
-    walk.builder.emit("async_copy_smem_to_tmem", [source, target], [])
 
 
 # Four scales of each of 128 rows lie in SMEM as 32 rows of 16 bytes, where row r has those of the
@@ -171,9 +175,7 @@ def _claim(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     def ask() -> None:
         taken: list[int] = []
         for block in range(blocks):
-            here = [answer, met] if blocks == 1 else [
-                gpu_clusters.of_block(walk, part, walk.builder.index(block))
-                for part in (answer, met)]
+            here = [answer, met] if blocks == 1 else _of_block(walk, [answer, met], block)
             taken += [view(walk, here[0]), barrier(walk, here[1])]
         walk.builder.emit("try_cluster_cancel", taken, [])
 
