@@ -37,11 +37,15 @@ void FileDialogs::openAll(const QStringList& paths)
     }
 }
 
+QString FileDialogs::kindsToOpen()
+{
+    return tr("Traces and kernels (*.json *.json.gz *.pallascope);;All files (*)");
+}
+
 void FileDialogs::askCompare()
 {
-    const QStringList paths = QFileDialog::getOpenFileNames(
-        &m_window, tr("Compare two files"), m_folder,
-        tr("Traces and kernels (*.json *.json.gz *.pallascope);;All files (*)"));
+    const QStringList paths =
+        QFileDialog::getOpenFileNames(&m_window, tr("Compare two files"), m_folder, kindsToOpen());
     if (!paths.isEmpty()) {
         openAll(paths);
     }
@@ -49,9 +53,8 @@ void FileDialogs::askCompare()
 
 void FileDialogs::askOpen()
 {
-    const QString path = QFileDialog::getOpenFileName(
-        &m_window, tr("Open trace or kernel"), m_folder,
-        tr("Traces and kernels (*.json *.json.gz *.pallascope);;All files (*)"));
+    const QString path = QFileDialog::getOpenFileName(&m_window, tr("Open trace or kernel"),
+                                                      m_folder, kindsToOpen());
     if (!path.isEmpty()) {
         open(path);
     }

@@ -34,6 +34,8 @@ public:
     [[nodiscard]] QString askPicture(const QString& view);
 
 private:
+    [[nodiscard]] static QString kindsToOpen();
+
     Session& m_session;
     QWidget& m_window;
     QString m_folder;

@@ -4,8 +4,6 @@
 
 namespace pallascope::app {
 
-using layout::Target;
-using layout::TimeRange;
 using layout::ViewState;
 
 void ShownState::change(const ViewState& next)
@@ -41,48 +39,6 @@ void ShownState::change(const ViewState& next)
     if (before.stale != next.stale) {
         Q_EMIT staleChanged();
     }
-}
-
-void ShownState::setVisible(TimeRange range)
-{
-    ViewState next = m_state;
-    next.visible = range;
-    change(next);
-}
-
-void ShownState::setHover(const Target& target)
-{
-    ViewState next = m_state;
-    next.hover = target;
-    change(next);
-}
-
-void ShownState::select(const Target& target)
-{
-    ViewState next = m_state;
-    next.selection = target;
-    change(next);
-}
-
-void ShownState::setFirstSourceLine(std::int64_t line)
-{
-    ViewState next = m_state;
-    next.firstSourceLine = line;
-    change(next);
-}
-
-void ShownState::setStale(bool stale)
-{
-    ViewState next = m_state;
-    next.stale = stale;
-    change(next);
-}
-
-void ShownState::setBreaks(std::shared_ptr<const std::vector<layout::BreakStops>> breaks)
-{
-    ViewState next = m_state;
-    next.breaks = std::move(breaks);
-    change(next);
 }
 
 } // namespace pallascope::app

@@ -5,7 +5,9 @@
 
 #include <QObject>
 
+#include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace pallascope::app {
@@ -17,13 +19,24 @@ class ShownState : public QObject
 public:
     [[nodiscard]] const layout::ViewState& state() const { return m_state; }
 
-    void setVisible(layout::TimeRange range); // of the time line
-    void setHover(const layout::Target& target);
-    void select(const layout::Target& target);
-    void setFirstSourceLine(std::int64_t line);
-    void setStale(bool stale);
+    void setVisible(layout::TimeRange range) // of the time line
+    {
+        set(&layout::ViewState::visible, range);
+    }
+
+    void setHover(const layout::Target& target) { set(&layout::ViewState::hover, target); }
+
+    void select(const layout::Target& target) { set(&layout::ViewState::selection, target); }
+
+    void setFirstSourceLine(std::int64_t line) { set(&layout::ViewState::firstSourceLine, line); }
+
+    void setStale(bool stale) { set(&layout::ViewState::stale, stale); }
+
     // What views mark of the breakpoints' times; null: nothing.
-    void setBreaks(std::shared_ptr<const std::vector<layout::BreakStops>> breaks);
+    void setBreaks(std::shared_ptr<const std::vector<layout::BreakStops>> breaks)
+    {
+        set(&layout::ViewState::breaks, std::move(breaks));
+    }
 
 Q_SIGNALS:
     void nowChanged(); // or the marked loop, by which the moment is named
@@ -49,6 +62,14 @@ protected:
     void put(const layout::ViewState& next) { m_state = next; }
 
 private:
+    template<class T>
+    void set(T layout::ViewState::*what, T value)
+    {
+        layout::ViewState next = m_state;
+        next.*what = std::move(value);
+        change(next);
+    }
+
     layout::ViewState m_state;
 };
 
