@@ -4,7 +4,6 @@
 #include "app/cli/non_finite.h"
 #include "app/cli/ref_choice.h"
 #include "app/cli/state_break.h"
-#include "app/cli/state_caches.h"
 #include "app/cli/state_moment.h"
 #include "core/base/format.h"
 #include "core/base/indexed_name.h"
@@ -259,8 +258,29 @@ void printRef(const Json& ref)
     }
 }
 
-// `caches` are the lines of what L2 holds.
-void printState(const Json& state, const std::string& caches)
+void printCaches(const Json& caches)
+{
+    const auto bytes = [](const Json& json) { return Bytes(json.get<std::int64_t>()); };
+    for (const Json& cache : caches) {
+        fmt::print("  {} holds {} of {}\n", cache["name"].get<std::string>(),
+                   bytesText(bytes(cache["held_bytes"])),
+                   bytesText(bytes(cache["capacity_bytes"])));
+        for (const Json& array : cache["arrays"]) {
+            const Bytes held = bytes(array["held_bytes"]), hit = bytes(array["hit_bytes"]),
+                        missed = bytes(array["miss_bytes"]);
+            const Bytes all = std::max(bytes(array["array_bytes"]), Bytes(1));
+            fmt::print("    {:<12} {}, {} of the array", array["name"].get<std::string>(),
+                       bytesText(held), percentText(ratio(held, all), 1));
+            if (hit + missed > Bytes(0)) {
+                fmt::print("; of reads so far {} from L2, {} from HBM", bytesText(hit),
+                           bytesText(missed));
+            }
+            fmt::print("\n");
+        }
+    }
+}
+
+void printState(const Json& state)
 {
     const auto time = [](const Json& ps) { return timeText(Picoseconds(ps.get<std::int64_t>())); };
     fmt::print("event {} at {}{}\n", countText(state["event"].get<std::int64_t>()),
@@ -269,7 +289,9 @@ void printState(const Json& state, const std::string& caches)
         fmt::print("  round {} of {}\n", countText(round["round"].get<std::int64_t>()),
                    round["loop"].get<std::string>());
     }
-    fmt::print("{}", caches);
+    if (state.contains("l2")) {
+        printCaches(state["l2"]);
+    }
     for (const Json& agent : state["agents"]) {
         const std::int64_t step = agent["step"];
         fmt::print("  {}{}{}: {}\n", agent["agent"].get<std::string>(),
@@ -408,7 +430,7 @@ int stateCommand(const StateCommand& command)
         if (*stopped) {
             fmt::print("{}\n", stoppedText(**stopped, command));
         }
-        printState(state, cachesText(**replay));
+        printState(state);
     }
     return *stopped && (**stopped).breakpoints.empty() ? kFindings : kFine;
 }
