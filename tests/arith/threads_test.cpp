@@ -73,7 +73,7 @@ TEST_P(Threads, takeManyShortJobsInARow)
         parallelFor(5, 1, [&](std::int64_t begin, std::int64_t) { sum += begin + job; });
         expected += 10 + 5 * job;
         ASSERT_EQ(sum, expected) << "after job " << job;
-        if (job % 1000 == 0) {
+        if (job % 1000 == 0) { // threads that found nothing to do go to sleep meanwhile
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
     }

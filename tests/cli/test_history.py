@@ -77,7 +77,7 @@ class History(Case):
              *(word for name in ("bm", "bn", "bk") for word in ("-p", f"{name}=128")), "out[0,0]", "--nan"],
             cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
         wait_until_it_catches(process)
-        time.sleep(0.3)
+        time.sleep(0.3)  # so that the signal comes while it looks; nothing tells when that is
         process.send_signal(signal.SIGINT)
         output, said = process.communicate(timeout=60)
         self.assertEqual((process.returncode, output), (INTERRUPTED, ""), said)

@@ -37,7 +37,7 @@ def deciding_product(folder):
 
 def multiplies(process):
     wait_until_it_catches(process)
-    time.sleep(0.3)
+    time.sleep(0.3)  # so that the signal comes while it multiplies; nothing tells when that is
 
 
 def on_one_processor():

@@ -40,7 +40,7 @@ private:
         QTRY_VERIFY_WITH_TIMEOUT(!session().runs().job().running, 60000);
         QVERIFY2(session().runs().job().error.isEmpty(), qPrintable(session().runs().job().error));
         session().viewpoint().home();
-        QTest::qWait(50);
+        QCoreApplication::processEvents(); // the views take the new moment
     }
 
     [[nodiscard]] app::Session& session() const { return m_window->session(); }

@@ -108,7 +108,7 @@ private Q_SLOTS:
         open();
         new app::Remembered(*window, file);
         session().runs().adopt(finishedRun());
-        QTest::qWait(50);
+        QTest::qWait(50); // time in which it must not come
         QVERIFY(!minute().isShown());
     }
 };
