@@ -337,6 +337,20 @@ def warpgroups_that_meet_before_they_store(x):
 
 
 @mistake("race")
+def warpgroups_that_reduce_at_the_same_time(x):
+    """JAX gives both the same scratch in shared memory. An H100 then norms a row by the sum of
+    another one."""
+    @plgpu.kernel(out_type=like(4, _ROW), grid=(2,), grid_names=("i",), **_TWO_WARPGROUPS)
+    def norm(x_gmem, o_gmem):
+        row = lax.axis_index("i") * 2 + lax.axis_index("wg")
+        x = x_gmem[row]
+        mean = jnp.sum(x * x) / x.shape[0]  # mistake
+        o_gmem[row] = x * lax.rsqrt(mean + 1e-6)
+
+    return norm(x)
+
+
+@mistake("race")
 def blocks_that_store_to_the_same_row(x):
     @plgpu.kernel(out_type=like(2, _ROW), grid=(4,), grid_names=("i",))
     def halve(x_gmem, o_gmem):

@@ -13,6 +13,7 @@
 #include "core/machine/parts/fusion_copies.h"
 #include "core/machine/parts/limits.h"
 #include "core/machine/parts/pipelines.h"
+#include "core/machine/parts/reductions.h"
 #include "core/machine/parts/scopes.h"
 #include "core/machine/parts/segments.h"
 #include "core/machine/parts/semaphores.h"
@@ -153,6 +154,7 @@ private:
     Barriers m_barriers;
     Scopes m_scopes;
     Accesses m_accesses;
+    Reductions m_reductions;
     Segments m_segments;
     SlotUnits m_slotUnits;
     FusionCopies m_fusionCopies;

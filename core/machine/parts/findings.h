@@ -85,6 +85,8 @@ public:
     // Reports a race in which the tensor core takes part, or a load or store of TMEM that nobody
     // awaits.
     void reportTensorRace(const Race& race, const std::string& name, const Accessor& accessor);
+    // Reports a reduction that nothing orders after one by another warpgroup of its block.
+    void reportReductionRace(const Race& race, const ir::Operation& operation);
     // Reports an access of an accumulator to which a product still adds.
     void reportUnfinishedProduct(const ir::Operation& operation);
     // Reports a signal of a semaphore that the agent never had.

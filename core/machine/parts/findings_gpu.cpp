@@ -112,6 +112,30 @@ void Findings::reportTensorRace(const Race& race, const std::string& name, const
     m_recorder.addFinding(trace::found(kind, std::move(sentence), name, step, race.step, source));
 }
 
+void Findings::reportReductionRace(const Race& race, const ir::Operation& operation)
+{
+    const std::string name = "the scratch of reductions";
+    const trace::SourceLine source =
+        m_recorder.description().sourceLine(m_prepared.program, operation.location);
+    const bool known = isExplained(race, {}, operation.location);
+    if (m_recorder.countsAgain(trace::findingEntry(trace::FindingKind::Race).name, name, source)
+        || known) {
+        return;
+    }
+    const auto place = [&](ir::LocationId at) {
+        return m_prepared.program.where(at) + m_prepared.program.callersOf(at);
+    };
+    m_recorder.addFinding(trace::found(
+        trace::FindingKind::Race,
+        m_recorder.agentName(m_turn.agent().id) + " reduces an array to one number ("
+            + place(operation.location) + ") and " + m_recorder.agentName(race.agent)
+            + " does so too (" + place(race.location)
+            + "): JAX gives both the same scratch in SMEM, and nothing puts the two in order, so "
+              "each may get what the other has stored. Let the warpgroups take turns, with a "
+              "barrier in between, or reduce rows that lie within a warp (Layout.WGMMA).",
+        name, m_turn.agent().step, race.step, source));
+}
+
 void Findings::reportUnfinishedProduct(const ir::Operation& operation)
 {
     const bool loads = operation.code == ir::OpCode::WgmmaAccumulatorDeref;

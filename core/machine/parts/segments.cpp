@@ -32,7 +32,7 @@ std::span<const T> part(const std::vector<T>& all, std::int32_t from, std::int32
 
 Segments::Segments(const Context& context, const Options& options, const std::int64_t& turns,
                    Agents& agents, Copies& copies, Semaphores& semaphores, Accesses& accesses,
-                   Limits& limits, Findings& findings)
+                   Reductions& reductions, Limits& limits, Findings& findings)
     : m_prepared(context.prepared)
     , m_options(options)
     , m_turns(turns)
@@ -43,6 +43,7 @@ Segments::Segments(const Context& context, const Options& options, const std::in
     , m_copies(copies)
     , m_semaphores(semaphores)
     , m_accesses(accesses)
+    , m_reductions(reductions)
     , m_limits(limits)
     , m_findings(findings)
     , m_watch(context.watch)
@@ -107,7 +108,7 @@ void Segments::runOperations(std::span<const Evaluation> evaluate,
     auto access = accesses.begin();
     for (const Evaluation& evaluation : evaluate) {
         for (; access != accesses.end() && access->number < evaluation.number; ++access) {
-            m_accesses.note(*access);
+            note(*access);
         }
         if (evaluation.isLong && !m_limits.mayGoOn(m_turns)) {
             return;
@@ -121,7 +122,16 @@ void Segments::runOperations(std::span<const Evaluation> evaluate,
         }
     }
     for (; access != accesses.end(); ++access) {
-        m_accesses.note(*access);
+        note(*access);
+    }
+}
+
+void Segments::note(const PlanAccess& access)
+{
+    if (access.isReduction) {
+        m_reductions.note(*access.operation);
+    } else {
+        m_accesses.note(access);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "core/machine/parts/copies.h"
 #include "core/machine/parts/findings.h"
 #include "core/machine/parts/limits.h"
+#include "core/machine/parts/reductions.h"
 #include "core/machine/parts/semaphores.h"
 
 #include <span>
@@ -19,7 +20,7 @@ public:
     // `turns` is how many turns the run has taken.
     Segments(const Context& context, const Options& options, const std::int64_t& turns,
              Agents& agents, Copies& copies, Semaphores& semaphores, Accesses& accesses,
-             Limits& limits, Findings& findings);
+             Reductions& reductions, Limits& limits, Findings& findings);
 
     // Runs the segment from operation number `done` on. Returns true and sets `done` to 0 when the
     // whole segment has run; returns false if the run pauses in the middle.
@@ -27,6 +28,7 @@ public:
 
 private:
     void runOperations(std::span<const Evaluation> evaluate, std::span<const PlanAccess> accesses);
+    void note(const PlanAccess& access);
     [[nodiscard]] std::int32_t reachable(const PlanItem& item, std::int32_t done) const;
     void execute(const Evaluation& evaluation);
     void tellWatch(const Evaluation& evaluation);
@@ -46,6 +48,7 @@ private:
     Copies& m_copies;
     Semaphores& m_semaphores;
     Accesses& m_accesses;
+    Reductions& m_reductions;
     Limits& m_limits;
     Findings& m_findings;
     Watch& m_watch;

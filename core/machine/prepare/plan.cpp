@@ -7,6 +7,7 @@
 #include "core/machine/arith/dot.h"
 #include "core/machine/prepare/joined_products.h"
 #include "core/machine/prepare/last_use.h"
+#include "core/machine/prepare/scratch_reductions.h"
 #include "core/machine/prepare/segment_template.h"
 #include "core/machine/prepare/streams.h"
 
@@ -47,6 +48,7 @@ public:
         , m_constants(constants)
         , m_plan(plan)
         , m_streams(program, chip, plan.uses)
+        , m_scratchReductions(scratchReductions(program, chip))
     {
         plan.uses.assign(program.values.size(), 0);
         m_asFactors.assign(program.values.size(), 0);
@@ -91,6 +93,7 @@ private:
     const Constants& m_constants;
     Plan& m_plan;
     Streams m_streams;
+    std::set<const ir::Operation*> m_scratchReductions;
     std::vector<std::int32_t> m_asFactors;   // by ValueId: number of uses by such a dot_general
     std::int32_t m_kind = 0;                 // the kind of agents that run what is being planned
     const ir::Operation* m_fusion = nullptr; // the fusion that is being planned
@@ -238,6 +241,9 @@ Status Planner::segment(const std::vector<const ir::Operation*>& operations, Blo
         if (isMemory) {
             item.accesses.push_back({operation, number, operation->operands[0],
                                      ir::storesInto(operation->code), !partial && !byLane});
+        } else if (m_scratchReductions.contains(operation)) {
+            item.accesses.push_back(
+                {.operation = operation, .number = number, .writes = true, .isReduction = true});
         }
     }
     joinProducts(m_program, m_plan.uses, item.evaluate);

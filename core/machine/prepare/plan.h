@@ -39,7 +39,7 @@ struct Evaluation
 // of a GPU share.
 [[nodiscard]] bool accessesByLane(const ir::Program& program, const ir::Operation& operation);
 
-// A load or store in a segment.
+// A load or store in a segment, or a reduction that counts as one.
 struct PlanAccess
 {
     const ir::Operation* operation = nullptr;
@@ -47,6 +47,7 @@ struct PlanAccess
     ir::ValueId ref;
     bool writes = false;
     bool wholeRef = true;
+    bool isReduction = false; // it has no ref, but goes through a scratch; see Reductions
 };
 
 // What a fusion loads from HBM or stores to it, as one copy.

@@ -21,6 +21,12 @@ inline auto hashedParts(const Memory& memory)
                  undefinedBy, broughtBy, device);
 }
 
+inline auto hashedParts(const ReductionScratch& scratch)
+{
+    const auto& [buffer, block] = scratch;
+    return parts(buffer, block);
+}
+
 inline auto hashedParts(const Product& product)
 {
     const auto& [value, ready] = product;

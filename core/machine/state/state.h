@@ -237,6 +237,16 @@ struct SharedScope
     Owned owned;
 };
 
+// Through what the warpgroups of a GPU's block reduce arrays to one number.
+struct ReductionScratch
+{
+    std::int32_t buffer = -1;
+    std::int32_t block = -1; // whose it is, as Agent::block
+};
+
+// By the number of the first agent of the block's place.
+using ReductionScratches = std::map<std::int32_t, ReductionScratch>;
+
 // Where the agents of a slot share its units, whichever place their blocks have: for each device
 // and slot, when each unit of the chip is free.
 using SlotUnitTimes = std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Picoseconds>>;
@@ -252,6 +262,7 @@ struct State
     Slab<Memory> memory;
     std::vector<SharedScope> sharedScopes; // in the order in which they began
     SlotUnitTimes slotUnits;
+    ReductionScratches reductionScratches;
     CopyState copies;
     SyncState sync;
     std::set<std::int32_t> aliased; // buffers that an input and an output share

@@ -24,10 +24,10 @@ public:
 
     void add(const State& state)
     {
-        const auto& [agents, dispatched, memory, sharedScopes, slotUnits, copies, sync, aliased,
-                     races, delivered, stopped, turns] = state;
-        all(agents, dispatched, memory, sharedScopes, slotUnits, copies, sync, aliased, races,
-            delivered, stopped);
+        const auto& [agents, dispatched, memory, sharedScopes, slotUnits, reductionScratches,
+                     copies, sync, aliased, races, delivered, stopped, turns] = state;
+        all(agents, dispatched, memory, sharedScopes, slotUnits, reductionScratches, copies, sync,
+            aliased, races, delivered, stopped);
     }
 
 private:

@@ -39,8 +39,10 @@ struct PipelineRun
     std::set<std::int32_t> aliased;
     machine::Limits limits{"copying", options, run.recorder(), run.ending};
     machine::Arguments arguments{run.context(), aliased, run.agents, run.findings};
-    machine::Segments segments{run.context(),  options,      turns,  run.agents,  run.copies,
-                               run.semaphores, run.accesses, limits, run.findings};
+    machine::ReductionScratches scratches;
+    machine::Reductions reductions{run.context(), scratches, run.findings};
+    machine::Segments segments{run.context(),  options,      turns,      run.agents, run.copies,
+                               run.semaphores, run.accesses, reductions, limits,     run.findings};
     machine::Pipelines pipelines{run.context(), aliased, run.copies,  run.accesses,
                                  run.scopes,    limits,  run.findings};
 

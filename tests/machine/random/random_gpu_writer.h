@@ -95,7 +95,7 @@ private:
     std::int32_t m_devices;
     std::optional<pl::Ref> m_arrived;
     pl::Ref m_sum = m_arguments[0];
-    std::int32_t m_slots = 1;
+    std::int32_t m_slots = 1, m_computed = 0;
     std::vector<pl::Value> m_rounds;
 };
 
