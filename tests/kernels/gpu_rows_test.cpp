@@ -56,6 +56,12 @@ TEST(GpuSoftmax, isRightWithEveryCombinationOfItsImprovements)
     expectRight("gpu_softmax", with(kRows, {{"dtype", "bf16"}, {"columns", "640"}}));
 }
 
+// Long rows round more often: 1024 numbers are more than a bound for short rows allows.
+TEST(GpuSoftmax, isRightAtItsDefaultSize)
+{
+    expectRight("gpu_softmax", {});
+}
+
 // An element that is off by more than rounding fails the check.
 TEST(GpuSoftmax, isCheckedElementByElement)
 {
