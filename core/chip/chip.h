@@ -97,6 +97,9 @@ struct Unit
     // Vector units: the narrow dtypes in which they compute without widening.
     std::vector<DType> packed;
     std::int64_t latency = 0; // cycles until a result can be used
+    // On a GPU: how many times as long its work takes while the tensor core works for other agents,
+    // and how much of its own time it takes from that.
+    double slowedByProducts = 1, delaysProducts = 0;
 };
 
 struct AgentKind

@@ -57,6 +57,7 @@ void parseShared(const Node& node, Bytes shared, Multiprocessor& sm)
     sm.tensorLoadBytesPerCycle = rate("tensor_load_bytes_per_cycle");
     sm.tensorStoreBytesPerCycle = rate("tensor_store_bytes_per_cycle");
     sm.portBytesPerCycle = rate("port_bytes_per_cycle");
+    sm.writtenPerLostCycle = rate("written_bytes_per_lost_cycle");
 }
 
 void parseClusters(const Node& node, Multiprocessor& sm)
@@ -78,6 +79,7 @@ void parseTimes(const Node& node, Multiprocessor& sm)
     };
     sm.copyCycles = cycles("copy_cycles");
     sm.productWaitCycles = cycles("product_wait_cycles");
+    sm.registerProductWaitCycles = cycles("register_product_wait_cycles");
     sm.arriveCycles = node["arrive_cycles"].atLeastZero("cycles");
     sm.waitCycles = node["wait_cycles"].atLeastZero("cycles");
     sm.boostClock = Hertz(node["boost_clock_hz"].whole(kMostHertz, "Hz"));

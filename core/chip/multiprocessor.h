@@ -40,13 +40,15 @@ struct Multiprocessor
     // products that were issued together until a wait for them returns, beside their own time; one
     // arrival at a barrier; a wait at a barrier that is complete; a load from shared memory. Bulk
     // copies and products that are waited for are absent where the chip has none.
-    std::optional<double> copyCycles, productWaitCycles;
+    std::optional<double> copyCycles, productWaitCycles, registerProductWaitCycles;
     double arriveCycles = 0, waitCycles = 0, sharedLoadCycles = 0;
     double sharedBytesPerCycle = 0; // what shared memory gives to loads or to products
     // What tensor memory gives to loads and takes from stores. Absent where there is none.
     std::optional<double> tensorLoadBytesPerCycle, tensorStoreBytesPerCycle;
     // What the multiprocessor takes from L2 or GMEM. Absent where only the links bound it.
     std::optional<double> portBytesPerCycle;
+    // Copies into shared memory make products a cycle longer for so many bytes.
+    std::optional<double> writtenPerLostCycle;
     Hertz boostClock, sustainedClock; // which of them counts is the agents' clock
 
     [[nodiscard]] std::int64_t warps() const { return threads / kWarpThreads; }

@@ -146,6 +146,12 @@ Unit parseUnit(const Node& node)
     }
     unit.kind = *kind;
     unit.count = node["count"].whole(kMostUnits, "instances");
+    if (node.has("slowed_by_products")) {
+        unit.slowedByProducts = 1 + node["slowed_by_products"].atLeastZero("times");
+    }
+    if (node.has("delays_products")) {
+        unit.delaysProducts = node["delays_products"].atLeastZero("cycles");
+    }
     if (node.has("latency_cycles")) {
         unit.latency = node["latency_cycles"].whole(kMostUnits, "cycles");
     }

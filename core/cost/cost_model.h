@@ -45,6 +45,7 @@ private:
     void takesAtLeast(double cycles);
     // How many vector instructions each register of the result takes.
     [[nodiscard]] std::int64_t passes() const;
+    [[nodiscard]] std::string entry() const;
     // Adds the instructions of an elementwise operation on this many registers.
     [[nodiscard]] Status instructions(UnitKind kind, std::int64_t registers);
     [[nodiscard]] Status vectorWork(UnitKind kind, ir::ValueId value, bool countsFlops);

@@ -109,11 +109,22 @@ std::int64_t CostModel::passes() const
     return m_operation.code == OpCode::Threefry2x32 ? 20 * 5 + 5 * 3 + 2 : 1;
 }
 
+// The entry of the chip file for an operation. Conversions to a dtype may have one of their own.
+std::string CostModel::entry() const
+{
+    std::string name(ir::opName(m_operation.code));
+    if (m_operation.code == OpCode::ConvertElementType) {
+        const std::string own = name + " to " + std::string(dtypeName(result().dtype));
+        return m_chip.operations.contains(own) ? own : name;
+    }
+    return name;
+}
+
 Status CostModel::instructions(UnitKind kind, std::int64_t registers)
 {
     const std::string_view name = ir::opName(m_operation.code);
     const auto work = static_cast<double>(registers * passes());
-    const auto known = m_chip.operations.find(name);
+    const auto known = m_chip.operations.find(entry());
     if (known == m_chip.operations.end() || m_registers.areOwn()) {
         takesAtLeast(chained(kind, 1));
         return demand(kind, work);

@@ -1,6 +1,7 @@
 // Adds up what the operations of a segment demand, and places them on the units.
 #include "core/cost/segment.h"
 
+#include "core/cost/in_order.h"
 #include "core/cost/left_out.h"
 #include "core/cost/variation.h"
 
@@ -89,29 +90,6 @@ void place(const ir::Program& program, std::span<const ir::Operation* const> ope
     }
 }
 
-// The same for an agent of a GPU, which issues its instructions in order: while one unit has work,
-// its other units wait. Those of other agents do not.
-void placeInOrder(std::span<const ir::Operation* const> operations,
-                  const std::vector<OperationCost>& costs, const chip::Chip& chip, SegmentCost& out)
-{
-    for (std::size_t i = 0; i < operations.size(); ++i) {
-        const Cycles begin = out.cycles;
-        Cycles issued = begin; // when the schedulers have issued what came so far
-        for (const Demand& demand : costs[i].demands) {
-            const bool issues =
-                chip.units[static_cast<std::size_t>(demand.unit)].kind == UnitKind::Scalar;
-            const Cycles from = issues ? std::max(out.cycles, issued) : out.cycles;
-            out.places.push_back({demand.unit, operations[i]->id, from, demand.cycles});
-            issued = issues ? from + demand.cycles : issued;
-            out.cycles += issues ? Cycles(0) : demand.cycles;
-        }
-        out.cycles = std::max(out.cycles, issued);
-        out.cycles = std::max(out.cycles, begin + costs[i].chain);
-        out.operations.push_back(operations[i]->id);
-        out.retire.push_back(out.cycles);
-    }
-}
-
 void addProduct(const MatrixRun& run, Flops flops, std::vector<Products>& products)
 {
     const auto same = std::find_if(products.begin(), products.end(),
@@ -190,7 +168,7 @@ Result<SegmentCost> segmentCost(const ir::Program& program,
         costs.push_back(std::move(*cost));
     }
     if (isInOrder) {
-        placeInOrder(operations, costs, chip, result);
+        placeInPhases(program, operations, costs, chip, result);
     } else {
         place(program, operations, costs, chip, result);
     }

@@ -85,6 +85,9 @@ struct SegmentCost
     Cycles cycles;
     Picoseconds duration;
     Hertz clock;
+    // On a GPU: how much longer it takes if the tensor core of its SM works all the time, and how
+    // many cycles of products that costs.
+    Cycles slowed, delays;
     std::vector<std::int32_t> operations; // in program order
     std::vector<Cycles> retire; // for each operation, from the segment's start, never decreasing
     std::vector<Place> places;  // in program order; never overlapping on a unit

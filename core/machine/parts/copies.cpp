@@ -10,22 +10,18 @@ namespace pallascope::machine {
 
 namespace {
 
-// What brings bytes into an SM of this chip, if the chip says how much that is in a cycle.
-std::optional<FifoLink> portOf(const chip::Chip& chip)
+// Something in an SM of this chip that moves so many bytes in a cycle.
+FifoLink linkIn(const chip::Chip& chip, double bytesPerCycle)
 {
-    const std::optional<double>& bytes = chip.multiprocessor->portBytesPerCycle;
-    if (!bytes) {
-        return {};
-    }
-    chip::Link port;
-    port.datasheet =
-        BytesPerSecond(*bytes * static_cast<double>(chip.agents.front().clock.value()));
-    return FifoLink(port);
+    chip::Link link;
+    link.datasheet =
+        BytesPerSecond(bytesPerCycle * static_cast<double>(chip.agents.front().clock.value()));
+    return FifoLink(link);
 }
 
 } // namespace
 
-Copies::Copies(const Context& context, CopyState& state, SlotUnitTimes& units, Findings& findings)
+Copies::Copies(const Context& context, CopyState& state, SlotUses& uses, Findings& findings)
     : m_prepared(context.prepared)
     , m_mode(context.settings.dmaExecutionMode)
     , m_recorder(context.recorder)
@@ -34,7 +30,7 @@ Copies::Copies(const Context& context, CopyState& state, SlotUnitTimes& units, F
     , m_memory(context.memory)
     , m_races(context.races)
     , m_state(state)
-    , m_units(units)
+    , m_uses(uses)
     , m_findings(findings)
     , m_watch(context.watch)
 {
@@ -44,7 +40,12 @@ Copies::Copies(const Context& context, CopyState& state, SlotUnitTimes& units, F
     if (chip.multiprocessor && gmem && l2 && sm) {
         m_gmem = *gmem;
         m_l2Link = chip.linkBetween(*l2, *sm);
-        m_port = portOf(chip);
+        if (chip.multiprocessor->portBytesPerCycle) {
+            m_port = linkIn(chip, *chip.multiprocessor->portBytesPerCycle);
+        }
+        if (chip.multiprocessor->writtenPerLostCycle) {
+            m_products = linkIn(chip, *chip.multiprocessor->writtenPerLostCycle);
+        }
     }
 }
 
@@ -68,13 +69,26 @@ void Copies::arriveAtPort(Served& served, Bytes bytes)
     if (!m_port) {
         return;
     }
-    const Agent& agent = m_turn.agent();
-    std::vector<Picoseconds>& units = m_units[{agent.device, agent.slot}];
+    std::vector<Picoseconds>& units = slotUse().free;
     units.resize(slotUnits(m_prepared.chip));
     Picoseconds& free = units.back();
     free = std::max(free, served.service.start);
     free += std::min(m_port->lengthFor(bytes), kLongestRun - free);
     served.arrival = std::max(served.arrival, free);
+}
+
+void Copies::writeShared(const Served& served, Bytes bytes)
+{
+    if (m_products) {
+        slotUse().ofProducts.add(
+            {served.service.start, served.arrival, m_products->lengthFor(bytes)});
+    }
+}
+
+SlotUse& Copies::slotUse()
+{
+    const Agent& agent = m_turn.agent();
+    return m_uses[{agent.device, agent.slot}];
 }
 
 std::optional<Copies::Served> Copies::serveThroughL2(std::int32_t link, Picoseconds issue,

@@ -12,7 +12,7 @@ class Copies
 {
 public:
     // `state` is part of the run's state.
-    Copies(const Context& context, CopyState& state, SlotUnitTimes& units, Findings& findings);
+    Copies(const Context& context, CopyState& state, SlotUses& uses, Findings& findings);
 
     void addLinks();
 
@@ -60,6 +60,13 @@ public:
     // another, where the chip says how much it takes in a cycle. `bytes` are all that arrive there,
     // though the link may carry a part of them only.
     void arriveAtPort(Served& served, Bytes bytes);
+
+    // Notes that a copy writes `bytes` into the shared memory of the current agent's SM meanwhile,
+    // which makes products there take longer.
+    void writeShared(const Served& served, Bytes bytes);
+
+    // What the agents of the current agent's SM share.
+    [[nodiscard]] SlotUse& slotUse();
 
     // Whether the chip has an L2 between GMEM and the agents.
     [[nodiscard]] bool hasL2() const { return m_l2Link.has_value(); }
@@ -140,12 +147,13 @@ private:
     Slab<Memory>& m_memory;
     Races& m_races;
     CopyState& m_state;
-    SlotUnitTimes& m_units;
+    SlotUses& m_uses;
     Findings& m_findings;
     Watch& m_watch;
     std::int32_t m_gmem = -1;             // the memory that holds GMEM
     std::optional<std::int32_t> m_l2Link; // between L2 and the SMs, if the chip has it
     std::optional<FifoLink> m_port;       // of one SM, whose time is the last of its units'
+    std::optional<FifoLink> m_products;   // how long products of one SM wait for what is written
     Flight m_flight;                      // used for a copy that is completed at once
 };
 

@@ -296,6 +296,7 @@ bool ManualCopies::serve(ManualCopy& copy)
     }
     if (std::holds_alternative<ir::LoadCopyParams>(copy.operation.params)) {
         m_copies.arriveAtPort(*served, bytes);
+        m_copies.writeShared(*served, bytes);
     }
     copy.link = served->link;
     copy.start = served->service.start;

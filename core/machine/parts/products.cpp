@@ -15,7 +15,7 @@ Products::Products(const Context& context, Agents& agents, Copies& copies, Acces
 void Products::multiply(const PlanItem& item)
 {
     const ir::Operation& operation = *item.control;
-    const std::optional<Picoseconds> end = serve(item, 0);
+    const std::optional<Picoseconds> end = serve(item, 0, &m_copies.slotUse().ofProducts);
     if (!end) {
         return;
     }
@@ -23,7 +23,7 @@ void Products::multiply(const PlanItem& item)
     const bool inRegisters = std::get<ir::WgmmaParams>(operation.params).lhsInRegisters;
     const std::span<const ir::ValueId> refs(operation.operands);
     m_turn.agent().products.push_back(
-        {*end, m_turn.binding(operation.operands[0]).buffer,
+        {*end + (inRegisters ? m_times.registerProductWait : m_times.productWait), m_turn.binding(operation.operands[0]).buffer,
          m_accesses.startReads(operation, refs.subspan(inRegisters ? 2 : 1))});
     if (m_prepared.needed.needsContents(operation.operands[0])) {
         compute(operation);
@@ -60,8 +60,7 @@ void Products::wait(const ir::Operation& operation)
         return;
     }
     // One unit serves them in order, so the last of them ends last.
-    const Picoseconds end =
-        std::max(agent.time, agent.products[done - 1].end + m_times.productWait);
+    const Picoseconds end = std::max(agent.time, agent.products[done - 1].end);
     m_recorder.addWait({.operation = trace::OperationRow{operation.id}}, trace::AgentRow{agent.id},
                        agent.step, agent.time, end);
     agent.time = end;

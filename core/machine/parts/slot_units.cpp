@@ -1,13 +1,14 @@
 #include "core/machine/parts/slot_units.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pallascope::machine {
 
-SlotUnits::SlotUnits(const Context& context, SlotUnitTimes& times, Agents& agents)
+SlotUnits::SlotUnits(const Context& context, SlotUses& uses, Agents& agents)
     : m_prepared(context.prepared)
     , m_turn(context.turn)
-    , m_times(times)
+    , m_uses(uses)
     , m_agents(agents)
 {}
 
@@ -16,19 +17,35 @@ SlotUnits::SlotUnits(const Context& context, SlotUnitTimes& times, Agents& agent
 void SlotUnits::reserve(const PlanItem& segment)
 {
     Agent& agent = m_turn.agent();
-    std::vector<Picoseconds>& free = m_times[{agent.device, agent.slot}];
+    SlotUse& use = m_uses[{agent.device, agent.slot}];
+    std::vector<Picoseconds>& free = use.free;
     free.resize(slotUnits(m_prepared.chip));
     const std::int64_t others = othersAt(agent);
     Picoseconds begin = agent.time;
-    for (const auto& [unit, use] : segment.demands) {
+    for (const auto& [unit, needs] : segment.demands) {
         Picoseconds& one = free[static_cast<std::size_t>(unit)];
         one = std::max(one, agent.time);
-        const Picoseconds wanted = std::min(one - agent.time, use * others);
+        const Picoseconds wanted = std::min(one - agent.time, needs * others);
         begin =
-            std::max(begin, agent.time + wanted + use - std::min(segment.duration, wanted + use));
-        one += use;
+            std::max(begin, agent.time + wanted + needs - std::min(segment.duration, wanted + needs));
+        one += needs;
     }
-    agent.time = m_agents.awaitEnd(begin);
+    const Picoseconds longer = besideProducts(segment, begin);
+    use.ofProducts.add({begin, begin + longer + segment.duration, segment.delays});
+    agent.time = m_agents.awaitEnd(begin + longer); // shown as a wait before its work
+}
+
+// How much longer a segment takes that begins at this time, because the tensor core of the slot has
+// products to work on meanwhile.
+Picoseconds SlotUnits::besideProducts(const PlanItem& segment, Picoseconds begin)
+{
+    if (m_prepared.layout.asked == 0 || segment.duration == Picoseconds(0)) {
+        return Picoseconds(0);
+    }
+    const Picoseconds until = m_agents.unitAt(0).time;
+    const Picoseconds most = segment.duration + segment.slowed;
+    const Picoseconds beside = std::min(until - std::min(until, begin), most);
+    return Picoseconds(std::llround(static_cast<double>(segment.slowed.value()) * ratio(beside, most)));
 }
 
 // How many other agents may run at the agent's slot.

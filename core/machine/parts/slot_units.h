@@ -15,8 +15,8 @@ namespace pallascope::machine {
 class SlotUnits
 {
 public:
-    // `times` is part of the run's state.
-    SlotUnits(const Context& context, SlotUnitTimes& times, Agents& agents);
+    // `uses` is part of the run's state.
+    SlotUnits(const Context& context, SlotUses& uses, Agents& agents);
 
     // Gives the segment its place: the current agent waits until each unit has room, before the
     // segment would end, for what the segment needs of it.
@@ -24,10 +24,11 @@ public:
 
 private:
     [[nodiscard]] std::int64_t othersAt(const Agent& agent) const;
+    [[nodiscard]] Picoseconds besideProducts(const PlanItem& segment, Picoseconds begin);
 
     const Prepared& m_prepared;
     Turn& m_turn;
-    SlotUnitTimes& m_times;
+    SlotUses& m_uses;
     Agents& m_agents;
 };
 

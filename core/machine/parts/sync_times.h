@@ -17,6 +17,7 @@ struct SyncTimes
     Picoseconds look;        // one whose phase was complete before
     Picoseconds blockStart;  // from the end of a block to the first operation of the next
     Picoseconds productWait; // a wait for products, after they have ended
+    Picoseconds registerProductWait; // the same, if their left operand is in registers
 };
 
 // All zero on a chip that is not a GPU.
@@ -37,7 +38,8 @@ struct SyncTimes
         }
     }
     return {timeOf(sm.arriveCycles), timeOf(sm.waitCycles), timeOf(sm.sharedLoadCycles),
-            timeOf(start), timeOf(sm.productWaitCycles.value_or(0))};
+            timeOf(start), timeOf(sm.productWaitCycles.value_or(0)),
+            timeOf(sm.registerProductWaitCycles.value_or(sm.productWaitCycles.value_or(0)))};
 }
 
 } // namespace pallascope::machine

@@ -54,7 +54,7 @@ void TensorMemory::multiply(const PlanItem& item)
     for (const Agent* core : cores) { // both work on it at the same time
         cores.front()->time = std::max(cores.front()->time, core->time);
     }
-    const std::optional<Picoseconds> end = serve(item, 0);
+    const std::optional<Picoseconds> end = serve(item, 0, &m_copies.slotUse().ofProducts);
     if (!end) {
         return;
     }

@@ -7,10 +7,14 @@
 
 namespace pallascope::machine {
 
-std::optional<Picoseconds> UnitRequests::serve(const PlanItem& item, std::int32_t unit)
+std::optional<Picoseconds> UnitRequests::serve(const PlanItem& item, std::int32_t unit,
+                                               Hindrances* hindrances)
 {
     Agent& server = m_agents.unitAt(unit);
-    const Picoseconds start = std::max(m_turn.agent().time, server.time);
+    Picoseconds start = std::max(m_turn.agent().time, server.time);
+    if (hindrances != nullptr) { // it is shown as work for its own time only, after a wait
+        start += hindrances->lengthOf(start, item.duration) - item.duration;
+    }
     m_recorder.addSegment(item.templateId, trace::AgentRow{server.id}, m_turn.agent().step, start);
     server.time = start + item.duration;
     if (server.time > kLongestRun) {

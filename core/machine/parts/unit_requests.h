@@ -17,9 +17,10 @@ protected:
         , m_findings(findings)
     {}
 
-    // When an instance of the unit has served a request that is made now. Empty if the clock cannot
-    // hold that; the run then fails.
-    [[nodiscard]] std::optional<Picoseconds> serve(const PlanItem& item, std::int32_t unit);
+    // When an instance of the unit has served a request that is made now, which `hindrances` make
+    // longer. Empty if the clock cannot hold that; the run then fails.
+    [[nodiscard]] std::optional<Picoseconds> serve(const PlanItem& item, std::int32_t unit,
+                                                   Hindrances* hindrances = nullptr);
 
     [[nodiscard]] Memory& accumulator(ir::ValueId ref)
     {

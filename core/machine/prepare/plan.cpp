@@ -168,6 +168,8 @@ Status Planner::addTemplate(std::span<const ir::Operation* const> operations, Pl
     }
     item.templateId = static_cast<std::int32_t>(m_plan.templates.size());
     item.duration = cost->duration;
+    item.slowed = toPicoseconds(cost->slowed, cost->clock);
+    item.delays = toPicoseconds(cost->delays, cost->clock);
     if (m_chip.agents[static_cast<std::size_t>(m_kind)].sharesUnits) {
         item.demands = demandsOf(*cost);
     }

@@ -66,6 +66,9 @@ struct PlanItem
     const ir::Operation* control = nullptr; // null: a segment
     std::int32_t templateId = -1;           // of a pipeline: the template of its step overhead
     Picoseconds duration;
+    // Of a segment on a GPU: how much longer it takes if the tensor core of its SM works all the
+    // time, and how much products lose by it.
+    Picoseconds slowed, delays;
     std::int32_t operationCount = 0;
     std::vector<Evaluation> evaluate;
     std::vector<PlanAccess> accesses;

@@ -74,6 +74,18 @@ inline auto hashedParts(const Signal& signal)
     return parts(at, semaphore, amount, copy, location, clock, share);
 }
 
+inline auto hashedParts(const Hindrance& hindrance)
+{
+    const auto& [start, end, lost] = hindrance;
+    return parts(start, end, lost);
+}
+
+inline auto hashedParts(const SlotUse& use)
+{
+    const auto& [free, ofProducts] = use;
+    return parts(free, ofProducts);
+}
+
 inline auto hashedParts(const CopyState& copies)
 {
     const auto& [links, flights, held, caches] = copies;

@@ -6,6 +6,7 @@
 #include "core/machine/memory/refs.h"
 #include "core/machine/state/barrier.h"
 #include "core/machine/state/frames.h"
+#include "core/machine/state/hindrances.h"
 #include "core/machine/state/l2_cache.h"
 #include "core/machine/state/link.h"
 #include "core/machine/state/queue.h"
@@ -44,7 +45,7 @@ struct StoreGroup
 // A product of the tensor core that its agent has not waited for.
 struct UnderwayProduct
 {
-    Picoseconds end;
+    Picoseconds end; // when a wait for it returns
     std::int32_t accumulator = -1; // the buffer to which it adds
     UnderwayReads reads;           // of its operands in SMEM; none if races are not looked for
 };
@@ -247,9 +248,15 @@ struct ReductionScratch
 // By the number of the first agent of the block's place.
 using ReductionScratches = std::map<std::int32_t, ReductionScratch>;
 
-// Where the agents of a slot share its units, whichever place their blocks have: for each device
-// and slot, when each unit of the chip is free.
-using SlotUnitTimes = std::map<std::pair<std::int32_t, std::int32_t>, std::vector<Picoseconds>>;
+// What the agents of a slot share, whichever place their blocks have.
+struct SlotUse
+{
+    std::vector<Picoseconds> free; // when each unit of the chip is, and the port
+    Hindrances ofProducts;
+};
+
+// By device and slot.
+using SlotUses = std::map<std::pair<std::int32_t, std::int32_t>, SlotUse>;
 
 struct State
 {
@@ -261,7 +268,7 @@ struct State
     std::vector<std::int32_t> dispatched;
     Slab<Memory> memory;
     std::vector<SharedScope> sharedScopes; // in the order in which they began
-    SlotUnitTimes slotUnits;
+    SlotUses slotUses;
     ReductionScratches reductionScratches;
     CopyState copies;
     SyncState sync;

@@ -24,9 +24,9 @@ public:
 
     void add(const State& state)
     {
-        const auto& [agents, dispatched, memory, sharedScopes, slotUnits, reductionScratches,
+        const auto& [agents, dispatched, memory, sharedScopes, slotUses, reductionScratches,
                      copies, sync, aliased, races, delivered, stopped, turns] = state;
-        all(agents, dispatched, memory, sharedScopes, slotUnits, reductionScratches, copies, sync,
+        all(agents, dispatched, memory, sharedScopes, slotUses, reductionScratches, copies, sync,
             aliased, races, delivered, stopped);
     }
 
@@ -167,6 +167,8 @@ private:
         const auto& [agent, epoch, ends, lives] = settled;
         all(agent, epoch, ends, lives);
     }
+
+    void add(const Hindrances& hindrances) { add(hindrances.m_all); }
 
     void add(const Epochs& epochs) { add(epochs.m_known); }
 

@@ -1,0 +1,133 @@
+#include "core/cost/in_order.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace pallascope::cost {
+
+namespace {
+
+using ir::OpKind;
+
+// Numbers the phases of a segment's operations.
+class Phases
+{
+public:
+    explicit Phases(const ir::Program& program)
+        : m_program(program)
+    {}
+
+    std::size_t add(const ir::Operation& operation)
+    {
+        const OpKind kind = ir::opEntry(operation.code).kind;
+        std::size_t phase = kind == OpKind::Memory ? m_lastAccess : 0; // accesses keep their order
+        for (const ir::ValueId operand : operation.operands) {
+            if (!m_program.value(operand).literal) {
+                phase = std::max(phase, m_first[operand]);
+            }
+        }
+        if (kind == OpKind::Dot) { // it reads whole operands
+            ++phase;
+        }
+        if (kind == OpKind::Memory) {
+            m_lastAccess = phase;
+        }
+        const bool isWhole =
+            kind == OpKind::Reduction || kind == OpKind::Dot || kind == OpKind::Crosslane;
+        for (const ir::ValueId result : operation.results) {
+            m_first[result] = phase + (isWhole ? 1 : 0);
+        }
+        return phase;
+    }
+
+private:
+    const ir::Program& m_program;
+    std::map<ir::ValueId, std::size_t> m_first; // the phase from which a value can be used
+    std::size_t m_lastAccess = 0;
+};
+
+struct Phase
+{
+    std::map<std::int32_t, Cycles> units; // how long each has work
+    Cycles chain, begin;
+
+    [[nodiscard]] Cycles length() const
+    {
+        Cycles longest = chain;
+        for (const auto& [unit, cycles] : units) {
+            longest = std::max(longest, cycles);
+        }
+        return longest;
+    }
+
+    // The same while the tensor core of the SM works.
+    [[nodiscard]] Cycles lengthBesideProducts(const chip::Chip& chip) const
+    {
+        Cycles longest = chain;
+        for (const auto& [unit, cycles] : units) {
+            const chip::Unit& one = chip.units[static_cast<std::size_t>(unit)];
+            longest = std::max(longest, scaled(cycles, one.slowedByProducts));
+        }
+        return longest;
+    }
+
+    [[nodiscard]] Cycles delaysProducts(const chip::Chip& chip) const
+    {
+        Cycles all;
+        for (const auto& [unit, cycles] : units) {
+            all += scaled(cycles, chip.units[static_cast<std::size_t>(unit)].delaysProducts);
+        }
+        return all;
+    }
+
+private:
+    static Cycles scaled(Cycles cycles, double factor)
+    {
+        return Cycles(std::llround(static_cast<double>(cycles.value()) * factor));
+    }
+};
+
+} // namespace
+
+void placeInPhases(const ir::Program& program, std::span<const ir::Operation* const> operations,
+                   const std::vector<OperationCost>& costs, const chip::Chip& chip,
+                   SegmentCost& out)
+{
+    Phases numbers(program);
+    std::vector<std::size_t> phaseOf;
+    std::vector<Phase> phases;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        phaseOf.push_back(numbers.add(*operations[i]));
+        phases.resize(std::max(phases.size(), phaseOf.back() + 1));
+        Phase& phase = phases[phaseOf.back()];
+        phase.chain = std::max(phase.chain, costs[i].chain);
+        for (const Demand& demand : costs[i].demands) {
+            phase.units[demand.unit] += demand.cycles;
+        }
+    }
+    for (Phase& phase : phases) {
+        phase.begin = out.cycles;
+        out.cycles += phase.length();
+        out.slowed += phase.lengthBesideProducts(chip) - phase.length();
+        out.delays += phase.delaysProducts(chip);
+        phase.units.clear();
+    }
+    Cycles retired;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        Phase& phase = phases[phaseOf[i]];
+        Cycles end = phase.begin + costs[i].chain;
+        for (const Demand& demand : costs[i].demands) {
+            Cycles& used = phase.units[demand.unit];
+            out.places.push_back(
+                {demand.unit, operations[i]->id, phase.begin + used, demand.cycles});
+            used += demand.cycles;
+            end = std::max(end, phase.begin + used);
+        }
+        retired = std::max(retired, end);
+        out.operations.push_back(operations[i]->id);
+        out.retire.push_back(retired);
+    }
+}
+
+} // namespace pallascope::cost

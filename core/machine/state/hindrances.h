@@ -1,0 +1,33 @@
+// What makes the products of an SM's tensor core take longer: copies into its shared memory, and
+// instructions of its agents.
+#pragma once
+
+#include "core/base/units.h"
+#include "core/machine/state/queue.h"
+
+namespace pallascope::machine {
+
+// From `start` to `end` products lose `lost` of the time, which is no longer.
+struct Hindrance
+{
+    Picoseconds start, end, lost;
+};
+
+class Hindrances
+{
+public:
+    void add(const Hindrance& hindrance);
+
+    // How long a product takes that begins at `start` and alone would take `length`. Forgets what
+    // ends before `start`, which must never decrease.
+    [[nodiscard]] Picoseconds lengthOf(Picoseconds start, Picoseconds length);
+
+private:
+    [[nodiscard]] Picoseconds lostIn(Picoseconds start, Picoseconds end) const;
+
+    friend class StateHasher;
+
+    Queue<Hindrance> m_all;
+};
+
+} // namespace pallascope::machine
