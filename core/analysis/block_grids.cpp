@@ -33,10 +33,9 @@ std::vector<std::string> linesOf(const trace::BlockGrid& grid)
     lines.push_back("an SM runs " + counted(grid.blocksPerSm, "block", "blocks") + " at a time ("
                     + countText(grid.warpsPerSm) + " of " + countText(grid.warpsAtMost)
                     + " warps), limited by " + limits + "; each alone allows: " + allowed);
-    lines.push_back(countText(grid.registers) + " registers a thread"
-                    + (grid.assumesRegisters ? " are assumed, the most with which one block fits; "
-                                               "the compiler decides how many there are"
-                                             : ""));
+    lines.push_back(
+        countText(grid.registers) + " registers a thread"
+        + (grid.assumesRegisters ? " are assumed; the compiler decides how many there are" : ""));
     lines.push_back(counted(grid.blocks, "block", "blocks") + " in "
                     + counted(grid.waves, "wave", "waves") + " of " + countText(grid.atATime)
                     + " at a time; the last has " + countText(grid.last));

@@ -2,6 +2,7 @@
 
 #include "core/base/format.h"
 #include "core/base/shape.h"
+#include "core/cost/live_registers.h"
 #include "core/cost/scope_sum.h"
 #include "core/cost/tensor_memory.h"
 #include "core/ir/mesh.h"
@@ -158,8 +159,11 @@ std::vector<BlockGrid> blockGrids(const ir::Program& program, const chip::Chip& 
         const auto& mesh = std::get<ir::CoreMapParams>(coreMap->params);
         BlockGrid grid{.coreMap = coreMap, .shared = blockShared(program, *coreMap)};
         grid.block.threads = threadsOf(mesh);
-        grid.block.registersPerThread = registers.value_or(mostRegisters(grid.block.threads, sm));
-        grid.assumesRegisters = !registers;
+        const std::int64_t most = mostRegisters(grid.block.threads, sm);
+        grid.block.registersPerThread = !registers ? liveRegisters(program, *coreMap, chip, most)
+                                        : *registers == kMostRegisters ? most
+                                                                       : *registers;
+        grid.assumesRegisters = !registers || *registers == kMostRegisters;
         grid.warpsAtMost = sm.warps();
         grid.block.shared = grid.shared.total();
         grid.occupancy = occupancy(grid.block, sm);
@@ -184,9 +188,9 @@ Status checkRegisters(const chip::Chip& chip, std::int64_t registers)
                          subject);
     }
     const std::int64_t most = chip.multiprocessor->registersPerThread;
-    if (registers < 1 || registers > most) {
+    if (registers != kMostRegisters && (registers < 1 || registers > most)) {
         return userError("The setting registers is " + std::to_string(registers)
-                             + "; expected most or 1 to " + std::to_string(most) + ".",
+                             + "; expected estimate, most or 1 to " + std::to_string(most) + ".",
                          subject);
     }
     return Done{};

@@ -7,6 +7,7 @@
 #include "core/cost/occupancy.h"
 #include "core/ir/program.h"
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,9 +45,12 @@ struct BlockGrid
 // How many threads a block of a core_map has.
 [[nodiscard]] std::int64_t threadsOf(const ir::CoreMapParams& mesh);
 
+// As many registers a thread as one block of a core_map may take.
+inline constexpr std::int64_t kMostRegisters = std::numeric_limits<std::int64_t>::max();
+
 // One for each core_map, in program order; none on chips without multiprocessors. How many
-// registers a thread has is not known before a kernel is compiled: without `registers`, it is the
-// most with which one block fits.
+// registers a thread has is not known before a kernel is compiled: without `registers`, it is
+// estimated (live_registers.h).
 [[nodiscard]] std::vector<BlockGrid> blockGrids(const ir::Program& program, const chip::Chip& chip,
                                                 std::optional<std::int64_t> registers = {});
 

@@ -43,7 +43,9 @@ std::int64_t RegisterCounts::inMemory(const ir::Type& type) const
 std::int64_t RegisterCounts::copies(const Shape& shape) const
 {
     const bool isOfRows = shape.rank() == 1 || (shape.rank() > 1 && shape[shape.rank() - 1] == 1);
-    return m_chip.multiprocessor && !m_isAround && isOfRows ? kRowThreads : 1;
+    return m_chip.multiprocessor && !m_isAround && isOfRows && shape.elements() <= kMostRows
+               ? kRowThreads
+               : 1;
 }
 
 std::int64_t RegisterCounts::filled(DType dtype, const Shape& shape, std::int64_t copies) const

@@ -12,6 +12,9 @@ namespace pallascope::cost {
 // fragments of wgmma and mma). Each of them has what belongs to the row as a whole, such as its
 // sum.
 inline constexpr std::int64_t kRowThreads = 4;
+// The most rows that an agent keeps with their columns: of 512, 255 registers would hold less than
+// 64 columns. What is longer is no column of what belongs to rows, but a row itself.
+inline constexpr std::int64_t kMostRows = 256;
 
 class RegisterCounts
 {

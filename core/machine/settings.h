@@ -50,7 +50,7 @@ struct Settings
     OutOfBoundsReads outOfBoundsReads = OutOfBoundsReads::Raise;
     DmaMode dmaExecutionMode = DmaMode::Timed;
     DetectRaces detectRaces = DetectRaces::Yes;
-    // Of GPUs. The registers of a thread; absent: the most with which one block fits.
+    // Of GPUs. The registers of a thread, or cost::kMostRegisters; absent: an estimate.
     std::optional<std::int64_t> registers;
     chip::Clock clock = chip::Clock::Sustained;
     bool operator==(const Settings&) const = default;

@@ -311,7 +311,7 @@ struct BlockGrid
     std::int64_t barriers = 0;    // in it
     bool hasReductions = false;   // whether scratch for these is a part of `arrays`
     std::int64_t registers = 0;   // of a thread
-    bool assumesRegisters = true; // these are the most with which one block fits
+    bool assumesRegisters = true; // nobody has said how many there are
     std::int64_t blocksPerSm = 0; // at a time
     std::int64_t warpsPerSm = 0, warpsAtMost = 0;
     std::vector<BlockLimit> allowed; // the least of these is blocksPerSm

@@ -66,8 +66,7 @@ TEST(BlockGrids, areSaidInWords)
                   "of arrays and of scratch for reductions, 4 barriers",
                   "an SM runs 1 block at a time (12 of 64 warps), limited by registers; each alone "
                   "allows: registers 1, shared memory 3, threads 5, blocks 32",
-                  "168 registers a thread are assumed, the most with which one block fits; the "
-                  "compiler decides how many there are",
+                  "168 registers a thread are assumed; the compiler decides how many there are",
                   "512 blocks in 4 waves of 132 at a time; the last has 116"}));
     grid.assumesRegisters = false;
     EXPECT_EQ(analysis::linesOf(grid).at(2), "168 registers a thread");

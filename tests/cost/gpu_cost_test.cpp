@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 
 namespace pallascope::cost_test {
@@ -33,11 +34,9 @@ ir::Program programOf(const std::function<void(const pl::Ref&)>& body)
     return std::move(*program);
 }
 
-// How long all operations of the body but loads and stores take as one segment.
-std::int64_t lastingOf(const std::function<void(const pl::Ref&)>& body,
-                       const char* name = "h100_sxm")
+// What all operations of the program but stores cost as one segment.
+cost::SegmentCost segmentOf(const ir::Program& program, const char* name)
 {
-    const ir::Program program = programOf(body);
     std::vector<const ir::Operation*> operations;
     ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
         const bool isStore = operation.code == ir::OpCode::Swap;
@@ -45,9 +44,16 @@ std::int64_t lastingOf(const std::function<void(const pl::Ref&)>& body,
             operations.push_back(&operation);
         }
     });
-    const auto cost = cost::segmentCost(program, operations, gpu(name));
+    Result<cost::SegmentCost> cost = cost::segmentCost(program, operations, gpu(name));
     EXPECT_TRUE(cost) << (cost ? "" : cost.error().message);
-    return cost->cycles.value();
+    return std::move(*cost);
+}
+
+// How long they take.
+std::int64_t lastingOf(const std::function<void(const pl::Ref&)>& body,
+                       const char* name = "h100_sxm")
+{
+    return segmentOf(programOf(body), name).cycles.value();
 }
 
 // The cycles of each unit, by name, of all operations with this code in a core_map whose body gets
@@ -75,6 +81,17 @@ using UnitCycles = std::map<std::string, std::int64_t>;
 
 constexpr std::int64_t kElements = 64 * 128, kRegisters = kElements / 128;
 constexpr std::int64_t kLoad = 4 * kRegisters; // cycles to load the tile
+constexpr std::int64_t kExponentials = 8 * kRegisters;
+
+// The sums of exp(x - the largest of the row).
+void exponentialsOfRows(const pl::Ref& tile)
+{
+    const pl::Value loaded = tile[pl::all].load();
+    const pl::Value largest = pl::reduce(ir::OpCode::ReduceMax, loaded, {1});
+    const pl::Value powers = pl::exp(loaded - pl::broadcastTo(largest, {64, 128}, {0}));
+    const pl::Value sums = pl::reduce(ir::OpCode::ReduceSum, powers, {1});
+    tile[pl::all] = pl::broadcastTo(sums, {64, 128}, {0});
+}
 
 } // namespace
 
@@ -150,16 +167,38 @@ TEST(GpuCost, ofANarrowWgmmaIsThatOfItsReads)
     EXPECT_EQ(cyclesOf(128, 32, false), 2 * kSteps * (16 + 8));
 }
 
-// A warp issues in order: while the special functions are busy, its additions wait.
-TEST(GpuCost, ofASegmentIsTheSumOfItsUnits)
+// Instructions for different elements overlap, so the busiest unit decides.
+TEST(GpuCost, ofASegmentIsThatOfItsBusiestUnit)
 {
-    EXPECT_EQ(lastingOf([](const pl::Ref& tile) { tile[pl::all] = tile[pl::all] + 2.0; }),
-              kLoad + kRegisters);
+    EXPECT_EQ(lastingOf([](const pl::Ref& tile) { tile[pl::all] = tile[pl::all] + 2.0; }), kLoad);
     EXPECT_EQ(lastingOf([](const pl::Ref& tile) { tile[pl::all] = pl::exp(tile[pl::all] + 2.0); }),
-              kLoad + kRegisters + kRegisters + 8 * kRegisters);
+              kExponentials);
 }
 
-// A thread has 32 elements of each of two rows. It combines them one after the other, 4 cycles
+// No element can be subtracted from before the largest of its row is known, so that the two phases
+// follow each other. The sum goes on while the special functions work.
+TEST(GpuCost, ofASoftmaxIsThatOfItsPhases)
+{
+    EXPECT_EQ(lastingOf(exponentialsOfRows), kLoad + kExponentials);
+}
+
+// Beside products the special functions take 0.34 of their time longer. The loads, maxima,
+// subtractions, multiplications and sums delay products.
+TEST(GpuCost, ofASegmentBesideProducts)
+{
+    const ir::Program program = programOf(exponentialsOfRows);
+    const cost::SegmentCost cost = segmentOf(program, "h100_sxm");
+    const std::int64_t maxima = 2 * (kRegisters + 4), sums = kRegisters + 4, shuffles = 2 * 2 * 4;
+    const auto share = [](double factor, std::int64_t cycles) {
+        return std::llround(factor * static_cast<double>(cycles));
+    };
+    EXPECT_EQ(cost.slowed.value(), share(0.32, kLoad) + share(0.34, kExponentials));
+    EXPECT_EQ(cost.delays.value(), share(0.93, kLoad) + share(0.8, maxima) + share(0.73, shuffles)
+                                       + share(0.8, 2 * kRegisters + sums) + share(0.73, shuffles));
+    EXPECT_EQ(segmentOf(program, "a100_80").delays.value(), 0); // not known
+}
+
+// A thread has 32 elements of each of two rows. It combines them one after the other, 5 cycles
 // each, then with those of the 3 other threads of the row in 2 rounds of a shuffle, 24 cycles each.
 TEST(GpuCost, ofARowsSumIsThatOfItsChain)
 {
@@ -171,7 +210,15 @@ TEST(GpuCost, ofARowsSumIsThatOfItsChain)
               (UnitCycles{{"FP32", kRegisters + 2 * 2},
                           {"SHFL", 2 * 2 * 4},
                           {"issue", kRegisters + 2 * 2 + 2 * 2}}));
-    EXPECT_EQ(lastingOf(body), kLoad + (32 + 2) * 4 + 2 * 24);
+    const auto twice = [](const pl::Ref& tile) { // the second one of what is in registers
+        const pl::Value loaded = tile[pl::all].load();
+        const pl::Value sums = pl::reduce(ir::OpCode::ReduceSum, loaded, {1});
+        const pl::Value less = loaded - pl::broadcastTo(sums, {64, 128}, {0});
+        tile[pl::all] =
+            pl::broadcastTo(pl::reduce(ir::OpCode::ReduceSum, less, {1}), {64, 128}, {0});
+    };
+    EXPECT_EQ(lastingOf(body), kLoad);
+    EXPECT_EQ(lastingOf(twice), kLoad + (32 + 2) * 5 + 2 * 24);
 }
 
 // What belongs to a row is in all 4 threads that have parts of it: 64 numbers fill 2 registers.
@@ -184,12 +231,12 @@ TEST(GpuCost, ofWhatARowHasIsThatOfItsCopies)
     EXPECT_EQ(cyclesOf(ir::OpCode::Add, body), (UnitCycles{{"FP32", 2}, {"issue", 2}}));
 }
 
-// There is a branch in the division of each register: 6 instructions of 4 cycles and one of 14 wait
+// There is a branch in the division of each register: 6 instructions of 5 cycles and one of 17 wait
 // for each other.
 TEST(GpuCost, ofDivisionsIsThatOfOneAfterTheOther)
 {
     const auto body = [](const pl::Ref& tile) { tile[pl::all] = 2.0 / tile[pl::all]; };
-    EXPECT_EQ(lastingOf(body), kLoad + kRegisters * (6 * 4 + 14));
+    EXPECT_EQ(lastingOf(body), kRegisters * (6 * 5 + 17));
 }
 
 // The tensor core of an H100 reads the right operand from shared memory and adds to the sum that is
@@ -206,7 +253,7 @@ TEST(GpuCost, isNoneForWhatProductsDoThemselves)
         };
     };
     const std::int64_t plain = lastingOf(body(false, false));
-    EXPECT_EQ(plain, 2 * 64 * 64 * 128 / 2048 + 60); // and the wait for it
+    EXPECT_EQ(plain, 2 * 64 * 64 * 128 / 2048 + 67); // and the wait for it
     EXPECT_EQ(lastingOf(body(true, true)), plain);
     EXPECT_EQ(lastingOf(body(false, false), "a100_80"), kLoad + 2 * 64 * 64 * 128 / 1024);
 }

@@ -10,7 +10,15 @@ SlotUnits::SlotUnits(const Context& context, SlotUses& uses, Agents& agents)
     , m_turn(context.turn)
     , m_uses(uses)
     , m_agents(agents)
-{}
+{
+    const std::vector<chip::Unit>& units = m_prepared.chip.units;
+    const auto matrix = std::find_if(units.begin(), units.end(), [](const chip::Unit& unit) {
+        return unit.kind == UnitKind::Matrix;
+    });
+    if (matrix != units.end()) {
+        m_tensorCore = static_cast<std::size_t>(matrix - units.begin());
+    }
+}
 
 // The agents of the slot have equal shares of a unit that has more to do than it can: a segment
 // waits for what others want of it, but for no more of each than it wants itself.
@@ -21,31 +29,48 @@ void SlotUnits::reserve(const PlanItem& segment)
     std::vector<Picoseconds>& free = use.free;
     free.resize(slotUnits(m_prepared.chip));
     const std::int64_t others = othersAt(agent);
+    const Picoseconds products = productsUntil(use);
     Picoseconds begin = agent.time;
     for (const auto& [unit, needs] : segment.demands) {
         Picoseconds& one = free[static_cast<std::size_t>(unit)];
         one = std::max(one, agent.time);
         const Picoseconds wanted = std::min(one - agent.time, needs * others);
-        begin =
-            std::max(begin, agent.time + wanted + needs - std::min(segment.duration, wanted + needs));
+        begin = std::max(begin,
+                         agent.time + wanted + needs - std::min(segment.duration, wanted + needs));
         one += needs;
     }
-    const Picoseconds longer = besideProducts(segment, begin);
+    const Picoseconds longer = besideOthers(segment, begin, products, use.ofProducts);
     use.ofProducts.add({begin, begin + longer + segment.duration, segment.delays});
     agent.time = m_agents.awaitEnd(begin + longer); // shown as a wait before its work
 }
 
-// How much longer a segment takes that begins at this time, because the tensor core of the slot has
-// products to work on meanwhile.
-Picoseconds SlotUnits::besideProducts(const PlanItem& segment, Picoseconds begin)
+// How much longer a segment takes that begins at this time: its instructions beside products of
+// others, on which the tensor core works until `products`, and its own products beside what
+// hinders them.
+Picoseconds SlotUnits::besideOthers(const PlanItem& segment, Picoseconds begin,
+                                    Picoseconds products, Hindrances& hindrances)
 {
-    if (m_prepared.layout.asked == 0 || segment.duration == Picoseconds(0)) {
-        return Picoseconds(0);
+    Picoseconds longer;
+    if (segment.slowed > Picoseconds(0)) {
+        const Picoseconds most = segment.duration + segment.slowed;
+        const Picoseconds beside = std::min(products - std::min(products, begin), most);
+        longer += Picoseconds(
+            std::llround(static_cast<double>(segment.slowed.value()) * ratio(beside, most)));
     }
-    const Picoseconds until = m_agents.unitAt(0).time;
-    const Picoseconds most = segment.duration + segment.slowed;
-    const Picoseconds beside = std::min(until - std::min(until, begin), most);
-    return Picoseconds(std::llround(static_cast<double>(segment.slowed.value()) * ratio(beside, most)));
+    for (const auto& [unit, needs] : segment.demands) {
+        if (m_tensorCore && static_cast<std::size_t>(unit) == *m_tensorCore) {
+            longer += hindrances.lengthOf(begin, needs) - needs;
+        }
+    }
+    return longer;
+}
+
+// Until when the tensor core of the agent's slot has work, in segments of agents or on its own.
+Picoseconds SlotUnits::productsUntil(const SlotUse& use) const
+{
+    const Picoseconds inSegments = m_tensorCore ? use.free[*m_tensorCore] : Picoseconds(0);
+    return m_prepared.layout.asked == 0 ? inSegments
+                                        : std::max(inSegments, m_agents.unitAt(0).time);
 }
 
 // How many other agents may run at the agent's slot.

@@ -24,12 +24,15 @@ public:
 
 private:
     [[nodiscard]] std::int64_t othersAt(const Agent& agent) const;
-    [[nodiscard]] Picoseconds besideProducts(const PlanItem& segment, Picoseconds begin);
+    [[nodiscard]] Picoseconds besideOthers(const PlanItem& segment, Picoseconds begin,
+                                           Picoseconds products, Hindrances& hindrances);
+    [[nodiscard]] Picoseconds productsUntil(const SlotUse& use) const;
 
     const Prepared& m_prepared;
     Turn& m_turn;
     SlotUses& m_uses;
     Agents& m_agents;
+    std::optional<std::size_t> m_tensorCore; // the number of that unit
 };
 
 } // namespace pallascope::machine

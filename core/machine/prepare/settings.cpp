@@ -1,6 +1,7 @@
 #include "core/machine/settings.h"
 
 #include "core/base/format.h"
+#include "core/cost/block_grid.h"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +16,7 @@ constexpr std::array<std::string_view, 4> kFills{"nan", "zero", "min", "max"};
 constexpr std::array<std::string_view, 2> kReads{"raise", "uninitialized"};
 constexpr std::array<std::string_view, 3> kModes{"timed", "eager", "on_wait"};
 constexpr std::array<std::string_view, 3> kRaces{"false", "true", "everywhere"};
-constexpr std::array<std::string_view, 1> kRegisters{"most"};
+constexpr std::array<std::string_view, 2> kRegisters{"estimate", "most"};
 constexpr std::array<std::string_view, 2> kClocks{"sustained", "boost"};
 
 template<auto member, const auto& names>
@@ -43,13 +44,20 @@ constexpr SettingEntry entry(std::string_view name, std::string_view help, bool 
 
 std::string getRegisters(const Settings& settings)
 {
-    return settings.registers ? std::to_string(*settings.registers) : std::string(kRegisters[0]);
+    if (settings.registers && *settings.registers != cost::kMostRegisters) {
+        return std::to_string(*settings.registers);
+    }
+    return std::string(kRegisters[settings.registers ? 1 : 0]);
 }
 
 bool setRegisters(Settings& settings, std::string_view value)
 {
     settings.registers.reset();
     if (value == kRegisters[0]) {
+        return true;
+    }
+    if (value == kRegisters[1]) {
+        settings.registers = cost::kMostRegisters;
         return true;
     }
     std::int64_t number = 0;
@@ -82,7 +90,8 @@ constexpr std::array kEntries{
         "form of the program excludes them."),
     SettingEntry{"registers", kRegisters,
                  "GPUs: how many registers a thread has, which decides how many blocks an SM runs "
-                 "at a time; most: the most with which one block fits.",
+                 "at a time; estimate: as many as its values need; most: the most with which one "
+                 "block fits.",
                  true, true, getRegisters, setRegisters},
     entry<chip::Clock, &Settings::clock, kClocks>(
         "clock",

@@ -1,6 +1,7 @@
 #include "core/machine/state/hindrances.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pallascope::machine {
 
@@ -39,7 +40,7 @@ Picoseconds Hindrances::lostIn(Picoseconds start, Picoseconds end) const
             lost += static_cast<double>(one.lost.value()) * ratio(to - from, one.end - one.start);
         }
     }
-    return Picoseconds(static_cast<std::int64_t>(lost));
+    return Picoseconds(static_cast<std::int64_t>(std::ceil(lost)));
 }
 
 } // namespace pallascope::machine

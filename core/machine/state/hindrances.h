@@ -19,7 +19,7 @@ public:
     void add(const Hindrance& hindrance);
 
     // How long a product takes that begins at `start` and alone would take `length`. Forgets what
-    // ends before `start`, which must never decrease.
+    // ends before `start`.
     [[nodiscard]] Picoseconds lengthOf(Picoseconds start, Picoseconds length);
 
 private:

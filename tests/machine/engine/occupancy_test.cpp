@@ -1,6 +1,7 @@
 // Runs kernels of a GPU with several blocks on an SM: where and when each block begins, and what
 // blocks of one SM share.
 #include "core/chip/clock.h"
+#include "core/cost/block_grid.h"
 #include "core/ir/builder_gpu.h"
 #include "core/machine/trace_without_run.h"
 #include "tests/machine/support.h"
@@ -27,8 +28,12 @@ chip::Chip withSms(std::int64_t sms)
     return chip::parse(file.dump(), "few_sms.json").value();
 }
 
+// As many registers a thread as a block may have, so that an SM has room for two blocks of a
+// warpgroup.
+const machine::Settings kMost{.registers = cost::kMostRegisters};
+
 machine::RunResult runOnSms(const chip::Chip& chip, const ir::Program& program,
-                            const machine::Settings& settings = {},
+                            const machine::Settings& settings = kMost,
                             const std::vector<Array>& inputs = {})
 {
     machine::Options options;
@@ -109,7 +114,6 @@ pl::Operand hundred()
 
 TEST(Occupancy, blocksGoToAllSmsBeforeAnyGetsASecondOne)
 {
-    // A thread may have 255 registers, with which an SM has room for two blocks of a warpgroup.
     EXPECT_EQ(
         toldOf(runOnSms(withSms(2), waitingProgram(3, hundred))),
         (ToldDelays{"SM 0 place 0 Warpgroup 0: 0 to 100", "SM 0 place 1 Warpgroup 0: 0 to 100",
@@ -157,7 +161,7 @@ TEST(Occupancy, aBlockBeginsSomeTimeAfterTheOneBefore)
 
 TEST(Occupancy, sharedMemoryRegistersAndWarpsLimitTheBlocksOfAnSm)
 {
-    const auto placesOf = [](const ir::Program& program, machine::Settings settings = {}) {
+    const auto placesOf = [](const ir::Program& program, machine::Settings settings = kMost) {
         const machine::RunResult run = runOnSms(withSms(1), program, settings);
         const std::vector<DelayedBlock> blocks = delaysOf(run);
         return std::count_if(blocks.begin(), blocks.end(), [&](const DelayedBlock& block) {
@@ -168,6 +172,7 @@ TEST(Occupancy, sharedMemoryRegistersAndWarpsLimitTheBlocksOfAnSm)
     EXPECT_EQ(placesOf(waitingProgram(40, hundred)), 2);
     EXPECT_EQ(placesOf(waitingProgram(40, hundred, 1, 113 * kKib)), 2);
     EXPECT_EQ(placesOf(waitingProgram(40, hundred, 1, 114 * kKib)), 1);
+    EXPECT_EQ(placesOf(waitingProgram(40, hundred), {}), 16); // few registers: by its warps
     EXPECT_EQ(placesOf(waitingProgram(40, hundred), {.registers = 128}), 4);
     EXPECT_EQ(placesOf(waitingProgram(40, hundred), {.registers = 32}), 16);
     EXPECT_EQ(placesOf(waitingProgram(40, hundred, 1, 30 * kKib), {.registers = 32}), 7);
@@ -349,8 +354,8 @@ TEST(Occupancy, blocksOfOneSmQueueAtItsTensorCoreAndHaveBarriersOfTheirOwn)
     const std::vector<Array> inputs{
         counting(DType::F16, {kBlocks, kM, kM}),
         arrayOf(DType::F16, {kM, kN}, std::vector<double>(kM * kN, 0.001))};
-    const machine::RunResult few = runOnSms(withSms(1), program, {}, inputs),
-                             many = runOnSms(withSms(8), program, {}, inputs);
+    const machine::RunResult few = runOnSms(withSms(1), program, kMost, inputs),
+                             many = runOnSms(withSms(8), program, kMost, inputs);
     EXPECT_EQ(findingsText(few), "");
     EXPECT_EQ(elementsOf(few.outputs[0]), elementsOf(many.outputs[0]));
     const std::vector<std::string>& agents = few.trace->info().agents;

@@ -130,7 +130,7 @@ TEST(Settings, goByNameBothWays)
 {
     const Names defaults{{"uninitialized_memory", "nan"}, {"out_of_bounds_reads", "raise"},
                          {"dma_execution_mode", "timed"}, {"detect_races", "true"},
-                         {"registers", "most"},           {"clock", "sustained"}};
+                         {"registers", "estimate"},       {"clock", "sustained"}};
     EXPECT_EQ(machine::namesOf({}, true), defaults);
     EXPECT_EQ(machine::namesOf({.registers = 64}, true).at("registers"), "64");
     EXPECT_EQ(machine::namesOf({.registers = 64}, false).size(), 4U) << "a TPU has no registers";
@@ -158,7 +158,7 @@ TEST(Settings, thatAreNotKnownAreAnsweredWithThoseThatAre)
     for (const char* number : {"0", "-1", "64.5", "many", ""}) {
         EXPECT_EQ(machine::settingsOf({{"registers", number}}).error().message,
                   "The setting registers cannot be \"" + std::string(number)
-                      + "\"; expected most or a whole number.");
+                      + "\"; expected estimate, most or a whole number.");
     }
     EXPECT_EQ(
         machine::settingsOf({{"uninitialized_memory", "one"}}).error().message,

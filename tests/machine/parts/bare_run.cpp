@@ -66,7 +66,7 @@ BareRun::BareRun(const machine::Settings& settings, ir::Program program, const s
                 m_state.memory, m_state.races, true,       m_watch}
     , findings(m_context)
     , agents(m_context, m_state.agents, findings)
-    , copies(m_context, m_state.copies, m_state.slotUnits, findings)
+    , copies(m_context, m_state.copies, m_state.slotUses, findings)
     , semaphores(m_context, m_state.sync, agents, copies, findings)
     , barriers(m_context, m_state.sync, agents, copies, findings)
     , scopes(m_context, m_state.sharedScopes, copies, semaphores, barriers, findings)

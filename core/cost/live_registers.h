@@ -1,0 +1,21 @@
+// How many registers a thread of a GPU's block needs: an estimate of what the compiler takes.
+#pragma once
+
+#include "core/chip/chip.h"
+#include "core/ir/program.h"
+
+#include <cstdint>
+
+namespace pallascope::cost {
+
+// Registers for addresses, loop counters and what is under way, beside the values of the kernel:
+// in bench/gpu_kernels/h100_sxm.csv the compiler takes 16 to 32 more than these.
+inline constexpr std::int64_t kOtherRegisters = 24;
+
+// Of a core_map's body: the registers of the values that are alive at the same time, and
+// kOtherRegisters, rounded up to a multiple of 8. At most `most`, which it also is where the kernel
+// itself says how many registers its agents have (set_max_registers).
+[[nodiscard]] std::int64_t liveRegisters(const ir::Program& program, const ir::Operation& coreMap,
+                                         const chip::Chip& chip, std::int64_t most);
+
+} // namespace pallascope::cost
