@@ -69,32 +69,43 @@ def capture(rows, folder, again=False):
         return
     sys.dont_write_bytecode = True
     sys.path[:0] = [str(kit.MEASURED / "published_kernels"), str(kit.ROOT / "kernels" / "jax")]
-    gpu_cases, pallascope = importlib.import_module("gpu_cases"), importlib.import_module("pallascope")
+    gpu_cases = importlib.import_module("gpu_cases")
     for row in missing:
-        path, began, tell = folder / f"{row.key}.pallascope", time.perf_counter(), {}
-        path.unlink(missing_ok=True)
-        try:
+        def make(row=row):
             function, arguments, values = gpu_cases.case(row.data)
-            given = [values.get(number, one) for number, one in enumerate(arguments)]
-            with contextlib.redirect_stdout(io.StringIO()):
-                kernel = pallascope.capture(function, *given, chip=row.chip)
-            kernel.save(path)
-            tell["bytes"] = argument_bytes(kernel.document)
-        except Exception as error:  # noqa: BLE001: whatever a package raises becomes the row's result
-            tell["refused"] = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        tell["capture_s"] = round(time.perf_counter() - began, 3)
-        (folder / f"{row.key}.json").write_text(json.dumps(tell))
+            return function, [values.get(number, one) for number, one in enumerate(arguments)]
+
+        tell = capture_one(make, folder / f"{row.key}.pallascope", row.chip)
         print(f"{row.number:4} {row.family:20} {row.chip:8} captured in {tell['capture_s']:6.2f} s "
               f"{tell.get('refused', '')[:200]}", flush=True)
 
 
-def run(row, folder, program, limit_s):
-    """What `program` says of the captured row: a row of a sweep, whose runs keep no trace."""
-    tell = json.loads((folder / f"{row.key}.json").read_text())
+def capture_one(make, path, chip):
+    """Captures the function for the arguments that `make` returns, into `path`. What it tells, such as why the kernel
+    was refused, stands in a .json beside it too."""
+    import pallascope
+    began, tell = time.perf_counter(), {}
+    path.unlink(missing_ok=True)
+    try:
+        function, arguments = make()
+        with contextlib.redirect_stdout(io.StringIO()):
+            kernel = pallascope.capture(function, *arguments, chip=chip)
+        kernel.save(path)
+        tell["bytes"] = argument_bytes(kernel.document)
+    except Exception as error:  # noqa: BLE001: whatever a package raises becomes the row's result
+        tell["refused"] = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    tell["capture_s"] = round(time.perf_counter() - began, 3)
+    path.with_suffix(".json").write_text(json.dumps(tell))
+    return tell
+
+
+def sweep(path, program, limit_s, settings=SETTINGS):
+    """What `program` says of a kernel that capture_one kept: a row of a sweep, whose runs keep no trace."""
+    tell = json.loads(path.with_suffix(".json").read_text())
     if "refused" in tell:
         return {"stage": "capture", "reason": tell["refused"]}
-    arguments = [str(program), "sweep", str(folder / f"{row.key}.pallascope"), "--json"]
-    for setting in SETTINGS:
+    arguments = [str(program), "sweep", str(path), "--json"]
+    for setting in settings:
         arguments += ["--set", setting]
     began = time.perf_counter()
     try:
@@ -113,9 +124,16 @@ def run(row, folder, program, limit_s):
     stops = sorted(STOPS.intersection(report["findings"]))
     if stops:
         return {"stage": "stopped", "reason": ", ".join(stops), "run_s": seconds}
+    return {**report, "bytes": tell["bytes"], "run_s": seconds}
+
+
+def run(row, folder, program, limit_s):
+    """What `program` says of the captured row, beside the roofline."""
+    report = sweep(folder / f"{row.key}.pallascope", program, limit_s)
+    if "time_s" not in report:
+        return report
     peak, bandwidth = PEAKS[row.chip]
-    roofline = max(float(row.data["flops_useful"] or 0) / peak, tell["bytes"] / bandwidth)
-    return {**report, "roofline_s": roofline, "run_s": seconds}
+    return {**report, "roofline_s": max(float(row.data["flops_useful"] or 0) / peak, report["bytes"] / bandwidth)}
 
 
 def off(seconds, row):
