@@ -104,7 +104,7 @@ class Gpus(Case):
         self.assertEqual((grid["blocks_per_sm"], grid["waves"], grid["last_wave_blocks"]), (2, 2, 248))
         self.assertEqual(ran["vmem_peak_bytes"], 2 * 2 * 128 * 64 * 2)
         self.assertEqual(sum(ran["vmem_by_operand"].values()), ran["vmem_peak_bytes"])
-        self.assertEqual((ran["settings"]["registers"], ran["settings"]["clock"]), ("most", "sustained"))
+        self.assertEqual((ran["settings"]["registers"], ran["settings"]["clock"]), ("estimate", "sustained"))
         self.assertEqual(strict_json(self.output("report", "t.trace.json", "--json"))["block_grids"], ran["block_grids"])
         self.assertIn("for 2 blocks on an SM", self.output(*run))
         self.assertIn("an SM runs 2 blocks at a time", self.output(*run))
