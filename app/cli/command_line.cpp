@@ -115,8 +115,7 @@ CommandLine::CommandLine()
                          "the GPU for which to say how many blocks of a kernel run at a time; "
                          "without it the kernel's own chip");
     describe->add_option("--registers", description.registers,
-                         "how many registers a thread has; without it the most with which a block "
-                         "fits");
+                         "how many registers a thread has; without it an estimate");
     addKernelCommands();
     runApp = app.add_subcommand("run", "run a kernel on a chip and report");
     addRunOptions(runApp, run);

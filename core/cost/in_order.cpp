@@ -10,44 +10,45 @@ namespace {
 
 using ir::OpKind;
 
-// Numbers the phases of a segment's operations.
-class Phases
+// Numbers the sections of a segment's operations.
+class Sections
 {
 public:
-    explicit Phases(const ir::Program& program)
+    explicit Sections(const ir::Program& program)
         : m_program(program)
     {}
 
     std::size_t add(const ir::Operation& operation)
     {
         const OpKind kind = ir::opEntry(operation.code).kind;
-        std::size_t phase = kind == OpKind::Memory ? m_lastAccess : 0; // accesses keep their order
+        std::size_t section =
+            kind == OpKind::Memory ? m_lastAccess : 0; // accesses keep their order
         for (const ir::ValueId operand : operation.operands) {
             if (!m_program.value(operand).literal) {
-                phase = std::max(phase, m_first[operand]);
+                section = std::max(section, m_first[operand]);
             }
         }
         if (kind == OpKind::Dot) { // it reads whole operands
-            ++phase;
+            ++section;
         }
         if (kind == OpKind::Memory) {
-            m_lastAccess = phase;
+            m_lastAccess = section;
         }
         const bool isWhole =
             kind == OpKind::Reduction || kind == OpKind::Dot || kind == OpKind::Crosslane;
         for (const ir::ValueId result : operation.results) {
-            m_first[result] = phase + (isWhole ? 1 : 0);
+            m_first[result] = section + (isWhole ? 1 : 0);
         }
-        return phase;
+        return section;
     }
 
 private:
     const ir::Program& m_program;
-    std::map<ir::ValueId, std::size_t> m_first; // the phase from which a value can be used
+    std::map<ir::ValueId, std::size_t> m_first; // the section from which a value can be used
     std::size_t m_lastAccess = 0;
 };
 
-struct Phase
+struct Section
 {
     std::map<std::int32_t, Cycles> units; // how long each has work
     Cycles chain, begin;
@@ -90,39 +91,39 @@ private:
 
 } // namespace
 
-void placeInPhases(const ir::Program& program, std::span<const ir::Operation* const> operations,
-                   const std::vector<OperationCost>& costs, const chip::Chip& chip,
-                   SegmentCost& out)
+void placeInSections(const ir::Program& program, std::span<const ir::Operation* const> operations,
+                     const std::vector<OperationCost>& costs, const chip::Chip& chip,
+                     SegmentCost& out)
 {
-    Phases numbers(program);
-    std::vector<std::size_t> phaseOf;
-    std::vector<Phase> phases;
+    Sections numbers(program);
+    std::vector<std::size_t> sectionOf;
+    std::vector<Section> sections;
     for (std::size_t i = 0; i < operations.size(); ++i) {
-        phaseOf.push_back(numbers.add(*operations[i]));
-        phases.resize(std::max(phases.size(), phaseOf.back() + 1));
-        Phase& phase = phases[phaseOf.back()];
-        phase.chain = std::max(phase.chain, costs[i].chain);
+        sectionOf.push_back(numbers.add(*operations[i]));
+        sections.resize(std::max(sections.size(), sectionOf.back() + 1));
+        Section& section = sections[sectionOf.back()];
+        section.chain = std::max(section.chain, costs[i].chain);
         for (const Demand& demand : costs[i].demands) {
-            phase.units[demand.unit] += demand.cycles;
+            section.units[demand.unit] += demand.cycles;
         }
     }
-    for (Phase& phase : phases) {
-        phase.begin = out.cycles;
-        out.cycles += phase.length();
-        out.slowed += phase.lengthBesideProducts(chip) - phase.length();
-        out.delays += phase.delaysProducts(chip);
-        phase.units.clear();
+    for (Section& section : sections) {
+        section.begin = out.cycles;
+        out.cycles += section.length();
+        out.slowed += section.lengthBesideProducts(chip) - section.length();
+        out.delays += section.delaysProducts(chip);
+        section.units.clear();
     }
     Cycles retired;
     for (std::size_t i = 0; i < operations.size(); ++i) {
-        Phase& phase = phases[phaseOf[i]];
-        Cycles end = phase.begin + costs[i].chain;
+        Section& section = sections[sectionOf[i]];
+        Cycles end = section.begin + costs[i].chain;
         for (const Demand& demand : costs[i].demands) {
-            Cycles& used = phase.units[demand.unit];
+            Cycles& used = section.units[demand.unit];
             out.places.push_back(
-                {demand.unit, operations[i]->id, phase.begin + used, demand.cycles});
+                {demand.unit, operations[i]->id, section.begin + used, demand.cycles});
             used += demand.cycles;
-            end = std::max(end, phase.begin + used);
+            end = std::max(end, section.begin + used);
         }
         retired = std::max(retired, end);
         out.operations.push_back(operations[i]->id);

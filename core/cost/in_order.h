@@ -9,11 +9,11 @@
 namespace pallascope::cost {
 
 // Instructions of different units overlap where they work on different elements. So a segment is a
-// sequence of phases: one ends where all of a result is needed before the next can begin, as that
-// of a reduction or a product. A phase takes as long as its busiest unit, or its longest chain.
+// sequence of sections: one ends where all of a result is needed before the next can begin, as that
+// of a reduction or a product. A section takes as long as its busiest unit, or its longest chain.
 // Sets the cycles of `out`, and where each operation has its place.
-void placeInPhases(const ir::Program& program, std::span<const ir::Operation* const> operations,
-                   const std::vector<OperationCost>& costs, const chip::Chip& chip,
-                   SegmentCost& out);
+void placeInSections(const ir::Program& program, std::span<const ir::Operation* const> operations,
+                     const std::vector<OperationCost>& costs, const chip::Chip& chip,
+                     SegmentCost& out);
 
 } // namespace pallascope::cost

@@ -9,7 +9,7 @@
 namespace pallascope::cost {
 
 // Registers for addresses, loop counters and what is under way, beside the values of the kernel:
-// in bench/gpu_kernels/h100_sxm.csv the compiler takes 16 to 32 more than these.
+// by the results of bench/gpu_kernels the compiler takes 16 to 32 more than these.
 inline constexpr std::int64_t kOtherRegisters = 24;
 
 // Of a core_map's body: the registers of the values that are alive at the same time, and

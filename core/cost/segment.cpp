@@ -168,7 +168,7 @@ Result<SegmentCost> segmentCost(const ir::Program& program,
         costs.push_back(std::move(*cost));
     }
     if (isInOrder) {
-        placeInPhases(program, operations, costs, chip, result);
+        placeInSections(program, operations, costs, chip, result);
     } else {
         place(program, operations, costs, chip, result);
     }

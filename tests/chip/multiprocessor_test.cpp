@@ -6,6 +6,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace pallascope::chip {
 
 namespace {
@@ -21,6 +25,15 @@ json smFigure(const json& value)
 {
     return {{"value", value}, {"source", "a test"}, {"status", "assumed"}};
 }
+
+// What some chips lack.
+constexpr std::array<std::string_view, 7> kOptional{"cluster_blocks",
+                                                    "cluster_blocks_most",
+                                                    "copy_cycles",
+                                                    "product_wait_cycles",
+                                                    "register_product_wait_cycles",
+                                                    "port_bytes_per_cycle",
+                                                    "written_bytes_per_lost_cycle"};
 
 std::string refusalOf(const json& file)
 {
@@ -69,9 +82,11 @@ TEST(Multiprocessor, isRead)
     EXPECT_EQ(sm.clusterBlocksMost, 16);
     EXPECT_EQ(sm.l2Usable, Bytes(34 << 20));
     EXPECT_EQ(sm.copyCycles, 105);
-    EXPECT_EQ(sm.productWaitCycles, 60);
-    EXPECT_EQ(sm.arriveCycles, 2);
-    EXPECT_EQ(sm.waitCycles, 121);
+    EXPECT_EQ(sm.productWaitCycles, 67);
+    EXPECT_EQ(sm.registerProductWaitCycles, 120);
+    EXPECT_EQ(sm.writtenPerLostCycle, 465);
+    EXPECT_EQ(sm.arriveCycles, 6);
+    EXPECT_EQ(sm.waitCycles, 75);
     EXPECT_EQ(sm.boostClock, Hertz(1'980'000'000));
     EXPECT_EQ(sm.sustainedClock, Hertz(1'755'000'000));
 }
@@ -79,9 +94,8 @@ TEST(Multiprocessor, isRead)
 TEST(Multiprocessor, hasNoneOfWhatOlderChipsLack)
 {
     json file = gpuFile();
-    for (const char* key : {"cluster_blocks", "cluster_blocks_most", "copy_cycles",
-                            "product_wait_cycles", "port_bytes_per_cycle"}) {
-        file["multiprocessor"].erase(key);
+    for (const std::string_view key : kOptional) {
+        file["multiprocessor"].erase(std::string(key));
     }
     const Result<Chip> chip = parse(file.dump(), "a chip");
     ASSERT_TRUE(chip) << chip.error().message;
@@ -90,7 +104,9 @@ TEST(Multiprocessor, hasNoneOfWhatOlderChipsLack)
     EXPECT_FALSE(sm.clusterBlocksMost);
     EXPECT_FALSE(sm.copyCycles);
     EXPECT_FALSE(sm.productWaitCycles);
+    EXPECT_FALSE(sm.registerProductWaitCycles);
     EXPECT_FALSE(sm.portBytesPerCycle);
+    EXPECT_FALSE(sm.writtenPerLostCycle);
     EXPECT_EQ(sm.registers, 65536); // what is left is read
 }
 
@@ -109,9 +125,7 @@ TEST(Multiprocessor, thatLacksAFigureIsRefusedByItsName)
     for (const auto& [key, unused] : figures.items()) {
         json file = gpuFile();
         file["multiprocessor"].erase(key);
-        const bool optional = key == "cluster_blocks" || key == "cluster_blocks_most"
-                              || key == "copy_cycles" || key == "product_wait_cycles"
-                              || key == "port_bytes_per_cycle";
+        const bool optional = std::find(kOptional.begin(), kOptional.end(), key) != kOptional.end();
         EXPECT_EQ(refusalOf(file), optional ? ""
                                             : "The chip file my.json: the key /multiprocessor/"
                                                   + key + " is missing.");

@@ -41,6 +41,8 @@ TEST(OptionalFigures, changeNothingWhereTheyAreNot)
         EXPECT_EQ(unit.latency, 0) << unit.name;
         EXPECT_EQ(unit.cyclesPerTile, 0) << unit.name;
         EXPECT_EQ(unit.cyclesPerResult, 0) << unit.name;
+        EXPECT_EQ(unit.slowedByProducts, 1) << unit.name;
+        EXPECT_EQ(unit.delaysProducts, 0) << unit.name;
         EXPECT_TRUE(unit.packed.empty()) << unit.name;
     }
 }
@@ -51,6 +53,8 @@ TEST(OptionalFigures, ofUnitsAreRead)
                               {"/units/0/cycles_per_result", 0.25},
                               {"/units/0/latency_cycles", 192},
                               {"/units/1/latency_cycles", 2},
+                              {"/units/1/slowed_by_products", 0.5},
+                              {"/units/1/delays_products", 0.75},
                               {"/units/1/packed", {"bf16", "int8"}},
                               {"/units/3/latency_cycles", 128}});
     const Unit* matrix = chip.unitOf(UnitKind::Matrix);
@@ -58,6 +62,8 @@ TEST(OptionalFigures, ofUnitsAreRead)
     EXPECT_EQ(matrix->cyclesPerResult, 0.25);
     EXPECT_EQ(matrix->latency, 192);
     EXPECT_EQ(chip.unitOf(UnitKind::Vector)->latency, 2);
+    EXPECT_EQ(chip.unitOf(UnitKind::Vector)->slowedByProducts, 1.5);
+    EXPECT_EQ(chip.unitOf(UnitKind::Vector)->delaysProducts, 0.75);
     EXPECT_EQ(chip.unitOf(UnitKind::Vector)->packed,
               (std::vector<DType>{DType::BF16, DType::Int8}));
     EXPECT_EQ(chip.unitOf(UnitKind::Crosslane)->latency, 128);

@@ -29,6 +29,8 @@ bool namesAPublicDocument(const std::string& source, bool isGpu)
                                  "microsoft/vidur ",
                                  "Antoniomv7/",
                                  "chipsandcheese.com",
+                                 "bench/gpu_chip",
+                                 "bench/gpu_kernels",
                                  "B300 confidence ladder"};
     const auto named = [&](const char* document) {
         return source.find(document) != std::string::npos;

@@ -79,8 +79,8 @@ class Gpus(Case):
         self.write("k.kernel.json", kernel())
         described = self.output("describe", "k.kernel.json")
         for words in ("3 warpgroups", "65\u2009568 bytes of shared memory", "4 barriers",
-                      "an SM runs 1 block at a time (12 of 64 warps), limited by registers",
-                      "168 registers a thread are assumed", "512 blocks in 4 waves of 132 at a time",
+                      "an SM runs 3 blocks at a time (36 of 64 warps), limited by shared memory",
+                      "24 registers a thread are assumed", "512 blocks in 2 waves of 396 at a time",
                       "the last has 116"):
             self.assertIn(words, described)
         self.assertEqual(described,
@@ -96,29 +96,31 @@ class Gpus(Case):
 
     def test_a_run_says_how_its_blocks_ran(self):
         self.write("k.kernel.json", kernel(slots=2, warpgroups=1))
-        run = ("run", "k.kernel.json", "--values", "needed")
+        plain = ("run", "k.kernel.json", "--values", "needed")
+        run = (*plain, "--set", "registers=most")
         ran = strict_json(self.output(*run, "--json", "--trace", "t.trace.json"))
         described = strict_json(self.output("describe", "k.kernel.json", "--json"))
+        estimated, = strict_json(self.output(*plain, "--json"))["block_grids"]
+        self.assertEqual({**estimated, "source": None}, {**described["block_grids"][0], "source": None})
         grid, = ran["block_grids"]
-        self.assertEqual({**grid, "source": None}, {**described["block_grids"][0], "source": None})
         self.assertEqual((grid["blocks_per_sm"], grid["waves"], grid["last_wave_blocks"]), (2, 2, 248))
         self.assertEqual(ran["vmem_peak_bytes"], 2 * 2 * 128 * 64 * 2)
         self.assertEqual(sum(ran["vmem_by_operand"].values()), ran["vmem_peak_bytes"])
-        self.assertEqual((ran["settings"]["registers"], ran["settings"]["clock"]), ("estimate", "sustained"))
+        self.assertEqual((ran["settings"]["registers"], ran["settings"]["clock"]), ("most", "sustained"))
         self.assertEqual(strict_json(self.output("report", "t.trace.json", "--json"))["block_grids"], ran["block_grids"])
         self.assertIn("for 2 blocks on an SM", self.output(*run))
         self.assertIn("an SM runs 2 blocks at a time", self.output(*run))
-        more, = strict_json(self.output(*run, "--json", "--set", "registers=64"))["block_grids"]
+        more, = strict_json(self.output(*plain, "--json", "--set", "registers=64"))["block_grids"]
         self.assertEqual((more["blocks_per_sm"], more["registers_per_thread"], more["registers_assumed"]),
                          (6, 64, False))
-        self.refused(*run, "--set", "registers=256", says=("registers is 256", "1 to 255"))
+        self.refused(*plain, "--set", "registers=256", says=("registers is 256", "1 to 255"))
         boost = strict_json(self.output(*run, "--json", "--set", "clock=boost"))
         self.assertEqual(boost["settings"]["clock"], "boost")
         self.assertNotIn("block_grids", self.report("matmul", SMALL))
 
     def test_a_moment_has_the_blocks_of_agents_and_the_phases_of_barriers(self):
         self.write("k.kernel.json", kernel())
-        state = ("state", "k.kernel.json", "--event", "100")
+        state = ("state", "k.kernel.json", "--event", "100", "--set", "registers=most")
         moment = strict_json(self.output(*state, "--json"))
         blocks = [agent["block"] for agent in moment["agents"] if "block" in agent]
         self.assertEqual(len(blocks), 3 * 132)  # a block of three warpgroups on each SM

@@ -232,7 +232,7 @@ TEST(BlockGrid, saysHowManyBlocksRunAtATimeAndInWhichWaves)
             inScope({sharedArray(kBf16, {4, 128, 64}), barriers(1, 4)});
         },
         3, {{"m", 16}, {"n", 32}});
-    const cost::BlockGrid grid = gridOf(program);
+    const cost::BlockGrid grid = gridOf(program, cost::kMostRegisters);
     EXPECT_EQ(grid.block.threads, 384);
     EXPECT_EQ(grid.block.registersPerThread, 168);
     EXPECT_TRUE(grid.assumesRegisters);
@@ -242,6 +242,10 @@ TEST(BlockGrid, saysHowManyBlocksRunAtATimeAndInWhichWaves)
     EXPECT_EQ(grid.waves.waves, 4);
     EXPECT_EQ(grid.waves.last, 512 - 3 * 132);
     EXPECT_TRUE(cost::checkBlocks(program, theH100()));
+    const cost::BlockGrid estimated = gridOf(program); // no values, so hardly any registers
+    EXPECT_EQ(estimated.block.registersPerThread, 24);
+    EXPECT_TRUE(estimated.assumesRegisters);
+    EXPECT_EQ(estimated.occupancy.blocks, 3);
     const cost::BlockGrid few = gridOf(program, 64);
     EXPECT_FALSE(few.assumesRegisters);
     EXPECT_EQ(few.occupancy.blocks, 2); // 32 warps; 4 x 66 592 bytes are more than there are
@@ -262,7 +266,7 @@ TEST(BlockGrid, withTooManyRegistersIsRefused)
                                  "thread are the most."),
               std::string::npos)
         << sentence(169);
-    EXPECT_EQ(sentence(256), "The setting registers is 256; expected most or 1 to 255.");
+    EXPECT_EQ(sentence(256), "The setting registers is 256; expected estimate, most or 1 to 255.");
     const Status ofTpu = cost::checkBlocks(program, v5e(), 64);
     ASSERT_FALSE(ofTpu);
     EXPECT_EQ(ofTpu.error().message, "The setting registers says how many a thread of a GPU has, "

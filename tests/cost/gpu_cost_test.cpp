@@ -1,5 +1,7 @@
 // What operations cost a warpgroup of a GPU, by hand from the figures of the H100: 128 lanes of
 // FP32, 16 of special functions, 128 bytes of shared memory per cycle and SM.
+#include "core/cost/block_grid.h"
+#include "core/cost/live_registers.h"
 #include "core/ir/builder_gpu.h"
 #include "tests/cost/v5e.h"
 
@@ -175,9 +177,9 @@ TEST(GpuCost, ofASegmentIsThatOfItsBusiestUnit)
               kExponentials);
 }
 
-// No element can be subtracted from before the largest of its row is known, so that the two phases
-// follow each other. The sum goes on while the special functions work.
-TEST(GpuCost, ofASoftmaxIsThatOfItsPhases)
+// No element can be subtracted from before the largest of its row is known, so that the two
+// sections follow each other. The sum goes on while the special functions work.
+TEST(GpuCost, ofASoftmaxIsThatOfItsSections)
 {
     EXPECT_EQ(lastingOf(exponentialsOfRows), kLoad + kExponentials);
 }
@@ -196,6 +198,27 @@ TEST(GpuCost, ofASegmentBesideProducts)
     EXPECT_EQ(cost.delays.value(), share(0.93, kLoad) + share(0.8, maxima) + share(0.73, shuffles)
                                        + share(0.8, 2 * kRegisters + sums) + share(0.73, shuffles));
     EXPECT_EQ(segmentOf(program, "a100_80").delays.value(), 0); // not known
+}
+
+// The tile fills 64 registers of each thread. Powers of it overwrite it, unless it is needed later.
+// To that come those that every kernel needs.
+TEST(GpuCost, ofABlockAreRegistersForWhatIsAliveAtATime)
+{
+    const auto registersOf = [](const std::function<void(const pl::Ref&)>& body) {
+        return cost::blockGrids(programOf(body), gpu("h100_sxm")).at(0).block.registersPerThread;
+    };
+    EXPECT_EQ(registersOf([](const pl::Ref& tile) { tile[pl::all] = pl::exp(tile[pl::all]); }),
+              64 + cost::kOtherRegisters);
+    EXPECT_EQ(registersOf([](const pl::Ref& tile) {
+                  const pl::Value loaded = tile[pl::all].load();
+                  tile[pl::all] = pl::exp(loaded) + loaded;
+              }),
+              2 * 64 + cost::kOtherRegisters);
+    EXPECT_EQ(registersOf([](const pl::Ref& tile) {
+                  pl::gpu::setMaxRegisters(40, false);
+                  tile[pl::all] = pl::exp(tile[pl::all]);
+              }),
+              255); // the kernel says itself how many its agents have
 }
 
 // A thread has 32 elements of each of two rows. It combines them one after the other, 5 cycles

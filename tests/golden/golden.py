@@ -49,8 +49,8 @@ GPU_SMS = 8
 GPU_PRODUCT = ("hopper_matmul", "-pm=1024", "-pn=1024", "-pk=256", "-ppersistent=0")
 OF_GPU = {
     "gpu_waves": ("grid", "640x400", "70%"),
-    "gpu_memory": ("memory", "640x520", "50%"),
-    "gpu_timeline": ("timeline", "1280x280", "50%"),
+    "gpu_memory": ("memory", "640x520", "40%"),
+    "gpu_timeline": ("timeline", "1280x280", "40%"),
     "gpu_roofline": ("roofline", "640x520", "60%"),
 }
 OF_TWO_GPUS = {
