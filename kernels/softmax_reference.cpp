@@ -33,8 +33,8 @@ Comparison checkSoftmax(const Arguments&, const std::vector<Array>& inputs,
     comparison.maxRelError = comparison.maxAbsError / largest;
     // A sum of n positive numbers rounds n - 1 times (Higham, Accuracy and Stability of Numerical
     // Algorithms, 4.2). To that come a few other roundings of f32, and the output's own.
-    const double rounding = (static_cast<double>(columns) + 16) * 0x1p-24
-        + (out.dtype == DType::BF16 ? 0x1p-8 : 0);
+    const double rounding =
+        (static_cast<double>(columns) + 16) * 0x1p-24 + (out.dtype == DType::BF16 ? 0x1p-8 : 0);
     comparison.passed = comparison.maxRelError <= rounding;
     return comparison;
 }

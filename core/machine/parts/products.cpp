@@ -23,7 +23,8 @@ void Products::multiply(const PlanItem& item)
     const bool inRegisters = std::get<ir::WgmmaParams>(operation.params).lhsInRegisters;
     const std::span<const ir::ValueId> refs(operation.operands);
     m_turn.agent().products.push_back(
-        {*end + (inRegisters ? m_times.registerProductWait : m_times.productWait), m_turn.binding(operation.operands[0]).buffer,
+        {*end + (inRegisters ? m_times.registerProductWait : m_times.productWait),
+         m_turn.binding(operation.operands[0]).buffer,
          m_accesses.startReads(operation, refs.subspan(inRegisters ? 2 : 1))});
     if (m_prepared.needed.needsContents(operation.operands[0])) {
         compute(operation);

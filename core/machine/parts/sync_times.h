@@ -12,11 +12,11 @@ namespace pallascope::machine {
 
 struct SyncTimes
 {
-    Picoseconds arrival;     // an arrival at a barrier
-    Picoseconds wait;        // a wait at a barrier, after its phase is complete
-    Picoseconds look;        // one whose phase was complete before
-    Picoseconds blockStart;  // from the end of a block to the first operation of the next
-    Picoseconds productWait; // a wait for products, after they have ended
+    Picoseconds arrival;             // an arrival at a barrier
+    Picoseconds wait;                // a wait at a barrier, after its phase is complete
+    Picoseconds look;                // one whose phase was complete before
+    Picoseconds blockStart;          // from the end of a block to the first operation of the next
+    Picoseconds productWait;         // a wait for products, after they have ended
     Picoseconds registerProductWait; // the same, if their left operand is in registers
 };
 
@@ -37,8 +37,11 @@ struct SyncTimes
             start += part.count;
         }
     }
-    return {timeOf(sm.arriveCycles), timeOf(sm.waitCycles), timeOf(sm.sharedLoadCycles),
-            timeOf(start), timeOf(sm.productWaitCycles.value_or(0)),
+    return {timeOf(sm.arriveCycles),
+            timeOf(sm.waitCycles),
+            timeOf(sm.sharedLoadCycles),
+            timeOf(start),
+            timeOf(sm.productWaitCycles.value_or(0)),
             timeOf(sm.registerProductWaitCycles.value_or(sm.productWaitCycles.value_or(0)))};
 }
 

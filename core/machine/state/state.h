@@ -45,7 +45,7 @@ struct StoreGroup
 // A product of the tensor core that its agent has not waited for.
 struct UnderwayProduct
 {
-    Picoseconds end; // when a wait for it returns
+    Picoseconds end;               // when a wait for it returns
     std::int32_t accumulator = -1; // the buffer to which it adds
     UnderwayReads reads;           // of its operands in SMEM; none if races are not looked for
 };

@@ -24,8 +24,8 @@ public:
 
     void add(const State& state)
     {
-        const auto& [agents, dispatched, memory, sharedScopes, slotUses, reductionScratches,
-                     copies, sync, aliased, races, delivered, stopped, turns] = state;
+        const auto& [agents, dispatched, memory, sharedScopes, slotUses, reductionScratches, copies,
+                     sync, aliased, races, delivered, stopped, turns] = state;
         all(agents, dispatched, memory, sharedScopes, slotUses, reductionScratches, copies, sync,
             aliased, races, delivered, stopped);
     }
