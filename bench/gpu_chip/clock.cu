@@ -56,11 +56,7 @@ __global__ void __launch_bounds__(256, 1)
     holdAccumulator(d);
     r.c1 = now();
     r.t1 = nowNs();
-    float sum = 0;
-#pragma unroll
-    for (int i = 0; i < 128; ++i)
-        sum += d[i];
-    sink[threadIdx.x] = sum;
+    sink[threadIdx.x] = sumOf(d);
     if (threadIdx.x == 0)
         records[blockIdx.x] = r;
 }
@@ -118,11 +114,7 @@ __global__ void __launch_bounds__(512, 1) otherLoad(unsigned long long ns, const
     }
     r.c1 = now();
     r.t1 = nowNs();
-    float total = static_cast<float>(sum);
-#pragma unroll
-    for (int i = 0; i < 8; ++i)
-        total += x[i];
-    sink[threadIdx.x] = total;
+    sink[threadIdx.x] = static_cast<float>(sum) + sumOf(x);
     if (threadIdx.x == 0)
         records[blockIdx.x] = r;
 }

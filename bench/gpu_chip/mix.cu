@@ -154,11 +154,7 @@ __device__ __forceinline__ void multiply(char* base, int workers, volatile int* 
     wgmmaWait<0>();
     holdAccumulator(d);
     r.c1 = now();
-    float sum = 0;
-#pragma unroll
-    for (int i = 0; i < 64; ++i)
-        sum += d[i];
-    sink[threadIdx.x] = sum;
+    sink[threadIdx.x] = sumOf(d);
 }
 
 template<class A, int NA, class B, int NB>

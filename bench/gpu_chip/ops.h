@@ -44,16 +44,7 @@ __global__ void __launch_bounds__(512, 1)
     }
     __syncthreads();
     memory[(1 << 20) + blockIdx.x * 512 + threadIdx.x] = sum;
-    if (threadIdx.x == 0) {
-        Record r = {};
-        r.c0 = begin[0];
-        r.c1 = end[0];
-        for (int i = 1; i < blockDim.x / 32; ++i) {
-            r.c0 = min(r.c0, begin[i]);
-            r.c1 = max(r.c1, end[i]);
-        }
-        records[blockIdx.x] = r;
-    }
+    recordBlock(begin, end, records);
 }
 
 struct OpsMemory

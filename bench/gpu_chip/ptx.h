@@ -18,6 +18,33 @@ struct Record
     unsigned extra;
 };
 
+// One thread writes when the first warp of its block began and the last one ended.
+__device__ __forceinline__ void recordBlock(const long long* begin, const long long* end,
+                                            Record* records)
+{
+    if (threadIdx.x != 0)
+        return;
+    Record r = {};
+    r.c0 = begin[0];
+    r.c1 = end[0];
+    for (int i = 1; i < blockDim.x / 32; ++i) {
+        r.c0 = min(r.c0, begin[i]);
+        r.c1 = max(r.c1, end[i]);
+    }
+    records[blockIdx.x] = r;
+}
+
+// Uses all of an array that is in registers, so that nothing of it is left out.
+template<class T, int N>
+__device__ __forceinline__ T sumOf(const T (&x)[N])
+{
+    T sum = 0;
+#pragma unroll
+    for (int i = 0; i < N; ++i)
+        sum += x[i];
+    return sum;
+}
+
 __device__ __forceinline__ long long now()
 {
     long long c;

@@ -176,11 +176,7 @@ __device__ __forceinline__ void multiply(uint64_t da, uint64_t db, int iteration
     holdAccumulator(d);
     r.c1 = now();
     r.t1 = nowNs();
-    typename W::Acc sum = 0;
-#pragma unroll
-    for (int i = 0; i < N / 2; ++i)
-        sum += d[i];
-    sink[threadIdx.x] = static_cast<float>(sum);
+    sink[threadIdx.x] = static_cast<float>(sumOf(d));
     if (threadIdx.x % 128 == 0) {
         atomicAdd(finished, 1);
         r.smid = smId();

@@ -56,16 +56,7 @@ __global__ void __launch_bounds__(384, 1)
     }
     __syncthreads();
     sink[blockIdx.x * 384 + threadIdx.x] = sum + mine[sum % (Bytes / 16)].x;
-    if (threadIdx.x == 0) {
-        Record r = {};
-        r.c0 = begin[0];
-        r.c1 = end[0];
-        for (int i = 1; i < blockDim.x / 32; ++i) {
-            r.c0 = min(r.c0, begin[i]);
-            r.c1 = max(r.c1, end[i]);
-        }
-        records[blockIdx.x] = r;
-    }
+    recordBlock(begin, end, records);
 }
 
 template<int Bytes, What W>

@@ -42,11 +42,7 @@ __global__ void __launch_bounds__(128, 1) chain(long long* out, float* sink)
         if (threadIdx.x == 0)
             out[t] = c1 - c0;
     }
-    float sum = 0;
-#pragma unroll
-    for (int i = 0; i < N / 2; ++i)
-        sum += d[i];
-    sink[threadIdx.x] = sum;
+    sink[threadIdx.x] = sumOf(d);
 }
 
 template<int N, int Chain, bool FromRegisters>
