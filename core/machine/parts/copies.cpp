@@ -81,7 +81,8 @@ void Copies::writeShared(const Served& served, Bytes bytes)
 {
     if (m_products) {
         slotUse().ofProducts.add(
-            {served.service.start, served.arrival, m_products->lengthFor(bytes)});
+            {served.service.start, served.arrival, m_products->lengthFor(bytes)},
+            m_turn.agent().time);
     }
 }
 

@@ -11,12 +11,9 @@ SlotUnits::SlotUnits(const Context& context, SlotUses& uses, Agents& agents)
     , m_uses(uses)
     , m_agents(agents)
 {
-    const std::vector<chip::Unit>& units = m_prepared.chip.units;
-    const auto matrix = std::find_if(units.begin(), units.end(), [](const chip::Unit& unit) {
-        return unit.kind == UnitKind::Matrix;
-    });
-    if (matrix != units.end()) {
-        m_tensorCore = static_cast<std::size_t>(matrix - units.begin());
+    const chip::Chip& chip = m_prepared.chip;
+    if (const chip::Unit* matrix = chip.unitOf(UnitKind::Matrix)) {
+        m_tensorCore = static_cast<std::size_t>(matrix - chip.units.data());
     }
 }
 
@@ -40,7 +37,7 @@ void SlotUnits::reserve(const PlanItem& segment)
         one += needs;
     }
     const Picoseconds longer = besideOthers(segment, begin, products, use.ofProducts);
-    use.ofProducts.add({begin, begin + longer + segment.duration, segment.delays});
+    use.ofProducts.add({begin, begin + longer + segment.duration, segment.delays}, agent.time);
     agent.time = m_agents.awaitEnd(begin + longer); // shown as a wait before its work
 }
 

@@ -5,8 +5,9 @@
 
 namespace pallascope::machine {
 
-void Hindrances::add(const Hindrance& hindrance)
+void Hindrances::add(const Hindrance& hindrance, Picoseconds now)
 {
+    forget(now); // else they would pile up where there are no products
     if (hindrance.start < hindrance.end && hindrance.lost > Picoseconds(0)) {
         Hindrance& one = m_all.emplace_back();
         one = hindrance;
@@ -16,7 +17,7 @@ void Hindrances::add(const Hindrance& hindrance)
 
 Picoseconds Hindrances::lengthOf(Picoseconds start, Picoseconds length)
 {
-    m_all.removeIf([&](const Hindrance& one) { return one.end <= start; });
+    forget(start);
     // A longer product meets more of them. What they take is only a part of the time, or ends, so
     // this comes to an end.
     constexpr int kRounds = 64;
@@ -29,6 +30,11 @@ Picoseconds Hindrances::lengthOf(Picoseconds start, Picoseconds length)
         longer = needed;
     }
     return longer;
+}
+
+void Hindrances::forget(Picoseconds before)
+{
+    m_all.removeIf([&](const Hindrance& one) { return one.end <= before; });
 }
 
 Picoseconds Hindrances::lostIn(Picoseconds start, Picoseconds end) const

@@ -16,13 +16,15 @@ struct Hindrance
 class Hindrances
 {
 public:
-    void add(const Hindrance& hindrance);
+    // Forgets what ended before `now`, at or after which products will begin.
+    void add(const Hindrance& hindrance, Picoseconds now);
 
     // How long a product takes that begins at `start` and alone would take `length`. Forgets what
     // ends before `start`.
     [[nodiscard]] Picoseconds lengthOf(Picoseconds start, Picoseconds length);
 
 private:
+    void forget(Picoseconds before);
     [[nodiscard]] Picoseconds lostIn(Picoseconds start, Picoseconds end) const;
 
     friend class StateHasher;

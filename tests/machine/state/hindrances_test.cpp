@@ -26,7 +26,7 @@ TEST(Hindrances, costNothingWhenThereAreNone)
 TEST(Hindrances, makeAProductLongerForAsLongAsTheyLast)
 {
     Hindrances hindrances;
-    hindrances.add({ps(100), ps(500), ps(200)});
+    hindrances.add({ps(100), ps(500), ps(200)}, ps(0));
     EXPECT_EQ(hindrances.lengthOf(ps(200), ps(100)), ps(200)); // half of that time is lost
     EXPECT_EQ(hindrances.lengthOf(ps(400), ps(100)), ps(150)); // 100 until its end, half of it lost
 }
@@ -34,8 +34,8 @@ TEST(Hindrances, makeAProductLongerForAsLongAsTheyLast)
 TEST(Hindrances, addUp)
 {
     Hindrances hindrances;
-    hindrances.add({ps(0), ps(1000), ps(250)});
-    hindrances.add({ps(0), ps(1000), ps(250)});
+    hindrances.add({ps(0), ps(1000), ps(250)}, ps(0));
+    hindrances.add({ps(0), ps(1000), ps(250)}, ps(0));
     EXPECT_EQ(hindrances.lengthOf(ps(0), ps(300)), ps(600));
 }
 
@@ -43,17 +43,27 @@ TEST(Hindrances, addUp)
 TEST(Hindrances, countOnlyWhileTheProductRuns)
 {
     Hindrances hindrances;
-    hindrances.add({ps(0), ps(100), ps(100)});
-    hindrances.add({ps(300), ps(400), ps(50)});
+    hindrances.add({ps(0), ps(100), ps(100)}, ps(0));
+    hindrances.add({ps(300), ps(400), ps(50)}, ps(0));
     EXPECT_EQ(hindrances.lengthOf(ps(100), ps(200)), ps(200));
     EXPECT_EQ(hindrances.lengthOf(ps(400), ps(200)), ps(200));
+}
+
+// Those that no product meets do not pile up.
+TEST(Hindrances, areForgottenWhenTheyArePast)
+{
+    Hindrances hindrances;
+    hindrances.add({ps(0), ps(100), ps(50)}, ps(0));
+    hindrances.add({ps(100), ps(300), ps(100)}, ps(100));
+    EXPECT_EQ(hindrances.lengthOf(ps(0), ps(100)), ps(100)); // the first is gone
+    EXPECT_EQ(hindrances.lengthOf(ps(100), ps(50)), ps(100));
 }
 
 // One that takes all of its time is over at last.
 TEST(Hindrances, endEvenIfTheyLeaveNothing)
 {
     Hindrances hindrances;
-    hindrances.add({ps(0), ps(100), ps(1000)});
+    hindrances.add({ps(0), ps(100), ps(1000)}, ps(0));
     EXPECT_EQ(hindrances.lengthOf(ps(0), ps(50)), ps(150));
 }
 
