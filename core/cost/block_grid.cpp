@@ -47,12 +47,6 @@ struct Need
     }
 };
 
-bool isReduction(ir::OpCode code)
-{
-    return code == ir::OpCode::ReduceSum || code == ir::OpCode::ReduceMax
-           || code == ir::OpCode::ReduceMin || code == ir::OpCode::ReduceProd;
-}
-
 Need needOfScope(const ir::Program& program, const ir::Operation& scope)
 {
     const auto* params = std::get_if<ir::ScopedParams>(&scope.params);
@@ -81,7 +75,7 @@ Need needOf(const ir::Program& program, const ir::Region& region)
 {
     Need need;
     for (const ir::Operation& operation : region.operations) {
-        if (isReduction(operation.code)) {
+        if (usesReductionScratch(operation.code)) {
             need.follow({kReductionScratch, {}, true});
             continue;
         }
@@ -109,6 +103,12 @@ std::vector<const ir::Operation*> coreMapsOf(const ir::Program& program)
 }
 
 } // namespace
+
+bool usesReductionScratch(ir::OpCode code)
+{
+    return code == ir::OpCode::ReduceSum || code == ir::OpCode::ReduceMax
+           || code == ir::OpCode::ReduceMin || code == ir::OpCode::ReduceProd;
+}
 
 Bytes BlockShared::total() const
 {
@@ -159,11 +159,14 @@ std::vector<BlockGrid> blockGrids(const ir::Program& program, const chip::Chip& 
         const auto& mesh = std::get<ir::CoreMapParams>(coreMap->params);
         BlockGrid grid{.coreMap = coreMap, .shared = blockShared(program, *coreMap)};
         grid.block.threads = threadsOf(mesh);
-        const std::int64_t most = mostRegisters(grid.block.threads, sm);
-        grid.block.registersPerThread = !registers ? liveRegisters(program, *coreMap, chip, most)
-                                        : *registers == kMostRegisters ? most
-                                                                       : *registers;
         grid.assumesRegisters = !registers || *registers == kMostRegisters;
+        const std::int64_t most = mostRegisters(grid.block.threads, sm);
+        if (grid.assumesRegisters) {
+            grid.block.registersPerThread =
+                registers ? most : liveRegisters(program, *coreMap, chip, most);
+        } else {
+            grid.block.registersPerThread = *registers;
+        }
         grid.warpsAtMost = sm.warps();
         grid.block.shared = grid.shared.total();
         grid.occupancy = occupancy(grid.block, sm);

@@ -45,7 +45,9 @@ private:
     void takesAtLeast(double cycles);
     // How many vector instructions each register of the result takes.
     [[nodiscard]] std::int64_t passes() const;
-    [[nodiscard]] std::string entry() const;
+    // What the chip file lists for the operation; conversions to a dtype may have an entry of their
+    // own. Null if there is none.
+    [[nodiscard]] const std::vector<chip::Instructions>* listed() const;
     // Adds the instructions of an elementwise operation on this many registers.
     [[nodiscard]] Status instructions(UnitKind kind, std::int64_t registers);
     [[nodiscard]] Status vectorWork(UnitKind kind, ir::ValueId value, bool countsFlops);

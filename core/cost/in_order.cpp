@@ -53,22 +53,14 @@ struct Section
     std::map<std::int32_t, Cycles> units; // how long each has work
     Cycles chain, begin;
 
-    [[nodiscard]] Cycles length() const
+    // `slowed`: while the tensor core of the SM works.
+    [[nodiscard]] Cycles length(const chip::Chip& chip, bool slowed) const
     {
         Cycles longest = chain;
         for (const auto& [unit, cycles] : units) {
-            longest = std::max(longest, cycles);
-        }
-        return longest;
-    }
-
-    // The same while the tensor core of the SM works.
-    [[nodiscard]] Cycles lengthBesideProducts(const chip::Chip& chip) const
-    {
-        Cycles longest = chain;
-        for (const auto& [unit, cycles] : units) {
-            const chip::Unit& one = chip.units[static_cast<std::size_t>(unit)];
-            longest = std::max(longest, scaled(cycles, one.slowedByProducts));
+            const double factor =
+                slowed ? chip.units[static_cast<std::size_t>(unit)].slowedByProducts : 1;
+            longest = std::max(longest, scaled(cycles, factor));
         }
         return longest;
     }
@@ -108,9 +100,10 @@ void placeInSections(const ir::Program& program, std::span<const ir::Operation* 
         }
     }
     for (Section& section : sections) {
+        const Cycles length = section.length(chip, false);
         section.begin = out.cycles;
-        out.cycles += section.length();
-        out.slowed += section.lengthBesideProducts(chip) - section.length();
+        out.cycles += length;
+        out.slowed += section.length(chip, true) - length;
         out.delays += section.delaysProducts(chip);
         section.units.clear();
     }

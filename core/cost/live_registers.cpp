@@ -1,9 +1,9 @@
 #include "core/cost/live_registers.h"
 
+#include "core/base/shape.h"
 #include "core/cost/left_out.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <vector>
 
@@ -13,20 +13,20 @@ namespace {
 
 using ir::OpKind;
 
-constexpr std::int64_t kGranule = 8; // of what ptxas allocates for a thread
+constexpr std::int64_t kRegisterBytes = 4; // of one thread
+constexpr std::int64_t kGranule = 8;       // of what ptxas allocates for a thread
 
 class Liveness
 {
 public:
-    Liveness(const ir::Program& program, const chip::Chip& chip, std::int64_t threads)
+    Liveness(const ir::Program& program, const chip::Chip& chip)
         : m_program(program)
         , m_chip(chip)
-        , m_threads(threads)
     {}
 
-    // The most registers of values that are alive at the same time in the region, among them its
+    // The most bytes of values that are alive at the same time in the region, among them its
     // arguments.
-    double most(const ir::Region& region)
+    Bytes most(const ir::Region& region)
     {
         std::vector<const ir::Operation*> operations;
         for (const ir::Operation& operation : region.operations) {
@@ -34,32 +34,33 @@ public:
         }
         const LeftOut leftOut(m_program, operations, m_chip);
         const std::map<ir::ValueId, std::size_t> lastUse = lastUses(region);
-        std::map<ir::ValueId, double> alive;
+        std::vector<Bytes> dying(operations.size() + 1); // by the operation that uses them last
+        Bytes alive;
+        const auto bear = [&](ir::ValueId value, Bytes size) {
+            const auto last = lastUse.find(value);
+            dying[last == lastUse.end() ? 0 : last->second] += size;
+            alive += size;
+        };
         for (const ir::ValueId argument : region.arguments) {
-            alive[argument] = sizeOf(argument);
+            bear(argument, sizeOf(argument));
         }
-        double sum = sumOf(alive), peak = sum;
+        Bytes peak = alive;
         for (std::size_t i = 0; i < operations.size(); ++i) {
             const ir::Operation& operation = *operations[i];
-            const double dying = end(i, lastUse, alive);
-            double born = 0;
+            const Bytes before = alive;
             for (const ir::ValueId result : operation.results) {
-                const double size = leftOut.has(operation) ? 0 : computed(operation, result);
-                const bool isUsed = lastUse.contains(result);
-                born += isUsed ? size : 0;
-                if (isUsed) {
-                    alive[result] = size;
+                if (!leftOut.has(operation) && lastUse.contains(result)) {
+                    bear(result, computed(operation, result));
                 }
             }
-            double inner = 0;
-            for (const ir::Region& one : operation.regions) {
-                inner = std::max(inner, most(one));
-            }
-            // Other operations overwrite their operands as they proceed.
+            const Bytes born = alive - before;
+            alive -= dying[i];
+            // All operations but products overwrite their operands as they proceed.
             const bool inPlace = ir::opEntry(operation.code).kind != OpKind::Dot;
-            const double overwritten = inPlace ? std::min(dying, born) : 0;
-            peak = std::max({peak, sum + born - overwritten, sum - dying + inner});
-            sum += born - dying;
+            peak = std::max(peak, before + born - (inPlace ? std::min(dying[i], born) : Bytes(0)));
+            for (const ir::Region& inner : operation.regions) {
+                peak = std::max(peak, before - dying[i] + most(inner));
+            }
         }
         return peak;
     }
@@ -95,53 +96,28 @@ private:
         }
     }
 
-    static double sumOf(const std::map<ir::ValueId, double>& alive)
-    {
-        double sum = 0;
-        for (const auto& [value, size] : alive) {
-            sum += size;
-        }
-        return sum;
-    }
-
-    // Removes the values that are used here for the last time, and returns what they filled.
-    static double end(std::size_t at, const std::map<ir::ValueId, std::size_t>& lastUse,
-                      std::map<ir::ValueId, double>& alive)
-    {
-        double dying = 0;
-        for (auto one = alive.begin(); one != alive.end();) {
-            const auto last = lastUse.find(one->first);
-            const bool dies = last == lastUse.end() || last->second <= at;
-            dying += dies ? one->second : 0;
-            one = dies ? alive.erase(one) : std::next(one);
-        }
-        return dying;
-    }
-
     // What an operation makes that is in registers as a whole: numbers that repeat one, or count,
     // are made where they are used.
-    [[nodiscard]] double computed(const ir::Operation& operation, ir::ValueId result) const
+    [[nodiscard]] Bytes computed(const ir::Operation& operation, ir::ValueId result) const
     {
         const OpKind kind = ir::opEntry(operation.code).kind;
         const bool isMade = kind != OpKind::Layout && kind != OpKind::Generate;
-        return isMade ? sizeOf(result) : 0;
+        return isMade ? sizeOf(result) : Bytes(0);
     }
 
-    // In registers of 32 bits of each thread. Masks are in predicates, and scalars are few.
-    [[nodiscard]] double sizeOf(ir::ValueId value) const
+    // Masks are in predicates, and scalars are few.
+    [[nodiscard]] Bytes sizeOf(ir::ValueId value) const
     {
         const ir::Type& type = m_program.type(value);
         const bool isSum = type.space && *type.space == ir::MemorySpace::Accumulator;
         if ((type.space && !isSum) || type.shape.rank() == 0 || type.dtype == DType::Bool) {
-            return 0;
+            return Bytes(0);
         }
-        return static_cast<double>(packedBytes(type.dtype, type.shape.elements()).value())
-               / static_cast<double>(4 * m_threads);
+        return packedBytes(type.dtype, type.shape.elements());
     }
 
     const ir::Program& m_program;
     const chip::Chip& m_chip;
-    std::int64_t m_threads; // of an agent
 };
 
 bool saysRegisters(const ir::Region& region)
@@ -161,9 +137,9 @@ std::int64_t liveRegisters(const ir::Program& program, const ir::Operation& core
         return most;
     }
     const std::int64_t threads = std::get<ir::CoreMapParams>(coreMap.params).threads;
-    const double values = Liveness(program, chip, threads).most(coreMap.regions[0]);
-    const auto needed = static_cast<std::int64_t>(std::ceil(values)) + kOtherRegisters;
-    return std::min(most, (needed + kGranule - 1) / kGranule * kGranule);
+    const Bytes values = Liveness(program, chip).most(coreMap.regions[0]);
+    const std::int64_t needed = ceilDiv(values.value(), kRegisterBytes * threads) + kOtherRegisters;
+    return std::min(most, alignTo(needed, kGranule));
 }
 
 } // namespace pallascope::cost

@@ -109,35 +109,38 @@ std::int64_t CostModel::passes() const
     return m_operation.code == OpCode::Threefry2x32 ? 20 * 5 + 5 * 3 + 2 : 1;
 }
 
-// The entry of the chip file for an operation. Conversions to a dtype may have one of their own.
-std::string CostModel::entry() const
+const std::vector<chip::Instructions>* CostModel::listed() const
 {
-    std::string name(ir::opName(m_operation.code));
+    const auto entry = [&](std::string_view name) {
+        const auto found = m_chip.operations.find(name);
+        return found == m_chip.operations.end() ? nullptr : &found->second;
+    };
+    const std::string_view name = ir::opName(m_operation.code);
     if (m_operation.code == OpCode::ConvertElementType) {
-        const std::string own = name + " to " + std::string(dtypeName(result().dtype));
-        return m_chip.operations.contains(own) ? own : name;
+        const auto* own =
+            entry(std::string(name) + " to " + std::string(dtypeName(result().dtype)));
+        return own == nullptr ? entry(name) : own;
     }
-    return name;
+    return entry(name);
 }
 
 Status CostModel::instructions(UnitKind kind, std::int64_t registers)
 {
-    const std::string_view name = ir::opName(m_operation.code);
     const auto work = static_cast<double>(registers * passes());
-    const auto known = m_chip.operations.find(entry());
-    if (known == m_chip.operations.end() || m_registers.areOwn()) {
+    const std::vector<chip::Instructions>* known = listed();
+    if (known == nullptr || m_registers.areOwn()) {
         takesAtLeast(chained(kind, 1));
         return demand(kind, work);
     }
     double latency = 0;
-    for (const chip::Instructions& part : known->second) {
+    for (const chip::Instructions& part : *known) {
         if (Status status = demand(part.kind, work * part.count); !status) {
             return status;
         }
         latency += part.count > 0 ? chained(part.kind, 1) : 0;
     }
     takesAtLeast(latency);
-    takesAtLeast(work * serial(name));
+    takesAtLeast(work * serial(ir::opName(m_operation.code)));
     return Done{};
 }
 

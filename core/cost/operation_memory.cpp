@@ -10,11 +10,11 @@ using ir::OpCode;
 // The scalar unit's work to start a manual DMA, besides the operations that compute which one.
 Status CostModel::copyStart()
 {
-    const auto known = m_chip.operations.find(ir::opName(m_operation.code));
-    if (known == m_chip.operations.end() || m_registers.areOwn()) {
+    const std::vector<chip::Instructions>* known = listed();
+    if (known == nullptr || m_registers.areOwn()) {
         return Done{};
     }
-    for (const chip::Instructions& part : known->second) {
+    for (const chip::Instructions& part : *known) {
         if (Status status = demand(part.kind, part.count); !status) {
             return status;
         }

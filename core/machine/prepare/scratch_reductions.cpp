@@ -1,17 +1,12 @@
 #include "core/machine/prepare/scratch_reductions.h"
 
+#include "core/cost/block_grid.h"
+
 namespace pallascope::machine {
 
 using ir::OpCode;
 
 namespace {
-
-// Those reductions that Mosaic GPU has.
-bool isReduction(OpCode code)
-{
-    return code == OpCode::ReduceSum || code == OpCode::ReduceMax || code == OpCode::ReduceMin
-           || code == OpCode::ReduceProd;
-}
 
 void collect(const ir::Program& program, const ir::Region& region,
              std::set<const ir::Operation*>& found)
@@ -23,7 +18,7 @@ void collect(const ir::Program& program, const ir::Region& region,
         };
         if (operation.code == OpCode::BroadcastInDim && elements(operation.operands[0]) == 1) {
             repeated.insert(operation.results[0].index);
-        } else if (isReduction(operation.code)
+        } else if (cost::usesReductionScratch(operation.code)
                    && program.type(operation.results[0]).shape.rank() == 0
                    && elements(operation.operands[0]) > 1
                    && !repeated.contains(operation.operands[0].index)) {
