@@ -3,12 +3,14 @@
 #include "core/base/format.h"
 #include "core/base/shape.h"
 #include "core/cost/live_registers.h"
+#include "core/cost/product_operands.h"
 #include "core/cost/scope_sum.h"
 #include "core/cost/tensor_memory.h"
 #include "core/ir/mesh.h"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -47,6 +49,11 @@ struct Need
     }
 };
 
+Bytes rounded(Bytes bytes)
+{
+    return Bytes(alignTo(bytes.value(), kSharedGranule.value()));
+}
+
 Need needOfScope(const ir::Program& program, const ir::Operation& scope)
 {
     const auto* params = std::get_if<ir::ScopedParams>(&scope.params);
@@ -57,9 +64,7 @@ Need needOfScope(const ir::Program& program, const ir::Operation& scope)
     for (std::size_t i = 0; i < refs.size(); ++i) {
         const ir::Type& type = program.type(refs[i]);
         if (*type.space == ir::MemorySpace::Smem) {
-            arrays.add(
-                i, Bytes(alignTo(packedBytes(type.dtype, type.shape.elements() / blocks).value(),
-                                 kSharedGranule.value())));
+            arrays.add(i, rounded(packedBytes(type.dtype, type.shape.elements() / blocks)));
         } else if (*type.space == ir::MemorySpace::Barrier
                    && (params == nullptr || !params->named)) {
             const std::int64_t arrivals =
@@ -71,20 +76,28 @@ Need needOfScope(const ir::Program& program, const ir::Operation& scope)
     return need;
 }
 
-Need needOf(const ir::Program& program, const ir::Region& region)
+// What a region needs. `operands` are given for kernels of Triton.
+Need needOf(const ir::Program& program, const ir::Region& region, const ProductOperands* operands)
 {
     Need need;
     for (const ir::Operation& operation : region.operations) {
-        if (usesReductionScratch(operation.code)) {
+        if (operands == nullptr && usesReductionScratch(operation.code)) {
             need.follow({kReductionScratch, {}, true});
             continue;
         }
+        if (operands != nullptr && operation.code == ir::OpCode::DotGeneral) {
+            need.follow({rounded(operands->beside(operation, region)), {}, false});
+        }
+        const bool isLoop =
+            operation.code == ir::OpCode::Scan || operation.code == ir::OpCode::While;
         for (const ir::Region& inner : operation.regions) {
             Need nested;
             if (operation.code == ir::OpCode::RunScoped) {
                 nested = needOfScope(program, operation);
+            } else if (operands != nullptr && isLoop) {
+                nested.arrays = rounded(operands->before(operation));
             }
-            nested.add(needOf(program, inner));
+            nested.add(needOf(program, inner, operands));
             need.follow(nested);
         }
     }
@@ -115,9 +128,13 @@ Bytes BlockShared::total() const
     return arrays + kBarrierBytes * barriers;
 }
 
-BlockShared blockShared(const ir::Program& program, const ir::Operation& coreMap)
+BlockShared blockShared(const ir::Program& program, const ir::Operation& coreMap,
+                        const chip::Chip& chip)
 {
-    const Need need = needOf(program, coreMap.regions[0]);
+    const bool isTriton = std::get<ir::CoreMapParams>(coreMap.params).compiler == ir::kTriton;
+    const auto operands =
+        isTriton ? std::optional<ProductOperands>(std::in_place, program, chip) : std::nullopt;
+    const Need need = needOf(program, coreMap.regions[0], operands ? &*operands : nullptr);
     BlockShared shared{need.arrays, 0, need.hasReductions};
     for (const auto& [alike, count] : need.barriers) {
         shared.barriers += alike.second * count;
@@ -157,7 +174,7 @@ std::vector<BlockGrid> blockGrids(const ir::Program& program, const chip::Chip& 
     const chip::Multiprocessor& sm = *chip.multiprocessor;
     for (const ir::Operation* coreMap : coreMapsOf(program)) {
         const auto& mesh = std::get<ir::CoreMapParams>(coreMap->params);
-        BlockGrid grid{.coreMap = coreMap, .shared = blockShared(program, *coreMap)};
+        BlockGrid grid{.coreMap = coreMap, .shared = blockShared(program, *coreMap, chip)};
         grid.block.threads = threadsOf(mesh);
         grid.assumesRegisters = !registers || *registers == kMostRegisters;
         const std::int64_t most = mostRegisters(grid.block.threads, sm);

@@ -18,7 +18,9 @@ namespace pallascope::cost {
 // (jax/_src/pallas/mosaic_gpu/lowering.py): it is allocated once, for the scopes that need most.
 struct BlockShared
 {
-    Bytes arrays;               // of scopes, each ref rounded up to kSharedGranule, and scratch
+    // Of scopes and operands of products (product_operands.h), each rounded up to kSharedGranule,
+    // and scratch.
+    Bytes arrays;
     std::int64_t barriers = 0;  // of kBarrierBytes each
     bool hasReductions = false; // they take kReductionScratch bytes of the arrays'
 
@@ -30,7 +32,8 @@ inline constexpr Bytes kSharedGranule{1024}, kBarrierBytes{8}, kReductionScratch
 // Whether it is a reduction of Mosaic GPU, which may go through that scratch.
 [[nodiscard]] bool usesReductionScratch(ir::OpCode code);
 
-[[nodiscard]] BlockShared blockShared(const ir::Program& program, const ir::Operation& coreMap);
+[[nodiscard]] BlockShared blockShared(const ir::Program& program, const ir::Operation& coreMap,
+                                      const chip::Chip& chip);
 
 // What the blocks of one core_map take and how they run.
 struct BlockGrid

@@ -45,8 +45,10 @@ private:
     void takesAtLeast(double cycles);
     // How many vector instructions each register of the result takes.
     [[nodiscard]] std::int64_t passes() const;
-    // What the chip file lists for the operation; conversions to a dtype may have an entry of their
-    // own. Null if there is none.
+    // Under which name the chip file lists the operation, the most special first: by the compiler,
+    // conversions by their dtypes. Empty if it does not.
+    [[nodiscard]] std::string entryName() const;
+    // What the chip file lists for it. Null if there is none.
     [[nodiscard]] const std::vector<chip::Instructions>* listed() const;
     // Adds the instructions of an elementwise operation on this many registers.
     [[nodiscard]] Status instructions(UnitKind kind, std::int64_t registers);
@@ -56,12 +58,14 @@ private:
     [[nodiscard]] Status sort();
     [[nodiscard]] Status reshape();
     [[nodiscard]] Status copyStart();
+    [[nodiscard]] Status copyByThreads();
     [[nodiscard]] Status reduction();
     [[nodiscard]] Status acrossThreads(std::int64_t left);
     [[nodiscard]] Status memory();
     [[nodiscard]] Status relaid(double registers);
     [[nodiscard]] double tensorShare(bool stores) const;
     [[nodiscard]] Status dot();
+    [[nodiscard]] double productWait() const;
     [[nodiscard]] Status tensorProduct();
     [[nodiscard]] Status matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
                                     std::int64_t k, std::int64_t instances);
@@ -72,7 +76,11 @@ private:
     std::int32_t m_agent; // index into Chip::agents
     double m_share;       // share of the work that is done here
     bool m_isAround;
-    bool m_isInOrder; // a GPU's kernel, whose agents issue their instructions in order
+    bool m_isInOrder;    // a GPU's kernel, whose agents issue their instructions in order
+    double m_warpgroups; // that divide the operation
+    bool m_awaitsEach;   // each instruction of a product
+    const LeftOut* m_leftOut;
+    std::string_view m_compiler;
     RegisterCounts m_registers;
     OperationCost m_cost;
 };

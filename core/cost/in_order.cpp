@@ -1,5 +1,7 @@
 #include "core/cost/in_order.h"
 
+#include "core/cost/place.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -53,14 +55,19 @@ struct Section
     std::map<std::int32_t, Cycles> units; // how long each has work
     Cycles chain, begin;
 
-    // `slowed`: while the tensor core of the SM works.
-    [[nodiscard]] Cycles length(const chip::Chip& chip, bool slowed) const
+    // With an even share of the work. `slowed`: while the tensor core of the SM works.
+    [[nodiscard]] Cycles length(const chip::Chip& chip, bool slowed, std::int64_t shares) const
     {
-        Cycles longest = chain;
+        return std::max(chain, work(chip, slowed, shares));
+    }
+
+    [[nodiscard]] Cycles work(const chip::Chip& chip, bool slowed, std::int64_t shares) const
+    {
+        Cycles longest;
         for (const auto& [unit, cycles] : units) {
             const double factor =
                 slowed ? chip.units[static_cast<std::size_t>(unit)].slowedByProducts : 1;
-            longest = std::max(longest, scaled(cycles, factor));
+            longest = std::max(longest, scaled(cycles, factor / static_cast<double>(shares)));
         }
         return longest;
     }
@@ -81,30 +88,34 @@ private:
     }
 };
 
-} // namespace
-
-void placeInSections(const ir::Program& program, std::span<const ir::Operation* const> operations,
-                     const std::vector<OperationCost>& costs, const chip::Chip& chip,
-                     SegmentCost& out)
+// How long they take one after the other. Warpgroups that divide each section follow each other,
+// by the longest one, as the schedulers serve the oldest first; all share the units.
+Cycles lasting(const std::vector<Section>& sections, const chip::Chip& chip, bool slowed,
+               std::int64_t warpgroups)
 {
-    Sections numbers(program);
-    std::vector<std::size_t> sectionOf;
-    std::vector<Section> sections;
-    for (std::size_t i = 0; i < operations.size(); ++i) {
-        sectionOf.push_back(numbers.add(*operations[i]));
-        sections.resize(std::max(sections.size(), sectionOf.back() + 1));
-        Section& section = sections[sectionOf.back()];
-        section.chain = std::max(section.chain, costs[i].chain);
-        for (const Demand& demand : costs[i].demands) {
-            section.units[demand.unit] += demand.cycles;
+    Section all;
+    Cycles sum, longest;
+    for (const Section& section : sections) {
+        const Cycles length = section.length(chip, slowed, warpgroups);
+        sum += length;
+        longest = std::max(longest, section.work(chip, slowed, warpgroups));
+        for (const auto& [unit, cycles] : section.units) {
+            all.units[unit] += cycles;
         }
     }
+    return std::max(sum + longest * (warpgroups - 1), all.length(chip, slowed, 1));
+}
+
+// Each section's operations from its begin on.
+void placeOneByOne(std::span<const ir::Operation* const> operations,
+                   const std::vector<OperationCost>& costs, const chip::Chip& chip,
+                   const std::vector<std::size_t>& sectionOf, std::vector<Section>& sections,
+                   SegmentCost& out)
+{
+    Cycles begin;
     for (Section& section : sections) {
-        const Cycles length = section.length(chip, false);
-        section.begin = out.cycles;
-        out.cycles += length;
-        out.slowed += section.length(chip, true) - length;
-        out.delays += section.delaysProducts(chip);
+        section.begin = begin;
+        begin += section.length(chip, false, 1);
         section.units.clear();
     }
     Cycles retired;
@@ -121,6 +132,36 @@ void placeInSections(const ir::Program& program, std::span<const ir::Operation* 
         retired = std::max(retired, end);
         out.operations.push_back(operations[i]->id);
         out.retire.push_back(retired);
+    }
+}
+
+} // namespace
+
+void placeInSections(const ir::Program& program, std::span<const ir::Operation* const> operations,
+                     const std::vector<OperationCost>& costs, const chip::Chip& chip,
+                     std::int64_t warpgroups, SegmentCost& out)
+{
+    Sections numbers(program);
+    std::vector<std::size_t> sectionOf;
+    std::vector<Section> sections;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+        sectionOf.push_back(numbers.add(*operations[i]));
+        sections.resize(std::max(sections.size(), sectionOf.back() + 1));
+        Section& section = sections[sectionOf.back()];
+        section.chain = std::max(section.chain, costs[i].chain);
+        for (const Demand& demand : costs[i].demands) {
+            section.units[demand.unit] += demand.cycles;
+        }
+    }
+    out.cycles = lasting(sections, chip, false, warpgroups);
+    out.slowed = lasting(sections, chip, true, warpgroups) - out.cycles;
+    for (const Section& section : sections) {
+        out.delays += section.delaysProducts(chip);
+    }
+    if (warpgroups == 1) {
+        placeOneByOne(operations, costs, chip, sectionOf, sections, out);
+    } else {
+        placeWithin(program, operations, costs, out);
     }
 }
 

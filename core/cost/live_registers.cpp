@@ -15,26 +15,34 @@ using ir::OpKind;
 
 constexpr std::int64_t kRegisterBytes = 4; // of one thread
 constexpr std::int64_t kGranule = 8;       // of what ptxas allocates for a thread
+// A number that belongs to a row of a product is in four threads (CUDA PTX ISA, fragments of
+// wgmma and mma).
+constexpr std::int64_t kThreadsOfRow = 4;
+// Threads that make a copy hold an address of 8 bytes for each 16 bytes that they copy at a time
+// (CUDA PTX ISA, cp.async).
+constexpr std::int64_t kBytesForEachOfAddress = 2;
 
 class Liveness
 {
 public:
-    Liveness(const ir::Program& program, const chip::Chip& chip)
+    Liveness(const ir::Program& program, const ir::Operation& coreMap, const chip::Chip& chip)
         : m_program(program)
-        , m_chip(chip)
-    {}
+        , m_leftOut(program, chip)
+        , m_isTriton(std::get<ir::CoreMapParams>(coreMap.params).compiler == ir::kTriton)
+    {
+        ir::forEachOperation(coreMap.regions[0], [&](const ir::Operation& operation) {
+            m_hasProducts = m_hasProducts || operation.code == ir::OpCode::DotGeneral
+                            || operation.code == ir::OpCode::Wgmma;
+        });
+    }
 
     // The most bytes of values that are alive at the same time in the region, among them its
     // arguments.
     Bytes most(const ir::Region& region)
     {
-        std::vector<const ir::Operation*> operations;
-        for (const ir::Operation& operation : region.operations) {
-            operations.push_back(&operation);
-        }
-        const LeftOut leftOut(m_program, operations, m_chip);
         const std::map<ir::ValueId, std::size_t> lastUse = lastUses(region);
-        std::vector<Bytes> dying(operations.size() + 1); // by the operation that uses them last
+        std::vector<Bytes> dying(region.operations.size()
+                                 + 1); // by the operation that uses them last
         Bytes alive;
         const auto bear = [&](ir::ValueId value, Bytes size) {
             const auto last = lastUse.find(value);
@@ -44,12 +52,13 @@ public:
         for (const ir::ValueId argument : region.arguments) {
             bear(argument, sizeOf(argument));
         }
+        alive += m_isTriton ? addressesIn(region) : Bytes(0);
         Bytes peak = alive;
-        for (std::size_t i = 0; i < operations.size(); ++i) {
-            const ir::Operation& operation = *operations[i];
+        for (std::size_t i = 0; i < region.operations.size(); ++i) {
+            const ir::Operation& operation = region.operations[i];
             const Bytes before = alive;
             for (const ir::ValueId result : operation.results) {
-                if (!leftOut.has(operation) && lastUse.contains(result)) {
+                if (!m_leftOut.isNotHeld(operation) && lastUse.contains(result)) {
                     bear(result, computed(operation, result));
                 }
             }
@@ -66,6 +75,28 @@ public:
     }
 
 private:
+    // What the addresses of a loop's copies into shared memory take, which stay from one round to
+    // the next.
+    [[nodiscard]] Bytes addressesIn(const ir::Region& region) const
+    {
+        Bytes all;
+        bool readsShared = false;
+        for (const ir::Operation& operation : region.operations) {
+            readsShared = readsShared || m_leftOut.readsShared(operation);
+            if (operation.code != ir::OpCode::Cond) {
+                continue;
+            }
+            for (const ir::Operation& copy : operation.regions[1].operations) {
+                if (copy.code == ir::OpCode::CopyGmemToSmem) {
+                    const ir::Type& to = m_program.type(copy.operands[1]);
+                    all += Bytes(packedBytes(to.dtype, to.shape.elements()).value()
+                                 / kBytesForEachOfAddress);
+                }
+            }
+        }
+        return readsShared ? all : Bytes(0);
+    }
+
     // Where each value is used last, by the numbers of the region's own operations; one after the
     // last for its results. Uses in regions of an operation count as uses by it.
     static std::map<ir::ValueId, std::size_t> lastUses(const ir::Region& region)
@@ -113,11 +144,13 @@ private:
         if ((type.space && !isSum) || type.shape.rank() == 0 || type.dtype == DType::Bool) {
             return Bytes(0);
         }
-        return packedBytes(type.dtype, type.shape.elements());
+        const bool isOfRows = m_hasProducts && type.shape.rank() == 1 && type.dtype == DType::F32;
+        return packedBytes(type.dtype, type.shape.elements()) * (isOfRows ? kThreadsOfRow : 1);
     }
 
     const ir::Program& m_program;
-    const chip::Chip& m_chip;
+    LeftOut m_leftOut;
+    bool m_isTriton, m_hasProducts = false;
 };
 
 bool saysRegisters(const ir::Region& region)
@@ -130,15 +163,30 @@ bool saysRegisters(const ir::Region& region)
 
 } // namespace
 
+std::optional<std::int64_t> neededRegisters(const ir::Program& program,
+                                            const ir::Operation& coreMap, const chip::Chip& chip)
+{
+    if (saysRegisters(coreMap.regions[0])) {
+        return std::nullopt;
+    }
+    const std::int64_t threads = std::get<ir::CoreMapParams>(coreMap.params).threads;
+    const Bytes values = Liveness(program, coreMap, chip).most(coreMap.regions[0]);
+    return ceilDiv(values.value(), kRegisterBytes * threads) + kOtherRegisters;
+}
+
+bool awaitsEachProduct(const ir::Program& program, const ir::Operation& coreMap,
+                       const chip::Chip& chip)
+{
+    constexpr int kOfWgmma = 9; // compute capability
+    return chip.multiprocessor && chip.multiprocessor->computeMajor == kOfWgmma
+           && neededRegisters(program, coreMap, chip).value_or(0)
+                  > chip.multiprocessor->registersPerThread;
+}
+
 std::int64_t liveRegisters(const ir::Program& program, const ir::Operation& coreMap,
                            const chip::Chip& chip, std::int64_t most)
 {
-    if (saysRegisters(coreMap.regions[0])) {
-        return most;
-    }
-    const std::int64_t threads = std::get<ir::CoreMapParams>(coreMap.params).threads;
-    const Bytes values = Liveness(program, chip).most(coreMap.regions[0]);
-    const std::int64_t needed = ceilDiv(values.value(), kRegisterBytes * threads) + kOtherRegisters;
+    const std::int64_t needed = neededRegisters(program, coreMap, chip).value_or(most);
     return std::min(most, alignTo(needed, kGranule));
 }
 

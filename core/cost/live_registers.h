@@ -5,6 +5,7 @@
 #include "core/ir/program.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace pallascope::cost {
 
@@ -13,9 +14,19 @@ namespace pallascope::cost {
 inline constexpr std::int64_t kOtherRegisters = 24;
 
 // Of a core_map's body: the registers of the values that are alive at the same time, and
-// kOtherRegisters, rounded up to a multiple of 8. At most `most`, which it also is where the kernel
-// itself says how many registers its agents have (set_max_registers).
+// kOtherRegisters. nullopt where the kernel itself says how many registers its agents have
+// (set_max_registers).
+[[nodiscard]] std::optional<std::int64_t>
+neededRegisters(const ir::Program& program, const ir::Operation& coreMap, const chip::Chip& chip);
+
+// As many, rounded up to a multiple of 8, and at most `most`; or `most`, where the kernel says it.
 [[nodiscard]] std::int64_t liveRegisters(const ir::Program& program, const ir::Operation& coreMap,
                                          const chip::Chip& chip, std::int64_t most);
+
+// Whether the values of a core_map's body need more registers than a thread can have. ptxas then
+// waits for each instruction of a product ("wgmma.mma_async instructions are serialized due to
+// insufficient register resources").
+[[nodiscard]] bool awaitsEachProduct(const ir::Program& program, const ir::Operation& coreMap,
+                                     const chip::Chip& chip);
 
 } // namespace pallascope::cost

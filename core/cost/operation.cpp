@@ -33,6 +33,10 @@ CostModel::CostModel(const ir::Program& program, const ir::Operation& operation,
     , m_share(shareOf(operation, runner))
     , m_isAround(runner.isAround)
     , m_isInOrder(runner.issuesInOrder(chip))
+    , m_warpgroups(runner.warpgroups())
+    , m_awaitsEach(runner.awaitsEachProduct)
+    , m_leftOut(runner.leftOut)
+    , m_compiler(runner.compiler)
     , m_registers(program, chip, runner, variation)
 {}
 
@@ -109,19 +113,29 @@ std::int64_t CostModel::passes() const
     return m_operation.code == OpCode::Threefry2x32 ? 20 * 5 + 5 * 3 + 2 : 1;
 }
 
+std::string CostModel::entryName() const
+{
+    const std::string name(ir::opName(m_operation.code));
+    std::vector<std::string> names;
+    if (!m_compiler.empty()) {
+        names.push_back(name + " by " + std::string(m_compiler));
+    }
+    if (m_operation.code == OpCode::ConvertElementType) {
+        const std::string to = " to " + std::string(dtypeName(result().dtype));
+        names.push_back(name + " from " + std::string(dtypeName(operand(0).dtype)) + to);
+        names.push_back(name + to);
+    }
+    names.push_back(name);
+    const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& one) {
+        return m_chip.operations.contains(one);
+    });
+    return found == names.end() ? "" : *found;
+}
+
 const std::vector<chip::Instructions>* CostModel::listed() const
 {
-    const auto entry = [&](std::string_view name) {
-        const auto found = m_chip.operations.find(name);
-        return found == m_chip.operations.end() ? nullptr : &found->second;
-    };
-    const std::string_view name = ir::opName(m_operation.code);
-    if (m_operation.code == OpCode::ConvertElementType) {
-        const auto* own =
-            entry(std::string(name) + " to " + std::string(dtypeName(result().dtype)));
-        return own == nullptr ? entry(name) : own;
-    }
-    return entry(name);
+    const auto found = m_chip.operations.find(entryName());
+    return found == m_chip.operations.end() ? nullptr : &found->second;
 }
 
 Status CostModel::instructions(UnitKind kind, std::int64_t registers)
@@ -140,7 +154,7 @@ Status CostModel::instructions(UnitKind kind, std::int64_t registers)
         latency += part.count > 0 ? chained(part.kind, 1) : 0;
     }
     takesAtLeast(latency);
-    takesAtLeast(work * serial(ir::opName(m_operation.code)));
+    takesAtLeast(work * serial(entryName()) / std::max(1.0, m_warpgroups));
     return Done{};
 }
 

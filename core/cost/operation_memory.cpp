@@ -7,9 +7,28 @@ namespace pallascope::cost {
 
 using ir::OpCode;
 
+// Threads that copy into shared memory themselves (CUDA PTX ISA, cp.async) issue an instruction
+// for each 16 bytes, and two that add to its address, and write like stores. To that comes what the
+// chip file says.
+Status CostModel::copyByThreads()
+{
+    constexpr std::int64_t kCopied = 16 * 128; // bytes of a warpgroup
+    constexpr std::int64_t kEach = 3;
+    const ir::Type& to = operand(1);
+    const Bytes bytes = packedBytes(to.dtype, to.shape.elements());
+    const std::int64_t copies = ceilDiv(bytes.value(), kCopied);
+    const std::vector<chip::Instructions>* known = listed();
+    const double once = known == nullptr ? 0 : known->front().count * m_warpgroups;
+    const Status issued = demand(UnitKind::Scalar, once + static_cast<double>(kEach * copies));
+    return issued ? demand(UnitKind::Store, static_cast<double>(m_registers.inMemory(to))) : issued;
+}
+
 // The scalar unit's work to start a manual DMA, besides the operations that compute which one.
 Status CostModel::copyStart()
 {
+    if (m_compiler == ir::kTriton) {
+        return copyByThreads();
+    }
     const std::vector<chip::Instructions>* known = listed();
     if (known == nullptr || m_registers.areOwn()) {
         return Done{};

@@ -1,5 +1,6 @@
 // What products demand of the matrix unit of a chip, and of others for it.
 #include "core/cost/cost_model.h"
+#include "core/cost/left_out.h"
 
 #include <algorithm>
 #include <cmath>
@@ -57,7 +58,11 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
     m_cost.flopsUnit = m_cost.demands.back().unit;
     const bool isAwaited = ir::opEntry(m_operation.code).kind == OpKind::Dot; // by the same agent
     if (m_chip.multiprocessor && isAwaited) {
-        takesAtLeast(cycles + m_chip.multiprocessor->productWaitCycles.value_or(0));
+        const auto warpgroups = std::max<std::int64_t>(1, std::llround(m_warpgroups));
+        const std::int64_t rows = ceilDiv(m, unit->rowGranule * warpgroups);
+        const std::int64_t waits = m_awaitsEach ? batch * rows * ceilDiv(k, unit->rows) : 1;
+        takesAtLeast(cycles / static_cast<double>(warpgroups)
+                     + static_cast<double>(waits) * productWait());
     }
     m_cost.useful = Flops(2 * batch * m * n * k);
     m_cost.executed = Flops(2 * rowsPushed * unit->rows * unit->columns);
@@ -67,6 +72,15 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
         return demand(UnitKind::Vector, popped * unit->cyclesPerResult);
     }
     return Done{};
+}
+
+// From the end of a product's work until its agent goes on.
+double CostModel::productWait() const
+{
+    const chip::Multiprocessor& sm = *m_chip.multiprocessor;
+    const bool isInRegisters = m_leftOut != nullptr && m_leftOut->readsRegisters(m_operation);
+    const auto& wait = isInRegisters ? sm.registerProductWaitCycles : sm.productWaitCycles;
+    return wait.value_or(0);
 }
 
 // A product of the tensor core takes as long as its work, or as its operands in SMEM take to be

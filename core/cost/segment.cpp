@@ -3,6 +3,7 @@
 
 #include "core/cost/in_order.h"
 #include "core/cost/left_out.h"
+#include "core/cost/place.h"
 #include "core/cost/variation.h"
 
 #include <algorithm>
@@ -45,49 +46,6 @@ Cycles longestChain(const ir::Program& program, std::span<const ir::Operation* c
         longest = std::max(longest, begin + latency);
     }
     return longest;
-}
-
-// Places operations on their units, on each unit in program order. An operation ends no earlier
-// than what it uses, and early enough to leave room for what follows on its unit, so that
-// everything fits in the segment.
-void place(const ir::Program& program, std::span<const ir::Operation* const> operations,
-           const std::vector<OperationCost>& costs, const chip::Chip& chip, SegmentCost& out)
-{
-    std::map<std::int32_t, Cycles> total, free, used;
-    for (const OperationCost& cost : costs) {
-        for (const Demand& demand : cost.demands) {
-            total[demand.unit] += demand.cycles;
-        }
-    }
-    out.cycles = std::max(together(total, chip), longestChain(program, operations, costs, chip));
-    std::map<ir::ValueId, Cycles> ready;
-    Cycles retired;
-    for (std::size_t i = 0; i < operations.size(); ++i) {
-        Cycles earliest;
-        for (const ir::ValueId operand : operations[i]->operands) {
-            if (!program.value(operand).literal) {
-                earliest = std::max(earliest, ready[operand]);
-            }
-        }
-        Cycles end = earliest;
-        for (const Demand& demand : costs[i].demands) {
-            const Cycles later = total[demand.unit] - used[demand.unit] - demand.cycles;
-            const Cycles last = out.cycles - later;
-            const Cycles unitEnd =
-                std::min(std::max(free[demand.unit] + demand.cycles, earliest), last);
-            out.places.push_back(
-                {demand.unit, operations[i]->id, unitEnd - demand.cycles, demand.cycles});
-            free[demand.unit] = unitEnd;
-            used[demand.unit] += demand.cycles;
-            end = std::max(end, unitEnd);
-        }
-        for (const ir::ValueId result : operations[i]->results) {
-            ready[result] = end;
-        }
-        retired = std::max(retired, end);
-        out.operations.push_back(operations[i]->id);
-        out.retire.push_back(retired);
-    }
 }
 
 void addProduct(const MatrixRun& run, Flops flops, std::vector<Products>& products)
@@ -145,11 +103,10 @@ Result<SegmentCost> segmentCost(const ir::Program& program,
     std::vector<OperationCost> costs;
     Variation variation(program);
     const bool isInOrder = runner.issuesInOrder(chip);
-    const std::optional<LeftOut> leftOut =
-        isInOrder ? std::optional<LeftOut>(std::in_place, program, operations, chip) : std::nullopt;
+    const LeftOut* leftOut = isInOrder ? runner.leftOut : nullptr;
     for (const ir::Operation* operation : operations) {
         variation.add(*operation);
-        if (leftOut && leftOut->has(*operation)) {
+        if (leftOut != nullptr && leftOut->has(*operation)) {
             costs.emplace_back();
             continue;
         }
@@ -168,9 +125,18 @@ Result<SegmentCost> segmentCost(const ir::Program& program,
         costs.push_back(std::move(*cost));
     }
     if (isInOrder) {
-        placeInSections(program, operations, costs, chip, result);
+        placeInSections(program, operations, costs, chip,
+                        std::max<std::int64_t>(1, runner.threads / 128), result);
     } else {
-        place(program, operations, costs, chip, result);
+        std::map<std::int32_t, Cycles> total;
+        for (const OperationCost& cost : costs) {
+            for (const Demand& demand : cost.demands) {
+                total[demand.unit] += demand.cycles;
+            }
+        }
+        result.cycles =
+            std::max(together(total, chip), longestChain(program, operations, costs, chip));
+        placeWithin(program, operations, costs, result);
     }
     result.clock = chip.agents[static_cast<std::size_t>(runner.agent)].clock;
     constexpr double kLongest = 2e6; // s; below half of the longest run, 2^62 ps

@@ -12,6 +12,7 @@
 
 #include <map>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace pallascope::cost {
@@ -35,6 +36,8 @@ struct OperationCost
     Cycles chain;
 };
 
+class LeftOut;
+
 // The agent or agents that run operations.
 struct Runner
 {
@@ -42,6 +45,16 @@ struct Runner
     std::int64_t cores = 1; // cores that share each operation evenly
     const std::map<std::int32_t, double>* shares = nullptr; // unrolledShares, in a loop's body
     bool isAround = false; // a fusion, whose values are laid out with the least padding
+    // Of the program, for agents that issue in order: what their compiler leaves out.
+    const LeftOut* leftOut = nullptr;
+    std::string_view compiler = {}; // of the core_map (ir::CoreMapParams)
+    std::int64_t threads = 128;     // that share the operations of one agent
+    // Whether each instruction of a product is waited for, as values need more registers than there
+    // are.
+    bool awaitsEachProduct = false;
+
+    // How many warpgroups they are; those of less than one use as much of the schedulers.
+    [[nodiscard]] double warpgroups() const { return static_cast<double>(threads) / 128; }
 
     // Whether it is an agent of a GPU in a kernel, which issues its instructions in order.
     [[nodiscard]] bool issuesInOrder(const chip::Chip& chip) const

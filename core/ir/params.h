@@ -312,6 +312,9 @@ struct MeshAxis
     bool operator==(const MeshAxis&) const = default;
 };
 
+// The compiler of a core_map that JAX gives to Triton.
+inline constexpr std::string_view kTriton = "triton";
+
 // core_map: all cores of a mesh run its region at the same time. With a grid they run it once for
 // each block of the grid; a slot of the chip's agents has room for one block, an SM for several.
 struct CoreMapParams
@@ -329,6 +332,8 @@ struct CoreMapParams
     // The axes of a thread block cluster: so many blocks run for each point of the grid at the same
     // time, each with `cores` agents, on multiprocessors of their own.
     std::vector<MeshAxis> cluster;
+    // Who makes instructions of it, where that decides what operations cost: kTriton, or empty.
+    std::string compiler;
     bool operator==(const CoreMapParams&) const = default;
 };
 

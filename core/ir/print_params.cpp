@@ -213,7 +213,8 @@ struct ParametersText
         return text + (p.agents.empty() ? "" : " agents=" + p.agents)
                + (p.directAccess ? " direct_access" : "")
                + (p.threads == CoreMapParams{}.threads ? ""
-                                                       : " threads=" + std::to_string(p.threads));
+                                                       : " threads=" + std::to_string(p.threads))
+               + (p.compiler.empty() ? "" : " compiler=" + p.compiler);
     }
 
     std::string operator()(const AtomicParams& p) const

@@ -247,6 +247,10 @@ Status Verifier::coreMap(const Operation& operation)
         return error(operation, "core_map has agents of " + std::to_string(mesh->threads)
                                     + " threads; expected a multiple of 32 up to 1024.");
     }
+    if (!mesh->compiler.empty() && mesh->compiler != kTriton) {
+        return error(operation, "core_map names the compiler \"" + mesh->compiler
+                                    + "\"; expected \"triton\", or none for any other.");
+    }
     if (!m_coreAxis.empty() || m_pipelines > 0) {
         return error(operation, "a core_map inside another one or inside a pipeline has no cores "
                                 "left to run on.");

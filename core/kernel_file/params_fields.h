@@ -269,6 +269,7 @@ void fields(A& a, T& params)
     a("direct_access", params.directAccess);
     a("threads", params.threads);
     a("cluster", params.cluster);
+    a("compiler", params.compiler);
 }
 
 template<class A, MaybeConst<ir::AtomicParams> T>

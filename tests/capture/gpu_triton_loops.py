@@ -55,6 +55,36 @@ for _stages in (1, 2, 4):
     case(*_HALVES, wanted=_times, has="dot_general")(_with_stages)
 
 
+# Of 64 rows, as wgmma takes them.
+_LARGE = ramp(64, 320, dtype=np.float16), ramp(320, 64, dtype=np.float16)
+
+
+for _stages in (2, 4):
+    def _of_many_rows(x, y, stages=_stages):
+        return _matmul(x, y, stages=stages, block=64)
+
+    _of_many_rows.__name__ = f"a_matmul_of_many_rows_and_{_stages}_stages"
+    case(*_LARGE, wanted=_times, has="dot_general copy_gmem_to_smem")(_of_many_rows)
+
+
+@case(*_LARGE, ramp(64, 320, dtype=np.float16) / 64, np.arange(320) % 3 > 0,
+      has="dot_general select_n", is_interpreted=False,
+      wanted=lambda x, y, b, m: _times(x, y) + sum(
+          np.where(m[k:k + 64], b[:, k:k + 64].astype(np.float32), 0) for k in range(0, 320, 64)))
+def products_that_are_added_to_something_loaded(x, y, b, m):
+    """Only the factors of products are loaded early."""
+    def kernel(x_ref, y_ref, b_ref, m_ref, o_ref):
+        def step(i, total):
+            here = pl.ds(i * 64, 64)
+            product = pltriton.dot(x_ref[:, here], y_ref[here, :])
+            more = jnp.where(m_ref[here][None, :], b_ref[:, here].astype(jnp.float32), 0)
+            return total + (more + product)
+
+        o_ref[...] = lax.fori_loop(0, 5, step, jnp.zeros((64, 64), jnp.float32))
+
+    return call(kernel, out_shape=like(64, 64), grid=(1,), stages=2)(x, y, b, m)
+
+
 @case(ramp(50, 72, dtype=np.float16), ramp(72, 40, dtype=np.float16), wanted=_times,
       is_interpreted=False, has="scan copy_gmem_to_smem masked_swap")
 def a_matmul_whose_blocks_leave_all_arrays(x, y):

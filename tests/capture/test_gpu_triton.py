@@ -69,21 +69,58 @@ def test_indices_that_count_are_slices(name):
         one["op"] for one in operations(kernel.document["body"])}
 
 
-# wgmma reads its operands from SMEM while the next copies are under way: one slot more.
-@pytest.mark.parametrize(("chip", "more"), [("a100", 0), ("h100", 1), ("b200", 1)])
-def test_loads_of_a_loop_are_copied_in_stages(chip, more):
-    for stages in (1, 2, 4):
-        case = OWN[f"a_matmul_of_{stages}_stages"]
+def test_a_block_says_that_triton_compiles_it():
+    assert cores_of(OWN["a_matmul"].fn, *OWN["a_matmul"].args)["compiler"] == "triton"
+
+
+# wgmma, of 64 rows at least, reads its operands from SMEM while the next copies start: one slot more.
+@pytest.mark.parametrize(("name", "rows", "chip", "more"), [
+    ("a_matmul_of_{}_stages", 32, "a100", 0), ("a_matmul_of_{}_stages", 32, "h100", 0),
+    ("a_matmul_of_many_rows_and_{}_stages", 64, "a100", 0),
+    ("a_matmul_of_many_rows_and_{}_stages", 64, "h100", 1),
+    ("a_matmul_of_many_rows_and_{}_stages", 64, "b200", 1)])
+def test_loads_of_a_loop_are_copied_in_stages(name, rows, chip, more):
+    for stages in (2, 4):
+        case = OWN[name.format(stages)]
         document = pallascope.capture(case.fn, *case.args, chip=chip).document
         slots = stages - 1 + more
         found = list(operations(document["body"]))
         tiles = [document["values"][number] for one in found if one["op"] == "run_scoped"
                  for number in one["regions"][0]["arguments"]]
-        assert [(tile["space"], tile["shape"]) for tile in tiles] == ([] if stages == 1 else [
-            ("smem", [slots, 32, 32]), ("smem", [slots, 32, 32]), ("barrier", [slots])])
-        # Those before the loop, and in the loop those of a later round.
+        assert [(tile["space"], tile["shape"]) for tile in tiles] == [
+            ("smem", [slots, rows, rows]), ("smem", [slots, rows, rows]), ("barrier", [slots])]
+        # Before the loop those of the first stages - 1 rounds, and in the loop those of a later one.
         copies = sum(one["op"] == "copy_gmem_to_smem" for one in found)
-        assert copies == (2 * (slots + 1) if stages > 1 else 0)
+        assert copies == 2 * stages
+
+
+def test_one_stage_is_no_pipeline():
+    case = OWN["a_matmul_of_1_stages"]
+    document = pallascope.capture(case.fn, *case.args, chip="h100").document
+    assert "copy_gmem_to_smem" not in {one["op"] for one in operations(document["body"])}
+
+
+def _order_in_loop(name, chip):
+    """The operations of the loop that copies, by their names, without those of its branches."""
+    case = OWN[name]
+    document = pallascope.capture(case.fn, *case.args, chip=chip).document
+    (loop,) = (one for one in operations(document["body"]) if one["op"] == "scan")
+    return [one["op"] for one in loop["regions"][0]["operations"]]
+
+
+def test_copies_of_a_later_round_start_before_the_last_product_of_wgmma():
+    order = _order_in_loop("a_matmul_of_many_rows_and_2_stages", "h100")
+    assert order.index("cond") < order.index("dot_general")
+    order = _order_in_loop("a_matmul_of_many_rows_and_2_stages", "a100")
+    assert order.index("cond") > order.index("dot_general")
+
+
+def test_what_products_are_added_to_is_not_loaded_early():
+    case = OWN["products_that_are_added_to_something_loaded"]
+    document = pallascope.capture(case.fn, *case.args, chip="h100").document
+    (scope,) = (one for one in operations(document["body"]) if one["op"] == "run_scoped")
+    tiles = [document["values"][number] for number in scope["regions"][0]["arguments"]]
+    assert [tile["space"] for tile in tiles] == ["smem", "smem", "barrier"]
 
 
 def test_a_loop_that_stores_to_what_it_loads_is_not_staged():

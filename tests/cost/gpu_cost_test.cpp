@@ -1,6 +1,7 @@
 // What operations cost a warpgroup of a GPU, by hand from the figures of the H100: 128 lanes of
 // FP32, 16 of special functions, 128 bytes of shared memory per cycle and SM.
 #include "core/cost/block_grid.h"
+#include "core/cost/left_out.h"
 #include "core/cost/live_registers.h"
 #include "core/ir/builder_gpu.h"
 #include "tests/cost/v5e.h"
@@ -46,7 +47,10 @@ cost::SegmentCost segmentOf(const ir::Program& program, const char* name)
             operations.push_back(&operation);
         }
     });
-    Result<cost::SegmentCost> cost = cost::segmentCost(program, operations, gpu(name));
+    const chip::Chip chip = gpu(name);
+    const cost::LeftOut leftOut(program, chip);
+    Result<cost::SegmentCost> cost =
+        cost::segmentCost(program, operations, chip, {.leftOut = &leftOut});
     EXPECT_TRUE(cost) << (cost ? "" : cost.error().message);
     return std::move(*cost);
 }

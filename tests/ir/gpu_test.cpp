@@ -196,4 +196,18 @@ TEST(GpuPrograms, haveAgentsOfWholeWarps)
     EXPECT_TRUE(says(kernel(2048), "expected a multiple of 32 up to 1024"));
 }
 
+TEST(GpuPrograms, sayWhoCompilesThem)
+{
+    const auto kernel = [](std::string compiler) {
+        return pl::kernel("compiled", {pl::out("y", DType::F32, {8})}, [&](pl::Ref) {
+            ir::CoreMapParams mesh{"block"};
+            mesh.compiler = compiler;
+            pl::coreMap(mesh, [] {});
+        });
+    };
+    EXPECT_NE(ir::printText(*kernel("triton")).find("compiler=triton"), std::string::npos);
+    EXPECT_EQ(ir::printText(*kernel("")).find("compiler"), std::string::npos);
+    EXPECT_TRUE(says(kernel("gcc"), "names the compiler \"gcc\"; expected \"triton\""));
+}
+
 } // namespace pallascope::ir_test

@@ -1,5 +1,7 @@
 #include "core/machine/prepare/plan.h"
 
+#include "core/cost/left_out.h"
+#include "core/cost/live_registers.h"
 #include "core/cost/segment.h"
 #include "core/cost/unrolled.h"
 #include "core/ir/infer.h"
@@ -12,6 +14,7 @@
 #include "core/machine/prepare/streams.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace pallascope::machine {
@@ -50,6 +53,9 @@ public:
         , m_streams(program, chip, plan.uses)
         , m_scratchReductions(scratchReductions(program, chip))
     {
+        if (chip.multiprocessor) {
+            m_leftOut.emplace(program, chip);
+        }
         plan.uses.assign(program.values.size(), 0);
         m_asFactors.assign(program.values.size(), 0);
         const auto use = [&](ir::ValueId id) { ++plan.uses[static_cast<std::size_t>(id.index)]; };
@@ -97,7 +103,11 @@ private:
     std::vector<std::int32_t> m_asFactors;   // by ValueId: number of uses by such a dot_general
     std::int32_t m_kind = 0;                 // the kind of agents that run what is being planned
     const ir::Operation* m_fusion = nullptr; // the fusion that is being planned
-    bool m_isDirect = false; // whether a core_map is being planned whose agents access HBM
+    bool m_isDirect = false;          // whether a core_map is being planned whose agents access HBM
+    std::string_view m_compiler;      // of that core_map
+    std::int64_t m_threads = 128;     // of each of its agents
+    bool m_awaitsEachProduct = false; // whether they do
+    std::optional<cost::LeftOut> m_leftOut;
     // Shares of the unrolled loop that is being planned.
     const std::map<std::int32_t, double>* m_rounds = nullptr;
 };
@@ -162,7 +172,8 @@ Status Planner::addTemplate(std::span<const ir::Operation* const> operations, Pl
     }
     Result<cost::SegmentCost> cost = cost::segmentCost(
         m_program, operations, m_chip,
-        {m_kind, cores, m_rounds != nullptr ? m_rounds : &parts, m_fusion != nullptr});
+        {m_kind, cores, m_rounds != nullptr ? m_rounds : &parts, m_fusion != nullptr,
+         m_leftOut ? &*m_leftOut : nullptr, m_compiler, m_threads, m_awaitsEachProduct});
     if (!cost) {
         return cost.error();
     }
@@ -203,7 +214,9 @@ Picoseconds Planner::launchOf(const ir::Operation& operation) const
 // that say what to copy.
 bool Planner::takesTime(const ir::Operation& operation) const
 {
-    return ir::startsCopy(operation.code) && m_chip.operations.contains(ir::opName(operation.code));
+    const bool isByThreads = m_compiler == ir::kTriton;
+    return ir::startsCopy(operation.code)
+           && (isByThreads || m_chip.operations.contains(ir::opName(operation.code)));
 }
 
 // `start`, if given, is the start of a copy that follows; its time is part of the segment.
@@ -344,6 +357,9 @@ Status Planner::control(const ir::Operation& operation, BlockPlan& block)
         }
         m_kind = *kind;
         m_isDirect = mesh->directAccess;
+        m_compiler = mesh->compiler;
+        m_threads = mesh->threads;
+        m_awaitsEachProduct = cost::awaitsEachProduct(m_program, operation, m_chip);
     }
     if (operation.code == ir::OpCode::Pipeline) {
         item.duration = overheadOf(operation);

@@ -75,6 +75,7 @@ class Walk:
         self.gpu_blocks: dict[int, Any] = {}
         self.program_axes: list[int] = []
         self.grid_sizes: list[int] = []
+        self.warps = 4  # of a block of a pallas_call on a GPU
         self.stages = 1  # of the pipelines that Triton makes of loops
         # Whether the tensor core of a GPU reads operands from shared memory by itself, while the
         # program goes on.
@@ -202,14 +203,19 @@ class Walk:
             try:
                 if not eqn.effects and eqn.outvars and all(map(_is_empty, eqn.outvars)):
                     return [self.builder.index(0)] * len(eqn.outvars)  # nobody reads these values
-                rule = self.given.get(id(eqn)) or self._rule(eqn)
-                if rule is None:
-                    return self._by_jax(eqn, operands)
-                types.check_elements(eqn)
-                return rule(self, eqn, operands)
+                given = self.given.get(id(eqn))
+                return given(self, eqn, operands) if given else self.plainly(eqn, operands)
             except NotCaptured as reason:
                 self.problem(str(reason))
                 return [self.builder.value(self._type_or_any(v.aval)) for v in eqn.outvars]
+
+    def plainly(self, eqn: Any, operands: list[int]) -> list[int]:
+        """Returns the results of one equation by the rule of its primitive, whatever is given."""
+        rule = self._rule(eqn)
+        if rule is None:
+            return self._by_jax(eqn, operands)
+        types.check_elements(eqn)
+        return rule(self, eqn, operands)
 
     def _rule(self, eqn: Any) -> Rule | None:
         return self._rules.get("keys" if types.moves_keys(eqn) else eqn.primitive.name)

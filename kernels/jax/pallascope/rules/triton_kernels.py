@@ -31,13 +31,14 @@ def emit(walk: Walk, eqn: Any, body: Any, arrays: list[int]) -> None:
     walk.program_axes = [axis for axis in range(len(mapping.grid))
                          if axis not in mapping.vmapped_dims]
     walk.grid_sizes = [_known(extent) for extent in mapping.grid]
-    walk.stages = asked.stages
+    walk.warps, walk.stages = asked.warps, asked.stages
     with walk.by(RULES), walk.builder.region() as region:
         refs = _blocks(walk, mapping, body, arrays)
         with walk.in_kernel(body):
             walk.run(body, refs + [walk.builder.value(_ref_type(v.aval))
                                    for v in body.invars[len(refs):]])
-    params: Params = {"axis": names[-1], "cores": 1, "direct_access": True}
+    params: Params = {"axis": names[-1], "cores": 1, "direct_access": True,
+                      "compiler": "triton"}
     if mapping.grid:
         params["grid"] = [{"name": names[axis], "size": walk.grid_sizes[axis]}
                           for axis in _slowest_first(mapping)]

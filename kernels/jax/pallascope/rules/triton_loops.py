@@ -1,9 +1,11 @@
 """Loops of Triton kernels whose loads of GMEM the compiler starts early (num_stages).
 
 Triton does this itself, behind JAX: in a loop with products, loads that products need become copies
-into SMEM, of which stages - 1 are under way. Here such a loop gets these copies, slots of SMEM for
-them and a barrier to wait for each. Where products read their operands from SMEM by themselves, a
-slot is still in use when the next copies start, so there is one slot more.
+into SMEM, which are started stages - 1 rounds ahead, at the end of a round. Here such a loop gets
+these copies, slots of SMEM for them and a barrier to wait for each. Where products read their
+operands from SMEM by themselves, the last product of a round goes on while the next copies start,
+so they start before it here, and there is one slot more. (Seen in what Triton 3.9 makes of JAX's
+attention and of products.)
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ class Stages:
     loads: list[Any]
     slots: list[int]
     barriers: int  # one for each slot
-    count: int
+    count: int  # of slots
+    ahead: int  # by how many rounds copies are started before their round
+    last_product: Any  # before which the copies of a later round start; None: they start at the end
 
 
 def _is_pure(eqn: Any) -> bool:
@@ -73,12 +77,41 @@ def _places(eqn: Any) -> list[Any]:
 
 
 def _wanted_by_products(body: Any) -> set[Any]:
-    """Returns the variables that a product needs, be it by way of others."""
+    """Returns the variables that a factor of a product comes from, be it by way of others. What a
+    product is added to does not count: Triton starts no load early for that."""
+    products: set[Any] = set()  # and what they are added to
+    for eqn in body.eqns:
+        name = eqn.primitive.name
+        if name == "dot_general" or (name == "add" and any(
+                v in products for v in eqn.invars if not isinstance(v, jaxprs.Literal))):
+            products.add(eqn.outvars[0])
     found: set[Any] = set()
     for eqn in reversed(body.eqns):
         if eqn.primitive.name == "dot_general" or any(v in found for v in eqn.outvars):
-            found.update(v for v in eqn.invars if not isinstance(v, jaxprs.Literal))
+            needed = [v for v in eqn.invars if not isinstance(v, jaxprs.Literal)]
+            added_to = eqn.primitive.name == "add" and any(v in products for v in needed)
+            found.update(v for v in needed if v in products or not added_to)
     return found
+
+
+def _products_read_shared(walk: Walk, body: Any) -> bool:
+    """Returns whether Triton makes wgmma of products: of 64 rows for each 4 warps."""
+    rows = [eqn.outvars[0].aval.shape[0] for eqn in body.eqns
+            if eqn.primitive.name == "dot_general"]
+    return walk.multiplies_from_shared and walk.warps % 4 == 0 and max(rows, default=0) >= 64
+
+
+def _last_product(body: Any) -> Any:
+    """Returns the last product of a round, if it is only added to what the loop carries."""
+    products = [eqn for eqn in body.eqns if eqn.primitive.name == "dot_general"]
+    if not products:
+        return None
+    found = products[-1].outvars[0]
+    readers = [eqn for eqn in body.eqns if any(v is found for v in eqn.invars)]
+    is_sum = [eqn.primitive.name == "add" and any(v is eqn.outvars[0] for v in body.outvars)
+              and not any(v is eqn.outvars[0] for other in body.eqns for v in other.invars)
+              for eqn in readers]
+    return products[-1] if is_sum == [True] else None
 
 
 def _loads(walk: Walk, loop: Loop) -> list[Any]:
@@ -93,7 +126,8 @@ def _loads(walk: Walk, loop: Loop) -> list[Any]:
               in jaxprs.written_arguments(loop.body)}
     return [eqn for eqn in loop.body.eqns
             if eqn.primitive.name in _LOADS and eqn.outvars[0] in wanted
-            and eqn.outvars[0].aval.shape and array_of(eqn.invars[0]) not in stored | {-1}
+            and eqn.outvars[0].aval.shape and eqn.outvars[0].aval.dtype.itemsize > 1
+            and array_of(eqn.invars[0]) not in stored | {-1}
             and all(isinstance(v, jaxprs.Literal) or v in known for v in _places(eqn))
             and _is_window(walk, loop, eqn)]
 
@@ -141,19 +175,20 @@ def _start(walk: Walk, stages: Stages, counter: int, slot: int) -> None:
                 view(walk, source.window), element(walk, slots, 0, slot), barrier], [])
 
 
-def _start_if(walk: Walk, flag: int | None, start: Callable[[], None]) -> None:
-    if flag is None:
-        start()
-        return
-    branch(walk, flag, start)
+def _slot(walk: Walk, stages: Stages, number: int) -> int:
+    """Returns the slot of the round of this number, counted from 0."""
+    return walk.builder.one("rem", [number, walk.builder.index(stages.count)], INDEX)
 
 
-def _round(walk: Walk, stages: Stages, counter: int, slot: int, flag: int | None,
+def _round(walk: Walk, stages: Stages, counter: int, number: int, flag: int,
            run: Callable[[], list[int]]) -> list[int]:
-    """Waits for the copies of this round, runs the body, and starts the copies of a later round."""
+    """Waits for the copies of this round, runs the body, and starts the copies of a later round, if
+    the flag is true. `number` counts rounds from 0."""
     builder = walk.builder
+    slot = _slot(walk, stages, number)
     builder.emit("barrier_wait", [element(walk, stages.barriers, 0, slot)], [])
     zero = builder.index(0)
+    ahead = builder.index(stages.ahead)
 
     def from_slot(slots: int) -> Rule:
         axes = [Axis(slot, 1, kept=False)]
@@ -161,29 +196,44 @@ def _round(walk: Walk, stages: Stages, counter: int, slot: int, flag: int | None
         return lambda walk, eqn, operands: [triton_memory.from_tile(
             walk, eqn, operands, memory.load(walk, Window(slots, axes)))]
 
+    def start_later() -> None:
+        # Triton sees to it that its copies come after what the round has loaded.
+        builder.emit("commit_smem", [], [])
+        free = slot if stages.ahead == stages.count else _slot(
+            walk, stages, builder.add_index(number, ahead))
+        later = builder.add_index(counter, ahead)
+        branch(walk, flag, lambda: _start(walk, stages, later, free))
+
+    def last_product(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+        start_later()
+        return walk.plainly(eqn, operands)
+
     around = walk.given
     walk.given = around | {id(eqn): from_slot(slots) for eqn, slots
                            in zip(stages.loads, stages.slots, strict=True)}
+    if stages.last_product is not None:
+        walk.given[id(stages.last_product)] = last_product
     try:
         found = run()
     finally:
         walk.given = around
-    # Triton sees to it that its copies come after what the round has loaded.
-    builder.emit("commit_smem", [], [])
-    later = builder.add_index(counter, builder.index(stages.count))
-    _start_if(walk, flag, lambda: _start(walk, stages, later, slot))
+    if stages.last_product is None:
+        start_later()
     return found
 
 
 def _staged(walk: Walk, loop: Loop, loads: list[Any], results: list[Type],
             emit: Callable[[Stages], list[int]]) -> list[int]:
-    builder, count = walk.builder, walk.stages - (not walk.multiplies_from_shared)
+    builder, from_shared = walk.builder, _products_read_shared(walk, loop.body)
+    ahead = walk.stages - 1
+    count = ahead + from_shared
+    last_product = _last_product(loop.body) if from_shared else None
     types_ = [walk.type_of(eqn.outvars[0]) for eqn in loads]
     slots = [builder.value(Type(kind.dtype, (count, *kind.shape), "smem"), "stages")
              for kind in types_]
     barriers = builder.value(Type("int32", (count,), "barrier"), "staged")
     with builder.region([*slots, barriers]) as region:
-        region.results = emit(Stages(loop, loads, slots, barriers, count))
+        region.results = emit(Stages(loop, loads, slots, barriers, count, ahead, last_product))
     return builder.emit("run_scoped", [], results,
                         {"arrivals": [0] * len(slots) + [len(slots)]}, [region])
 
@@ -210,17 +260,16 @@ def _emit_scan(walk: Walk, eqn: Any, stages: Stages, operands: list[int],
                num_consts: int) -> list[int]:
     builder, length = walk.builder, eqn.params["length"]
     carried = operands[num_consts:]
-    for slot in range(min(stages.count, length)):
+    for slot in range(min(stages.ahead, length)):
         _start(walk, stages, builder.add_index(stages.loop.first, builder.index(slot)),
                builder.index(slot))
     counter = builder.value(INDEX)
     arguments = [builder.value(walk.type_of(v)) for v in eqn.outvars[1:]]
     with builder.region([counter, *arguments]) as region:
-        slot = builder.one("rem", [counter, builder.index(stages.count)], INDEX)
         now = builder.add_index(counter, stages.loop.first)
-        flag = builder.one("lt", [counter, builder.index(length - stages.count)], _FLAG)
+        flag = builder.one("lt", [counter, builder.index(length - stages.ahead)], _FLAG)
         region.results = _round(
-            walk, stages, now, slot, flag,
+            walk, stages, now, counter, flag,
             lambda: walk.run(stages.loop.body, operands[:num_consts] + [now] + arguments))[1:]
     last = builder.add_index(carried[0], builder.index(length))
     return [last] + builder.emit("scan", carried[1:], [walk.type_of(v) for v in eqn.outvars[1:]],
@@ -268,10 +317,10 @@ def _while(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
     def emit(stages: Stages) -> list[int]:
         builder = walk.builder
-        for number in range(stages.count):
+        for number in range(stages.ahead):
             now = builder.add_index(loop.first, builder.index(number))
             flag = builder.one("lt", [now, carried[limit]], _FLAG)
-            _start_if(walk, flag, lambda now=now, number=number: _start(
+            branch(walk, flag, lambda now=now, number=number: _start(
                 walk, stages, now, builder.index(number)))
         arguments = [builder.value(type_) for type_ in types_]
         test = walk.region(condition, arguments, arguments)
@@ -290,10 +339,9 @@ def _while_round(walk: Walk, stages: Stages, arguments: list[int], counter: int,
     builder, now = walk.builder, arguments[counter]
     number = now if builder.known(stages.loop.first) == 0 else builder.one(
         "sub", [now, stages.loop.first], INDEX)
-    slot = builder.one("rem", [number, builder.index(stages.count)], INDEX)
-    later = builder.add_index(now, builder.index(stages.count))
+    later = builder.add_index(now, builder.index(stages.ahead))
     flag = builder.one("lt", [later, limit], _FLAG)
-    return _round(walk, stages, now, slot, flag, run)
+    return _round(walk, stages, now, number, flag, run)
 
 
 RULES: dict[str, Rule] = {"scan": _scan, "while": _while}

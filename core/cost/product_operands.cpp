@@ -1,0 +1,74 @@
+#include "core/cost/product_operands.h"
+
+namespace pallascope::cost {
+
+namespace {
+
+// Everything that operations of the region make, and its arguments, at any depth.
+void collectMade(const ir::Region& region, std::set<ir::ValueId>& made)
+{
+    made.insert(region.arguments.begin(), region.arguments.end());
+    for (const ir::Operation& operation : region.operations) {
+        made.insert(operation.results.begin(), operation.results.end());
+        for (const ir::Region& inner : operation.regions) {
+            collectMade(inner, made);
+        }
+    }
+}
+
+} // namespace
+
+// A left operand that was computed stays in registers.
+std::set<ir::ValueId> ProductOperands::of(const ir::Operation& product) const
+{
+    std::set<ir::ValueId> found;
+    if (!m_leftOut.readsShared(product)) {
+        return found;
+    }
+    const ir::ValueId left = m_leftOut.moved(product.operands[0]),
+                      right = m_leftOut.moved(product.operands[1]);
+    if (!m_leftOut.isLoad(left) && !m_leftOut.readsRegisters(product)) {
+        found.insert(left);
+    }
+    if (!m_leftOut.isLoad(right)) {
+        found.insert(right);
+    }
+    return found;
+}
+
+Bytes ProductOperands::sizeOf(ir::ValueId value) const
+{
+    const ir::Type& type = m_program.type(value);
+    return packedBytes(type.dtype, type.shape.elements());
+}
+
+Bytes ProductOperands::before(const ir::Operation& loop) const
+{
+    std::set<ir::ValueId> made, all;
+    for (const ir::Region& region : loop.regions) {
+        collectMade(region, made);
+        ir::forEachOperation(region, [&](const ir::Operation& operation) {
+            const std::set<ir::ValueId> operands = of(operation);
+            all.insert(operands.begin(), operands.end());
+        });
+    }
+    Bytes sum;
+    for (const ir::ValueId value : all) {
+        sum += made.contains(value) ? Bytes(0) : sizeOf(value);
+    }
+    return sum;
+}
+
+Bytes ProductOperands::beside(const ir::Operation& product, const ir::Region& region) const
+{
+    Bytes sum;
+    for (const ir::ValueId value : of(product)) {
+        for (const ir::Operation& operation : region.operations) {
+            const bool isIts = !operation.results.empty() && operation.results[0] == value;
+            sum += isIts ? sizeOf(value) : Bytes(0);
+        }
+    }
+    return sum;
+}
+
+} // namespace pallascope::cost

@@ -1,0 +1,37 @@
+// What blocks of Triton's kernels keep in shared memory for products, beside the slots of their
+// loops: where the tensor core reads operands from there, Triton stores those that were not copied
+// there.
+#pragma once
+
+#include "core/chip/chip.h"
+#include "core/cost/left_out.h"
+#include "core/ir/program.h"
+
+#include <set>
+
+namespace pallascope::cost {
+
+class ProductOperands
+{
+public:
+    // They outlive it.
+    ProductOperands(const ir::Program& program, const chip::Chip& chip)
+        : m_program(program)
+        , m_leftOut(program, chip)
+    {}
+
+    // Those of products in this loop that are made before it, each once.
+    [[nodiscard]] Bytes before(const ir::Operation& loop) const;
+
+    // Those of a product that are made where it stands: by the region with it.
+    [[nodiscard]] Bytes beside(const ir::Operation& product, const ir::Region& region) const;
+
+private:
+    [[nodiscard]] std::set<ir::ValueId> of(const ir::Operation& product) const;
+    [[nodiscard]] Bytes sizeOf(ir::ValueId value) const;
+
+    const ir::Program& m_program;
+    LeftOut m_leftOut;
+};
+
+} // namespace pallascope::cost

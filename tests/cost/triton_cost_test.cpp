@@ -1,0 +1,232 @@
+// What the operations of Triton's kernels cost on an H100, by hand from the figures of its file,
+// and what their blocks take.
+#include "core/cost/block_grid.h"
+#include "core/cost/left_out.h"
+#include "core/cost/live_registers.h"
+#include "core/ir/builder_gpu.h"
+#include "core/ir/infer.h"
+#include "core/ir/verify.h"
+#include "tests/cost/v5e.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+namespace pallascope::cost_test {
+
+namespace {
+
+using Body = std::function<void(const std::vector<pl::Ref>&)>;
+using UnitCycles = std::map<std::string, std::int64_t>;
+
+const chip::Chip& theH100()
+{
+    static const chip::Chip chip = chip::parse(chip::chipText("h100_sxm"), "h100_sxm.json").value();
+    return chip;
+}
+
+// A pl.pallas_call on a GPU whose body gets bf16[128,128] in HBM and bf16[64,128] in shared memory.
+ir::Program byTriton(const Body& body, std::int32_t warps = 4)
+{
+    const pl::Scratch slot{"slot", kBf16, {64, 128}, ir::MemorySpace::Smem};
+    Result<ir::Program> program = pl::kernel(
+        "block", {pl::in("x", kBf16, {128, 128}), pl::out("out", kF32, {128, 128})},
+        [&](const pl::Ref& x, const pl::Ref& out) {
+            pl::gpu::launch({}, [&] {
+                pl::runScoped({slot},
+                              [&](const std::vector<pl::Ref>& refs) -> std::vector<pl::Value> {
+                                  body({x, out, refs[0]});
+                                  return {};
+                              });
+            });
+        });
+    EXPECT_TRUE(program) << (program ? "" : program.error().message);
+    ir::forEachOperation(program->body, [&](const ir::Operation& operation) {
+        if (operation.code == ir::OpCode::CoreMap) {
+            auto& params = std::get<ir::CoreMapParams>(
+                const_cast<ir::Operation&>(operation).params); // the program is the test's own
+            params.compiler = ir::kTriton;
+            params.threads = 32 * warps;
+        }
+    });
+    EXPECT_TRUE(ir::verify(*program));
+    return std::move(*program);
+}
+
+const ir::Operation& coreMapOf(const ir::Program& program)
+{
+    const ir::Operation* found = nullptr;
+    ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
+        found = operation.code == ir::OpCode::CoreMap ? &operation : found;
+    });
+    return *found;
+}
+
+// What all operations but loads and stores of HBM cost as one segment.
+cost::SegmentCost segmentOf(const ir::Program& program, cost::Runner runner = {})
+{
+    const cost::LeftOut leftOut(program, theH100());
+    runner.leftOut = &leftOut;
+    std::vector<const ir::Operation*> operations;
+    ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
+        const bool isFar = ir::opEntry(operation.code).kind == ir::OpKind::Memory
+                           && ir::isFar(*program.type(operation.operands[0]).space);
+        if (!ir::endsSegment(operation.code) && !isFar) {
+            operations.push_back(&operation);
+        }
+    });
+    Result<cost::SegmentCost> cost = cost::segmentCost(program, operations, theH100(), runner);
+    EXPECT_TRUE(cost) << (cost ? "" : cost.error().message);
+    return std::move(*cost);
+}
+
+// The cycles of each unit that operations with this code take, by the compiler.
+UnitCycles cyclesOf(const ir::Program& program, ir::OpCode code, std::string_view compiler)
+{
+    UnitCycles cycles;
+    ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (operation.code != code) {
+            return;
+        }
+        const auto cost =
+            cost::operationCost(program, operation, theH100(), {.compiler = compiler});
+        EXPECT_TRUE(cost) << (cost ? "" : cost.error().message);
+        for (const cost::Demand& demand : cost->demands) {
+            cycles[theH100().units[static_cast<std::size_t>(demand.unit)].name] +=
+                demand.cycles.value();
+        }
+    });
+    return cycles;
+}
+
+// x @ slot.T, which the tensor core takes 4096 operations of in a cycle.
+constexpr std::int64_t kWork = 2 * 128 * 64 * 128 / 4096;
+
+pl::Value timesSlot(const pl::Value& left, const pl::Value& slot)
+{
+    return pl::dot(left, pl::transpose(slot, {1, 0}), kF32);
+}
+
+void multiply(const std::vector<pl::Ref>& refs)
+{
+    refs[1][{pl::all, pl::ds(0, 64)}] = timesSlot(refs[0][pl::all].load(), refs[2][pl::all].load());
+}
+
+} // namespace
+
+// A product reads a loaded operand from shared memory, also turned, and if numbers stand in for
+// some of its elements. One that is computed beside it is in registers, from where it takes longer
+// to start.
+TEST(TritonCost, ofProductsIsThatOfWhereTheirOperandsAre)
+{
+    EXPECT_EQ(segmentOf(byTriton(multiply)).cycles.value(), kWork + 67);
+    const auto masked = [](const std::vector<pl::Ref>& refs) {
+        const pl::Value mask = pl::full({64, 128}, 1, DType::Bool);
+        const pl::Value some =
+            pl::select(mask, refs[2][pl::all].load(), pl::full({64, 128}, 0, kBf16));
+        refs[1][{pl::all, pl::ds(0, 64)}] = timesSlot(refs[0][pl::all].load(), some);
+    };
+    EXPECT_EQ(segmentOf(byTriton(masked)).cycles.value(), kWork + 67);
+    const auto computed = [](const std::vector<pl::Ref>& refs) {
+        const pl::Value left = refs[0][pl::all].load() * 2.0;
+        refs[1][{pl::all, pl::ds(0, 64)}] = timesSlot(left, refs[2][pl::all].load());
+    };
+    constexpr std::int64_t kDoubled = 128 * 128 / 128; // registers, one instruction each
+    EXPECT_EQ(segmentOf(byTriton(computed)).cycles.value(), kDoubled + kWork + 120);
+}
+
+// Without enough registers each instruction of 64 rows and 16 columns is waited for.
+TEST(TritonCost, ofProductsWithoutRegistersIsThatOfEachInstruction)
+{
+    const ir::Program program = byTriton(multiply);
+    EXPECT_EQ(segmentOf(program, {.awaitsEachProduct = true}).cycles.value(),
+              kWork + (128 / 64) * (128 / 16) * 67);
+    EXPECT_FALSE(cost::awaitsEachProduct(program, coreMapOf(program), theH100()));
+    const auto many = [](const std::vector<pl::Ref>& refs) {
+        const pl::Value sums = refs[1][pl::all].load(), more = sums * 3.0;
+        multiply(refs);
+        refs[1][pl::all] = sums + more;
+    };
+    const ir::Program large = byTriton(many); // two sums of 128 registers each
+    EXPECT_TRUE(cost::awaitsEachProduct(large, coreMapOf(large), theH100()));
+    const ir::Program divided = byTriton(many, 8);
+    EXPECT_FALSE(cost::awaitsEachProduct(divided, coreMapOf(divided), theH100()));
+}
+
+// Two warpgroups divide each section. The second one follows the first one by the longest section.
+TEST(TritonCost, ofTwoWarpgroupsIsThatOfOneBehindTheOther)
+{
+    const auto body = [](const std::vector<pl::Ref>& refs) {
+        const pl::Value product = timesSlot(refs[0][pl::all].load(), refs[2][pl::all].load());
+        refs[1][{pl::all, pl::ds(0, 64)}] = pl::exp(product);
+    };
+    const ir::Program program = byTriton(body);
+    constexpr std::int64_t kPowers = 128 * 64 / 16;
+    EXPECT_EQ(segmentOf(program).cycles.value(), kWork + 67 + kPowers);
+    EXPECT_EQ(segmentOf(program, {.threads = 256}).cycles.value(),
+              kWork / 2 + 67 + kPowers / 2 + kPowers / 2);
+}
+
+// Triton keeps subnormal numbers, so more instructions surround a special function.
+TEST(TritonCost, ofFunctionsIsThatOfWhatItsCompilerMakes)
+{
+    const ir::Program program = byTriton(
+        [](const std::vector<pl::Ref>& refs) { refs[1][pl::all] = pl::exp(refs[1][pl::all]); });
+    constexpr std::int64_t kRegisters = 128;
+    EXPECT_EQ(
+        cyclesOf(program, ir::OpCode::Exp, ""),
+        (UnitCycles{{"SFU", 8 * kRegisters}, {"FP32", kRegisters}, {"issue", 2 * kRegisters}}));
+    EXPECT_EQ(
+        cyclesOf(program, ir::OpCode::Exp, ir::kTriton),
+        (UnitCycles{{"SFU", 8 * kRegisters}, {"FP32", 8 * kRegisters}, {"issue", 9 * kRegisters}}));
+}
+
+// The dtype that is converted counts where the file names it.
+TEST(TritonCost, ofConversionsIsThatOfBothDtypes)
+{
+    const auto from = [](DType dtype) {
+        return cyclesOf(byTriton([&](const std::vector<pl::Ref>& refs) {
+                            const pl::Value numbers = pl::iota(dtype, {128, 128}, 1);
+                            refs[1][pl::all] = pl::convert(pl::convert(numbers, kBf16), kF32);
+                        }),
+                        ir::OpCode::ConvertElementType, "")
+            .at("FP32");
+    };
+    const std::int64_t kBack = 2 * 128;
+    EXPECT_EQ(from(kF32), 128 + kBack);
+    EXPECT_EQ(from(DType::Int8), 3.5 * 128 + kBack);
+}
+
+// A thread issues three instructions for each 16 bytes that it copies. What the file has for each
+// copy comes to that.
+TEST(TritonCost, ofCopiesIsThatOfTheThreadsThatMakeThem)
+{
+    const ir::Program program = byTriton([](const std::vector<pl::Ref>& refs) {
+        pl::gpu::copyGmemToSmem(refs[0].at({pl::ds(0, 64), pl::all}), refs[2]);
+        pl::gpu::waitGmemToSmem(0);
+    });
+    EXPECT_EQ(cyclesOf(program, ir::OpCode::CopyGmemToSmem, ir::kTriton),
+              (UnitCycles{{"issue", 67 + 3 * 8 + 32}, {"store", 32 * 4}}));
+    EXPECT_TRUE(cyclesOf(program, ir::OpCode::CopyGmemToSmem, "").empty());
+}
+
+// The left operand, made before the loop, lies in shared memory beside the slot; the sum stays in
+// registers, where each round's product is added. A sum of a row is in four threads.
+TEST(TritonCost, ofABlockIsSharedMemoryForOperandsAndRegistersForSums)
+{
+    const auto body = [](const std::vector<pl::Ref>& refs) {
+        const pl::Value left = refs[0][pl::all].load() * 2.0;
+        const std::vector<pl::Value> sums = pl::foriLoop(
+            4, {pl::full({128, 64}, 0, kF32)},
+            [&](pl::Value, const std::vector<pl::Value>& carried) -> std::vector<pl::Value> {
+                return {carried[0] + timesSlot(left, refs[2][pl::all].load())};
+            });
+        refs[1][{pl::all, pl::ds(0, 64)}] = sums[0];
+    };
+    const cost::BlockGrid grid = cost::blockGrids(byTriton(body), theH100()).at(0);
+    EXPECT_EQ(grid.shared.arrays, Bytes(64 * 128 * 2 + 128 * 128 * 2));
+    EXPECT_EQ(grid.block.registersPerThread, 64 + cost::kOtherRegisters);
+}
+
+} // namespace pallascope::cost_test
