@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Predicts the times of kernels that measure.py took on a GPU (h100_sxm.csv), and compares.
 
-    build/venv12/bin/python bench/gpu_kernels/predict.py [--only WORD] [--lines] [--program PALLASCOPE]
+    build/venv12/bin/python bench/gpu_kernels/predict.py [--only WORD] [--lines] [--out FILE.json] [--program PALLASCOPE]
 
 The kernels are captured into --keep, where they are not there yet; that needs JAX 0.12. A case is all the GPU does for
 it, XLA's kernels beside those of Pallas too, so it is compared with all_us.
@@ -10,6 +10,7 @@ import collections
 import concurrent.futures
 import csv
 import hashlib
+import json
 import os
 import pathlib
 import statistics
@@ -108,6 +109,7 @@ def main():
     parser.set_defaults(keep=kit.ROOT / "build/gpu_kernels")
     parser.add_argument("--only", default="", help="cases with this word in their names")
     parser.add_argument("--again", action="store_true", help="capture again")
+    parser.add_argument("--out", type=pathlib.Path, help="both times of each case, for bench/validate/residuals.py")
     parser.add_argument("--lines", action="store_true", help="a line for each case")
     parser.add_argument("--limit", type=float, default=300, help="seconds of a run")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
@@ -125,6 +127,10 @@ def main():
             if arguments.lines:
                 print(line(row, report), flush=True)
     table(results)
+    if arguments.out:
+        arguments.out.write_text(json.dumps([
+            {"chip": CHIP, "family": row.family, "name": row.name, "measured_s": row.measured_s, "time_s": report["time_s"]}
+            for row, report in results if "time_s" in report]))
 
 
 if __name__ == "__main__":

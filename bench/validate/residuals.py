@@ -2,7 +2,9 @@
 """How far measured times are from predicted ones, by chip and kind of work: `residuals` of chip files.
 
     build/jax/bin/python bench/validate/residuals.py --keep build/validate
-    python3 bench/validate/residuals.py --gpus RESULTS.json ...  # what gpu_predict.py has written
+    python3 bench/validate/residuals.py --gpus RESULTS.json ... [--kernels RESULTS.json]
+
+--gpus takes what gpu_predict.py has written, --kernels what bench/gpu_kernels/predict.py has.
 
 Rows of the side for fitting, of 20 us and more. The kinds of work are those of core/analysis/band.h. Prints an entry for
 each chip and kind; the 5th and 95th percentile of measured / predicted - 1, no nearer to 0 than 4 %: other rows lie
@@ -21,6 +23,10 @@ import rows as kit
 # gpu_predict.py keeps no work of units. A gated linear unit has as many transcendentals as attention.
 GPU_WORK = {"flash_attention": "attention", "flash_attention_vjp": "attention", "gated_linear_unit": "attention",
             "ragged_dot": "products"}
+WORK_OF_KERNELS = {"attention": ("attention", "triton_mha", "decode", "paged"),
+                   "products": ("hopper_matmul", "mixed_matmul", "ragged_dot", "transposed_ragged_dot", "own_pipelined",
+                                "own_persistent", "own_triton_matmul"),
+                   "other": ("softmax", "own_softmax", "layer_norm", "rms_norm")}
 NAMES = {"pallas_mosaic_gpu": "Mosaic GPU", "pallas_triton": "Triton"}
 MOST_OF_ATTENTION = 2048  # FLOPs of the matrix unit for each transcendental
 LEAST = 0.04
@@ -71,9 +77,18 @@ def of_gpus(paths):
                 yield row, report
 
 
+def of_kernels(path):
+    """(chip, work, family, measured, predicted) of cases of 20 us and more that bench/gpu_kernels/predict.py has run."""
+    for case in json.loads(path.read_text()):
+        (work,) = (work for work, names in WORK_OF_KERNELS.items() if case["family"].startswith(names))
+        if case["measured_s"] >= kit.SHORTEST_S:
+            yield case["chip"], work, case["family"], case["measured_s"], case["time_s"]
+
+
 def main():
     parser = kit.parser(__doc__)
     parser.add_argument("--gpus", nargs="+", type=kit.pathlib.Path, default=())
+    parser.add_argument("--kernels", type=kit.pathlib.Path)
     arguments = parser.parse_args()
     if arguments.gpus:
         reports = of_gpus(arguments.gpus)
@@ -86,6 +101,8 @@ def main():
             family = f"{row.family} ({NAMES[row.kind]})" if arguments.gpus else row.family
             work = GPU_WORK[row.family] if arguments.gpus else work_of(report)
             found[row.chip, work].append((family, row.measured_s, report["time_s"]))
+    for chip, work, *row in of_kernels(arguments.kernels) if arguments.kernels else ():
+        found[chip, work].append(tuple(row))
     for (chip, work), rows in sorted(found.items()):
         low, high = between([measured / predicted - 1 for _, measured, predicted in rows])
         entry = {"work": work, "rows": len(rows), "low": round(low, 3), "high": round(high, 3)}
@@ -93,7 +110,8 @@ def main():
         if pairs:
             entry["ratio"] = round(ratio_of(pairs), 3)
         families = ", ".join(sorted({family for family, _, _ in rows}))
-        print(chip, json.dumps({**entry, "source": f"rows of side fit in bench/validate/split.csv: {families}"}))
+        source = "rows of side fit in bench/validate/split.csv" + (", and bench/gpu_kernels" if arguments.kernels else "")
+        print(chip, json.dumps({**entry, "source": f"{source}: {families}"}))
         if pairs:
             print(f"  {len(pairs)} pairs; {order(pairs, entry['ratio'])}")
 

@@ -3,18 +3,18 @@
 #pragma once
 
 #include "core/chip/chip.h"
+#include "core/cost/operand_sources.h"
 #include "core/ir/program.h"
 
 #include <cstdint>
 #include <map>
 #include <set>
-#include <vector>
 
 namespace pallascope::cost {
 
 // An addition to a product that nothing else uses: the product adds to the other operand itself. A
 // multiplication by one. A load from shared memory that only products use, on chips whose tensor
-// core reads its operands there, and what arranges it anew or puts a number in the place of some of
+// core reads its operands there, and what transposes it or puts a number in the place of some of
 // its elements: Triton's copies into shared memory do the latter.
 class LeftOut
 {
@@ -29,37 +29,21 @@ public:
     // left out takes them.
     [[nodiscard]] bool isNotHeld(const ir::Operation& operation) const;
 
-    // Whether the product reads its left operand from registers: operations beside it make it.
-    [[nodiscard]] bool readsRegisters(const ir::Operation& product) const;
-
-    // Whether it is loaded from shared memory.
-    [[nodiscard]] bool isLoad(ir::ValueId value) const { return m_loads.contains(value); }
-
-    // Whether the tensor core reads operands of this product from shared memory.
-    [[nodiscard]] bool readsShared(const ir::Operation& product) const;
-    // Where the elements come from, if they are only arranged anew or masked: otherwise the value
-    // itself.
-    [[nodiscard]] ir::ValueId moved(ir::ValueId value) const;
+    [[nodiscard]] const OperandSources& sources() const { return m_sources; }
 
 private:
-    void note(const ir::Region& region, std::vector<const ir::Operation*>& all);
     void note(const ir::Operation& operation);
-    void noteSumWithZero(const ir::Operation& sum);
     // Whether only products use it, be it moved or multiplied by one.
     [[nodiscard]] bool isFactor(ir::ValueId value) const;
     [[nodiscard]] bool isLoneProduct(ir::ValueId value) const;
-    [[nodiscard]] bool isByOne(const ir::Operation& operation) const;
-    [[nodiscard]] bool isMaskedLoad(const ir::Operation& operation) const;
     void noteFactors(const ir::Operation& operation);
 
-    const ir::Program& m_program;
-    const chip::Chip& m_chip;
+    OperandSources m_sources;
     // For each value its uses, and those by products that read shared memory.
     std::map<ir::ValueId, std::int32_t> m_uses, m_factors;
-    std::set<ir::ValueId> m_products, m_ones, m_zeros, m_loads, m_numbers, m_accumulated,
-        m_computed, m_leftOperands;
-    std::map<ir::ValueId, const ir::Region*> m_regions; // that make them
-    std::map<ir::ValueId, ir::ValueId> m_moved;         // by what is arranged anew: from what
+    std::set<ir::ValueId> m_products; // also those that only zeros were added to
+    std::set<ir::ValueId> m_added;    // products that an addition takes
+    std::set<ir::ValueId> m_left;     // operands that products read from registers
 };
 
 } // namespace pallascope::cost

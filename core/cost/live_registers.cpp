@@ -82,7 +82,7 @@ private:
         Bytes all;
         bool readsShared = false;
         for (const ir::Operation& operation : region.operations) {
-            readsShared = readsShared || m_leftOut.readsShared(operation);
+            readsShared = readsShared || m_leftOut.sources().readsShared(operation);
             if (operation.code != ir::OpCode::Cond) {
                 continue;
             }

@@ -78,7 +78,8 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
 double CostModel::productWait() const
 {
     const chip::Multiprocessor& sm = *m_chip.multiprocessor;
-    const bool isInRegisters = m_leftOut != nullptr && m_leftOut->readsRegisters(m_operation);
+    const bool isInRegisters =
+        m_leftOut != nullptr && m_leftOut->sources().readsRegisters(m_operation);
     const auto& wait = isInRegisters ? sm.registerProductWaitCycles : sm.productWaitCycles;
     return wait.value_or(0);
 }

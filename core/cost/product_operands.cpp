@@ -22,15 +22,15 @@ void collectMade(const ir::Region& region, std::set<ir::ValueId>& made)
 std::set<ir::ValueId> ProductOperands::of(const ir::Operation& product) const
 {
     std::set<ir::ValueId> found;
-    if (!m_leftOut.readsShared(product)) {
+    if (!m_sources.readsShared(product)) {
         return found;
     }
-    const ir::ValueId left = m_leftOut.moved(product.operands[0]),
-                      right = m_leftOut.moved(product.operands[1]);
-    if (!m_leftOut.isLoad(left) && !m_leftOut.readsRegisters(product)) {
+    const ir::ValueId left = m_sources.moved(product.operands[0]),
+                      right = m_sources.moved(product.operands[1]);
+    if (!m_sources.isLoad(left) && !m_sources.readsRegisters(product)) {
         found.insert(left);
     }
-    if (!m_leftOut.isLoad(right)) {
+    if (!m_sources.isLoad(right)) {
         found.insert(right);
     }
     return found;

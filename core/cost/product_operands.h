@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/chip/chip.h"
-#include "core/cost/left_out.h"
+#include "core/cost/operand_sources.h"
 #include "core/ir/program.h"
 
 #include <set>
@@ -17,7 +17,7 @@ public:
     // They outlive it.
     ProductOperands(const ir::Program& program, const chip::Chip& chip)
         : m_program(program)
-        , m_leftOut(program, chip)
+        , m_sources(program, chip)
     {}
 
     // Those of products in this loop that are made before it, each once.
@@ -31,7 +31,7 @@ private:
     [[nodiscard]] Bytes sizeOf(ir::ValueId value) const;
 
     const ir::Program& m_program;
-    LeftOut m_leftOut;
+    OperandSources m_sources;
 };
 
 } // namespace pallascope::cost

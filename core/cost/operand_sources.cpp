@@ -1,0 +1,116 @@
+#include "core/cost/operand_sources.h"
+
+namespace pallascope::cost {
+
+using ir::OpCode;
+using ir::OpKind;
+
+OperandSources::OperandSources(const ir::Program& program, const chip::Chip& chip)
+    : m_program(program)
+    , m_chip(chip)
+{
+    note(program.body);
+}
+
+void OperandSources::note(const ir::Region& region)
+{
+    for (const ir::Operation& operation : region.operations) {
+        if (!operation.results.empty()) {
+            m_regions[operation.results[0]] = &region;
+            noteMoved(operation);
+            note(operation);
+        }
+        for (const ir::Region& inner : operation.regions) {
+            note(inner);
+        }
+    }
+}
+
+void OperandSources::noteMoved(const ir::Operation& operation)
+{
+    const ir::ValueId result = operation.results[0];
+    if (operation.code == OpCode::Transpose) {
+        m_moved.emplace(result, operation.operands[0]);
+    } else if (isByOne(operation)) {
+        m_moved.emplace(result, operation.operands[isNumber(operation.operands[0], 1) ? 1 : 0]);
+    } else if (isMaskedLoad(operation)) {
+        m_moved.emplace(result, operation.operands[isLoad(operation.operands[1]) ? 1 : 2]);
+    }
+}
+
+void OperandSources::note(const ir::Operation& operation)
+{
+    const ir::ValueId result = operation.results[0];
+    const OpKind kind = ir::opEntry(operation.code).kind;
+    if (repeatsNumber(operation)) {
+        const ir::ValueId number = operation.operands[0];
+        const auto& literal = m_program.value(number).literal;
+        m_numbers.emplace(result, literal ? *literal : m_numbers.at(number));
+    } else if (operation.code == OpCode::Get
+               && *m_program.type(operation.operands[0]).space == ir::MemorySpace::Smem) {
+        m_loads.insert(result);
+    } else if (kind != OpKind::Memory && kind != OpKind::Layout && kind != OpKind::Generate
+               && operation.regions.empty() && !m_moved.contains(result)) {
+        m_computed.insert(result);
+    }
+}
+
+// Whether each element of its result is the same number.
+bool OperandSources::repeatsNumber(const ir::Operation& operation) const
+{
+    const bool mayRepeat = operation.code == OpCode::BroadcastInDim
+                           || ir::opEntry(operation.code).kind == OpKind::Convert;
+    return mayRepeat
+           && (m_program.value(operation.operands[0]).literal.has_value()
+               || m_numbers.contains(operation.operands[0]));
+}
+
+bool OperandSources::isNumber(ir::ValueId value, double number) const
+{
+    const auto found = m_numbers.find(value);
+    return found != m_numbers.end() && found->second == number;
+}
+
+bool OperandSources::isByOne(const ir::Operation& operation) const
+{
+    return operation.code == OpCode::Mul
+           && (isNumber(operation.operands[0], 1) || isNumber(operation.operands[1], 1));
+}
+
+bool OperandSources::isMaskedLoad(const ir::Operation& operation) const
+{
+    if (operation.code != OpCode::SelectN || operation.operands.size() != 3) {
+        return false;
+    }
+    const ir::ValueId first = operation.operands[1], second = operation.operands[2];
+    return (isLoad(first) && m_numbers.contains(second))
+           || (m_numbers.contains(first) && isLoad(second));
+}
+
+// The tensor core does so from compute capability 9 on, where an instruction's rows are there.
+bool OperandSources::readsShared(const ir::Operation& product) const
+{
+    if (product.code != OpCode::DotGeneral || !m_chip.multiprocessor
+        || m_chip.multiprocessor->computeMajor < 9) {
+        return false;
+    }
+    const chip::Unit* unit = m_chip.unitOf(UnitKind::Matrix, 0);
+    const Shape& shape = m_program.type(product.results[0]).shape;
+    return unit != nullptr && shape.rank() == 2 && shape[0] >= unit->rowGranule;
+}
+
+bool OperandSources::readsRegisters(const ir::Operation& product) const
+{
+    const ir::ValueId left = moved(product.operands[0]);
+    const auto made = m_regions.find(left);
+    return isComputed(left) && made != m_regions.end()
+           && made->second == m_regions.at(product.results[0]);
+}
+
+ir::ValueId OperandSources::moved(ir::ValueId value) const
+{
+    const auto from = m_moved.find(value);
+    return from == m_moved.end() ? value : moved(from->second);
+}
+
+} // namespace pallascope::cost

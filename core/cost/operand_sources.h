@@ -1,0 +1,57 @@
+// Where the operands of products come from in a GPU's kernel, and so where the tensor core reads
+// them.
+#pragma once
+
+#include "core/chip/chip.h"
+#include "core/ir/program.h"
+
+#include <map>
+#include <set>
+
+namespace pallascope::cost {
+
+class OperandSources
+{
+public:
+    // Both outlive it.
+    OperandSources(const ir::Program& program, const chip::Chip& chip);
+
+    // Whether the tensor core reads operands of this product from shared memory by itself.
+    [[nodiscard]] bool readsShared(const ir::Operation& product) const;
+    // Whether the product reads its left operand from registers: operations beside it make it.
+    [[nodiscard]] bool readsRegisters(const ir::Operation& product) const;
+
+    // Where the elements come from, if they are only transposed, masked or multiplied by one:
+    // otherwise the value itself.
+    [[nodiscard]] ir::ValueId moved(ir::ValueId value) const;
+
+    // Whether it is loaded from shared memory.
+    [[nodiscard]] bool isLoad(ir::ValueId value) const { return m_loads.contains(value); }
+
+    // Whether arithmetic makes it, from values in registers.
+    [[nodiscard]] bool isComputed(ir::ValueId value) const { return m_computed.contains(value); }
+
+    // Whether each element is the number 0.
+    [[nodiscard]] bool isZero(ir::ValueId value) const { return isNumber(value, 0); }
+
+    // Whether it multiplies by the number 1.
+    [[nodiscard]] bool isByOne(const ir::Operation& operation) const;
+    // Whether a number takes the place of some elements of a load from shared memory.
+    [[nodiscard]] bool isMaskedLoad(const ir::Operation& operation) const;
+
+private:
+    void note(const ir::Region& region);
+    void note(const ir::Operation& operation);
+    void noteMoved(const ir::Operation& operation);
+    [[nodiscard]] bool repeatsNumber(const ir::Operation& operation) const;
+    [[nodiscard]] bool isNumber(ir::ValueId value, double number) const;
+
+    const ir::Program& m_program;
+    const chip::Chip& m_chip;
+    std::set<ir::ValueId> m_loads, m_computed;
+    std::map<ir::ValueId, double> m_numbers;            // what each element is
+    std::map<ir::ValueId, ir::ValueId> m_moved;         // from which value
+    std::map<ir::ValueId, const ir::Region*> m_regions; // that make them
+};
+
+} // namespace pallascope::cost
