@@ -76,8 +76,9 @@ Need needOfScope(const ir::Program& program, const ir::Operation& scope)
     return need;
 }
 
-// What a region needs. `operands` are given for kernels of Triton.
-Need needOf(const ir::Program& program, const ir::Region& region, const ProductOperands* operands)
+// What a region needs. `operands` are given for kernels of Triton, `outer` in a loop.
+Need needOf(const ir::Program& program, const ir::Region& region, const ProductOperands* operands,
+            const ir::Operation* outer = nullptr)
 {
     Need need;
     for (const ir::Operation& operation : region.operations) {
@@ -95,9 +96,10 @@ Need needOf(const ir::Program& program, const ir::Region& region, const ProductO
             if (operation.code == ir::OpCode::RunScoped) {
                 nested = needOfScope(program, operation);
             } else if (operands != nullptr && isLoop) {
-                nested.arrays = rounded(operands->before(operation));
+                nested.arrays = rounded(operands->before(operation, outer));
             }
-            nested.add(needOf(program, inner, operands));
+            const ir::Operation* around = outer == nullptr && isLoop ? &operation : outer;
+            nested.add(needOf(program, inner, operands, around));
             need.follow(nested);
         }
     }

@@ -18,8 +18,8 @@ namespace pallascope::cost {
 // (jax/_src/pallas/mosaic_gpu/lowering.py): it is allocated once, for the scopes that need most.
 struct BlockShared
 {
-    // Of scopes and operands of products (product_operands.h), each rounded up to kSharedGranule,
-    // and scratch.
+    // Of scopes, each ref rounded up to kSharedGranule, of operands of products
+    // (product_operands.h), and scratch.
     Bytes arrays;
     std::int64_t barriers = 0;  // of kBarrierBytes each
     bool hasReductions = false; // they take kReductionScratch bytes of the arrays'

@@ -76,11 +76,8 @@ private:
     std::int32_t m_agent; // index into Chip::agents
     double m_share;       // share of the work that is done here
     bool m_isAround;
-    bool m_isInOrder;    // a GPU's kernel, whose agents issue their instructions in order
-    double m_warpgroups; // that divide the operation
-    bool m_awaitsEach;   // each instruction of a product
-    const LeftOut* m_leftOut;
-    std::string_view m_compiler;
+    bool m_isInOrder; // a GPU's kernel, whose agents issue their instructions in order
+    Runner m_runner;
     RegisterCounts m_registers;
     OperationCost m_cost;
 };

@@ -1,5 +1,7 @@
 #include "core/cost/left_out.h"
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace pallascope::cost {
@@ -86,7 +88,8 @@ bool LeftOut::isFactor(ir::ValueId value) const
 
 bool LeftOut::isLoneProduct(ir::ValueId value) const
 {
-    return m_products.contains(value) && m_uses.at(value) == 1;
+    const auto uses = m_uses.find(value);
+    return m_products.contains(value) && uses != m_uses.end() && uses->second == 1;
 }
 
 // Operations must come in the reverse of their order.
@@ -96,12 +99,13 @@ void LeftOut::noteFactors(const ir::Operation& operation)
                        || operation.code == OpCode::Transpose || m_sources.isMaskedLoad(operation)
                        || m_sources.isByOne(operation);
     const bool isUsedSo = moves && isFactor(operation.results[0]);
-    const bool readsShared = m_sources.readsShared(operation);
-    if ((readsShared && m_sources.readsRegisters(operation))
-        || (isUsedSo && m_left.contains(operation.results[0]))) {
-        m_left.insert(operation.operands[0]);
+    if (m_sources.readsRegisters(operation)) {
+        std::optional<ir::ValueId> value = operation.operands[0];
+        for (; value; value = m_sources.movedFrom(*value)) {
+            m_left.insert(*value);
+        }
     }
-    if (readsShared || isUsedSo) {
+    if (m_sources.readsShared(operation) || isUsedSo) {
         for (const ir::ValueId operand : operation.operands) {
             ++m_factors[operand];
         }

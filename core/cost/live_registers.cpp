@@ -1,7 +1,10 @@
 #include "core/cost/live_registers.h"
 
 #include "core/base/shape.h"
+#include "core/cost/block_grid.h"
 #include "core/cost/left_out.h"
+#include "core/cost/occupancy.h"
+#include "core/cost/register_counts.h"
 
 #include <algorithm>
 #include <map>
@@ -15,9 +18,6 @@ using ir::OpKind;
 
 constexpr std::int64_t kRegisterBytes = 4; // of one thread
 constexpr std::int64_t kGranule = 8;       // of what ptxas allocates for a thread
-// A number that belongs to a row of a product is in four threads (CUDA PTX ISA, fragments of
-// wgmma and mma).
-constexpr std::int64_t kThreadsOfRow = 4;
 // Threads that make a copy hold an address of 8 bytes for each 16 bytes that they copy at a time
 // (CUDA PTX ISA, cp.async).
 constexpr std::int64_t kBytesForEachOfAddress = 2;
@@ -144,8 +144,10 @@ private:
         if ((type.space && !isSum) || type.shape.rank() == 0 || type.dtype == DType::Bool) {
             return Bytes(0);
         }
-        const bool isOfRows = m_hasProducts && type.shape.rank() == 1 && type.dtype == DType::F32;
-        return packedBytes(type.dtype, type.shape.elements()) * (isOfRows ? kThreadsOfRow : 1);
+        const std::int64_t elements = type.shape.elements();
+        const bool isOfRows = m_hasProducts && type.shape.rank() == 1 && elements <= kMostRows
+                              && type.dtype == DType::F32;
+        return packedBytes(type.dtype, elements) * (isOfRows ? kRowThreads : 1);
     }
 
     const ir::Program& m_program;
@@ -177,10 +179,12 @@ std::optional<std::int64_t> neededRegisters(const ir::Program& program,
 bool awaitsEachProduct(const ir::Program& program, const ir::Operation& coreMap,
                        const chip::Chip& chip)
 {
-    constexpr int kOfWgmma = 9; // compute capability
+    constexpr std::int64_t kOfWgmma = 9; // compute capability
+    const auto& mesh = std::get<ir::CoreMapParams>(coreMap.params);
     return chip.multiprocessor && chip.multiprocessor->computeMajor == kOfWgmma
+           && mesh.compiler == ir::kTriton
            && neededRegisters(program, coreMap, chip).value_or(0)
-                  > chip.multiprocessor->registersPerThread;
+                  > mostRegisters(threadsOf(mesh), *chip.multiprocessor);
 }
 
 std::int64_t liveRegisters(const ir::Program& program, const ir::Operation& coreMap,

@@ -23,7 +23,8 @@ neededRegisters(const ir::Program& program, const ir::Operation& coreMap, const 
 [[nodiscard]] std::int64_t liveRegisters(const ir::Program& program, const ir::Operation& coreMap,
                                          const chip::Chip& chip, std::int64_t most);
 
-// Whether the values of a core_map's body need more registers than a thread can have. ptxas then
+// Whether the values of a core_map's body, which Triton compiles, need more registers than a thread
+// can have, on a GPU with wgmma. ptxas then
 // waits for each instruction of a product ("wgmma.mma_async instructions are serialized due to
 // insufficient register resources").
 [[nodiscard]] bool awaitsEachProduct(const ir::Program& program, const ir::Operation& coreMap,

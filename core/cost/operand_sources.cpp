@@ -1,5 +1,7 @@
 #include "core/cost/operand_sources.h"
 
+#include "core/chip/multiprocessor.h"
+
 namespace pallascope::cost {
 
 using ir::OpCode;
@@ -9,19 +11,27 @@ OperandSources::OperandSources(const ir::Program& program, const chip::Chip& chi
     : m_program(program)
     , m_chip(chip)
 {
-    note(program.body);
+    note(program.body, 0);
 }
 
-void OperandSources::note(const ir::Region& region)
+void OperandSources::note(const ir::Region& region, std::int64_t tritonWarps)
 {
     for (const ir::Operation& operation : region.operations) {
+        if (tritonWarps > 0 && tritonWarps % 4 == 0 && mayReadShared(operation)) {
+            m_fromShared.insert(operation.results[0]);
+        }
+        const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params);
+        const std::int64_t warps = mesh == nullptr ? tritonWarps
+                                   : mesh->compiler == ir::kTriton
+                                       ? mesh->threads / chip::kWarpThreads
+                                       : 0;
         if (!operation.results.empty()) {
             m_regions[operation.results[0]] = &region;
             noteMoved(operation);
             note(operation);
         }
         for (const ir::Region& inner : operation.regions) {
-            note(inner);
+            note(inner, warps);
         }
     }
 }
@@ -29,7 +39,12 @@ void OperandSources::note(const ir::Region& region)
 void OperandSources::noteMoved(const ir::Operation& operation)
 {
     const ir::ValueId result = operation.results[0];
-    if (operation.code == OpCode::Transpose) {
+    const auto elementsOf = [&](ir::ValueId value) {
+        return m_program.type(value).shape.elements();
+    };
+    const bool isReshaped = ir::opEntry(operation.code).kind == OpKind::Layout
+                            && elementsOf(operation.operands[0]) == elementsOf(result);
+    if (operation.code == OpCode::Transpose || isReshaped) {
         m_moved.emplace(result, operation.operands[0]);
     } else if (isByOne(operation)) {
         m_moved.emplace(result, operation.operands[isNumber(operation.operands[0], 1) ? 1 : 0]);
@@ -87,30 +102,46 @@ bool OperandSources::isMaskedLoad(const ir::Operation& operation) const
            || (m_numbers.contains(first) && isLoad(second));
 }
 
-// The tensor core does so from compute capability 9 on, where an instruction's rows are there.
-bool OperandSources::readsShared(const ir::Operation& product) const
+// wgmma and tcgen05 have at least 64 rows (CUDA PTX ISA), from compute capability 9 on.
+bool OperandSources::mayReadShared(const ir::Operation& operation) const
 {
-    if (product.code != OpCode::DotGeneral || !m_chip.multiprocessor
-        || m_chip.multiprocessor->computeMajor < 9) {
+    constexpr std::int64_t kRows = 64, kFirst = 9;
+    if (operation.code != OpCode::DotGeneral || !m_chip.multiprocessor
+        || m_chip.multiprocessor->computeMajor < kFirst) {
         return false;
     }
-    const chip::Unit* unit = m_chip.unitOf(UnitKind::Matrix, 0);
-    const Shape& shape = m_program.type(product.results[0]).shape;
-    return unit != nullptr && shape.rank() == 2 && shape[0] >= unit->rowGranule;
+    const Shape& shape = m_program.type(operation.results[0]).shape;
+    return shape.rank() == 2 && shape[0] >= kRows;
+}
+
+bool OperandSources::readsShared(const ir::Operation& product) const
+{
+    return product.code == OpCode::DotGeneral && m_fromShared.contains(product.results[0]);
 }
 
 bool OperandSources::readsRegisters(const ir::Operation& product) const
 {
+    if (!readsShared(product)) {
+        return false;
+    }
     const ir::ValueId left = moved(product.operands[0]);
     const auto made = m_regions.find(left);
     return isComputed(left) && made != m_regions.end()
            && made->second == m_regions.at(product.results[0]);
 }
 
-ir::ValueId OperandSources::moved(ir::ValueId value) const
+std::optional<ir::ValueId> OperandSources::movedFrom(ir::ValueId value) const
 {
     const auto from = m_moved.find(value);
-    return from == m_moved.end() ? value : moved(from->second);
+    return from == m_moved.end() ? std::nullopt : std::optional(from->second);
+}
+
+ir::ValueId OperandSources::moved(ir::ValueId value) const
+{
+    while (const std::optional<ir::ValueId> from = movedFrom(value)) {
+        value = *from;
+    }
+    return value;
 }
 
 } // namespace pallascope::cost

@@ -1,11 +1,13 @@
-// Where the operands of products come from in a GPU's kernel, and so where the tensor core reads
-// them.
+// Where the operands of products come from in kernels that JAX gives to Triton, and so where the
+// tensor core reads them.
 #pragma once
 
 #include "core/chip/chip.h"
 #include "core/ir/program.h"
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace pallascope::cost {
@@ -16,13 +18,16 @@ public:
     // Both outlive it.
     OperandSources(const ir::Program& program, const chip::Chip& chip);
 
-    // Whether the tensor core reads operands of this product from shared memory by itself.
+    // Whether Triton makes wgmma or tcgen05 of this product, whose operands the tensor core reads
+    // from shared memory by itself.
     [[nodiscard]] bool readsShared(const ir::Operation& product) const;
-    // Whether the product reads its left operand from registers: operations beside it make it.
+    // Whether such a product reads its left operand from registers: operations beside it make it.
     [[nodiscard]] bool readsRegisters(const ir::Operation& product) const;
 
-    // Where the elements come from, if they are only transposed, masked or multiplied by one:
-    // otherwise the value itself.
+    // From which value the elements come, if they are only reshaped, transposed, masked or
+    // multiplied by one.
+    [[nodiscard]] std::optional<ir::ValueId> movedFrom(ir::ValueId value) const;
+    // The first of the values that they come from; the value itself if there is none.
     [[nodiscard]] ir::ValueId moved(ir::ValueId value) const;
 
     // Whether it is loaded from shared memory.
@@ -40,8 +45,10 @@ public:
     [[nodiscard]] bool isMaskedLoad(const ir::Operation& operation) const;
 
 private:
-    void note(const ir::Region& region);
+    // `tritonWarps` of the core_map around it; 0 if Triton does not compile it.
+    void note(const ir::Region& region, std::int64_t tritonWarps);
     void note(const ir::Operation& operation);
+    [[nodiscard]] bool mayReadShared(const ir::Operation& operation) const;
     void noteMoved(const ir::Operation& operation);
     [[nodiscard]] bool repeatsNumber(const ir::Operation& operation) const;
     [[nodiscard]] bool isNumber(ir::ValueId value, double number) const;
@@ -49,6 +56,7 @@ private:
     const ir::Program& m_program;
     const chip::Chip& m_chip;
     std::set<ir::ValueId> m_loads, m_computed;
+    std::set<ir::ValueId> m_fromShared;                 // products that read shared memory
     std::map<ir::ValueId, double> m_numbers;            // what each element is
     std::map<ir::ValueId, ir::ValueId> m_moved;         // from which value
     std::map<ir::ValueId, const ir::Region*> m_regions; // that make them

@@ -33,10 +33,7 @@ CostModel::CostModel(const ir::Program& program, const ir::Operation& operation,
     , m_share(shareOf(operation, runner))
     , m_isAround(runner.isAround)
     , m_isInOrder(runner.issuesInOrder(chip))
-    , m_warpgroups(runner.warpgroups())
-    , m_awaitsEach(runner.awaitsEachProduct)
-    , m_leftOut(runner.leftOut)
-    , m_compiler(runner.compiler)
+    , m_runner(runner)
     , m_registers(program, chip, runner, variation)
 {}
 
@@ -117,8 +114,8 @@ std::string CostModel::entryName() const
 {
     const std::string name(ir::opName(m_operation.code));
     std::vector<std::string> names;
-    if (!m_compiler.empty()) {
-        names.push_back(name + " by " + std::string(m_compiler));
+    if (!m_runner.compiler.empty()) {
+        names.push_back(name + " by " + std::string(m_runner.compiler));
     }
     if (m_operation.code == OpCode::ConvertElementType) {
         const std::string to = " to " + std::string(dtypeName(result().dtype));
@@ -154,7 +151,7 @@ Status CostModel::instructions(UnitKind kind, std::int64_t registers)
         latency += part.count > 0 ? chained(part.kind, 1) : 0;
     }
     takesAtLeast(latency);
-    takesAtLeast(work * serial(entryName()) / std::max(1.0, m_warpgroups));
+    takesAtLeast(work * serial(entryName()) / static_cast<double>(m_runner.warpgroups()));
     return Done{};
 }
 

@@ -17,8 +17,10 @@ Status CostModel::copyByThreads()
     const ir::Type& to = operand(1);
     const Bytes bytes = packedBytes(to.dtype, to.shape.elements());
     const std::int64_t copies = ceilDiv(bytes.value(), kCopied);
+    const double warpgroups =
+        static_cast<double>(m_runner.threads) / static_cast<double>(chip::kWarpgroupThreads);
     const std::vector<chip::Instructions>* known = listed();
-    const double once = known == nullptr ? 0 : known->front().count * m_warpgroups;
+    const double once = known == nullptr ? 0 : known->front().count * warpgroups;
     const Status issued = demand(UnitKind::Scalar, once + static_cast<double>(kEach * copies));
     return issued ? demand(UnitKind::Store, static_cast<double>(m_registers.inMemory(to))) : issued;
 }
@@ -26,7 +28,7 @@ Status CostModel::copyByThreads()
 // The scalar unit's work to start a manual DMA, besides the operations that compute which one.
 Status CostModel::copyStart()
 {
-    if (m_compiler == ir::kTriton) {
+    if (m_runner.compiler == ir::kTriton) {
         return copyByThreads();
     }
     const std::vector<chip::Instructions>* known = listed();

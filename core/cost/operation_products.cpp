@@ -58,9 +58,10 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
     m_cost.flopsUnit = m_cost.demands.back().unit;
     const bool isAwaited = ir::opEntry(m_operation.code).kind == OpKind::Dot; // by the same agent
     if (m_chip.multiprocessor && isAwaited) {
-        const auto warpgroups = std::max<std::int64_t>(1, std::llround(m_warpgroups));
+        const std::int64_t warpgroups = m_runner.warpgroups();
         const std::int64_t rows = ceilDiv(m, unit->rowGranule * warpgroups);
-        const std::int64_t waits = m_awaitsEach ? batch * rows * ceilDiv(k, unit->rows) : 1;
+        const std::int64_t waits =
+            m_runner.awaitsEachProduct ? batch * rows * ceilDiv(k, unit->rows) : 1;
         takesAtLeast(cycles / static_cast<double>(warpgroups)
                      + static_cast<double>(waits) * productWait());
     }
@@ -79,9 +80,9 @@ double CostModel::productWait() const
 {
     const chip::Multiprocessor& sm = *m_chip.multiprocessor;
     const bool isInRegisters =
-        m_leftOut != nullptr && m_leftOut->sources().readsRegisters(m_operation);
-    const auto& wait = isInRegisters ? sm.registerProductWaitCycles : sm.productWaitCycles;
-    return wait.value_or(0);
+        m_runner.leftOut != nullptr && m_runner.leftOut->sources().readsRegisters(m_operation);
+    const double fromShared = sm.productWaitCycles.value_or(0);
+    return isInRegisters ? sm.registerProductWaitCycles.value_or(fromShared) : fromShared;
 }
 
 // A product of the tensor core takes as long as its work, or as its operands in SMEM take to be

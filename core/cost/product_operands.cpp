@@ -42,9 +42,14 @@ Bytes ProductOperands::sizeOf(ir::ValueId value) const
     return packedBytes(type.dtype, type.shape.elements());
 }
 
-Bytes ProductOperands::before(const ir::Operation& loop) const
+Bytes ProductOperands::before(const ir::Operation& loop, const ir::Operation* outer) const
 {
-    std::set<ir::ValueId> made, all;
+    std::set<ir::ValueId> made, around, all;
+    if (outer != nullptr) {
+        for (const ir::Region& region : outer->regions) {
+            collectMade(region, around);
+        }
+    }
     for (const ir::Region& region : loop.regions) {
         collectMade(region, made);
         ir::forEachOperation(region, [&](const ir::Operation& operation) {
@@ -54,7 +59,8 @@ Bytes ProductOperands::before(const ir::Operation& loop) const
     }
     Bytes sum;
     for (const ir::ValueId value : all) {
-        sum += made.contains(value) ? Bytes(0) : sizeOf(value);
+        const bool isCounted = outer != nullptr && !around.contains(value);
+        sum += made.contains(value) || isCounted ? Bytes(0) : sizeOf(value);
     }
     return sum;
 }

@@ -20,8 +20,9 @@ public:
         , m_sources(program, chip)
     {}
 
-    // Those of products in this loop that are made before it, each once.
-    [[nodiscard]] Bytes before(const ir::Operation& loop) const;
+    // Those of products in this loop that are made before it, each once; of a loop in another one,
+    // only those that `outer` makes.
+    [[nodiscard]] Bytes before(const ir::Operation& loop, const ir::Operation* outer) const;
 
     // Those of a product that are made where it stands: by the region with it.
     [[nodiscard]] Bytes beside(const ir::Operation& product, const ir::Region& region) const;

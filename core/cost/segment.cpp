@@ -125,8 +125,7 @@ Result<SegmentCost> segmentCost(const ir::Program& program,
         costs.push_back(std::move(*cost));
     }
     if (isInOrder) {
-        placeInSections(program, operations, costs, chip,
-                        std::max<std::int64_t>(1, runner.threads / 128), result);
+        placeInSections(program, operations, costs, chip, runner.warpgroups(), result);
     } else {
         std::map<std::int32_t, Cycles> total;
         for (const OperationCost& cost : costs) {

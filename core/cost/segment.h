@@ -6,10 +6,12 @@
 
 #include "core/base/result.h"
 #include "core/chip/chip.h"
+#include "core/chip/multiprocessor.h"
 #include "core/cost/matrix_run.h"
 #include "core/cost/variation.h"
 #include "core/ir/program.h"
 
+#include <algorithm>
 #include <map>
 #include <span>
 #include <string_view>
@@ -47,14 +49,17 @@ struct Runner
     bool isAround = false; // a fusion, whose values are laid out with the least padding
     // Of the program, for agents that issue in order: what their compiler leaves out.
     const LeftOut* leftOut = nullptr;
-    std::string_view compiler = {}; // of the core_map (ir::CoreMapParams)
-    std::int64_t threads = 128;     // that share the operations of one agent
+    std::string_view compiler = {};                 // of the core_map (ir::CoreMapParams)
+    std::int64_t threads = chip::kWarpgroupThreads; // that share the operations of one agent
     // Whether each instruction of a product is waited for, as values need more registers than there
     // are.
     bool awaitsEachProduct = false;
 
-    // How many warpgroups they are; those of less than one use as much of the schedulers.
-    [[nodiscard]] double warpgroups() const { return static_cast<double>(threads) / 128; }
+    // How many warpgroups divide an operation. Fewer threads than one has issue like one.
+    [[nodiscard]] std::int64_t warpgroups() const
+    {
+        return std::max<std::int64_t>(1, threads / chip::kWarpgroupThreads);
+    }
 
     // Whether it is an agent of a GPU in a kernel, which issues its instructions in order.
     [[nodiscard]] bool issuesInOrder(const chip::Chip& chip) const

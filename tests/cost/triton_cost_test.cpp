@@ -211,22 +211,46 @@ TEST(TritonCost, ofCopiesIsThatOfTheThreadsThatMakeThem)
     EXPECT_TRUE(cyclesOf(program, ir::OpCode::CopyGmemToSmem, "").empty());
 }
 
-// The left operand, made before the loop, lies in shared memory beside the slot; the sum stays in
-// registers, where each round's product is added. A sum of a row is in four threads.
+// The left operand, made before the loop, lies in shared memory beside the slot, once also where
+// another loop is around; the sum stays in registers, where each round's product is added.
 TEST(TritonCost, ofABlockIsSharedMemoryForOperandsAndRegistersForSums)
 {
+    using Values = std::vector<pl::Value>;
     const auto body = [](const std::vector<pl::Ref>& refs) {
         const pl::Value left = refs[0][pl::all].load() * 2.0;
-        const std::vector<pl::Value> sums = pl::foriLoop(
-            4, {pl::full({128, 64}, 0, kF32)},
-            [&](pl::Value, const std::vector<pl::Value>& carried) -> std::vector<pl::Value> {
-                return {carried[0] + timesSlot(left, refs[2][pl::all].load())};
+        const auto add = [&](pl::Value, const Values& carried) -> Values {
+            return {carried[0] + timesSlot(left, refs[2][pl::all].load())};
+        };
+        const Values sums =
+            pl::foriLoop(2, {pl::full({128, 64}, 0, kF32)}, [&](pl::Value, const Values& carried) {
+                return pl::foriLoop(4, carried, add);
             });
         refs[1][{pl::all, pl::ds(0, 64)}] = sums[0];
     };
     const cost::BlockGrid grid = cost::blockGrids(byTriton(body), theH100()).at(0);
     EXPECT_EQ(grid.shared.arrays, Bytes(64 * 128 * 2 + 128 * 128 * 2));
     EXPECT_EQ(grid.block.registersPerThread, 64 + cost::kOtherRegisters);
+}
+
+// A number of a row is in four threads: 128 of them fill 4 registers. A copy in a round keeps two
+// registers for each 16 bytes of a thread.
+TEST(TritonCost, ofABlockAreRegistersForRowsAndAddresses)
+{
+    using Values = std::vector<pl::Value>;
+    const auto body = [](const std::vector<pl::Ref>& refs) {
+        const Values start{pl::full({128, 64}, 0, kF32), pl::full({128}, 0, kF32)};
+        const Values sums =
+            pl::foriLoop(4, start, [&](pl::Value round, const Values& carried) -> Values {
+                const pl::Value left = refs[0][pl::all].load();
+                pl::when(round == 0, [&] {
+                    pl::gpu::copyGmemToSmem(refs[0].at({pl::ds(0, 64), pl::all}), refs[2]);
+                });
+                return {carried[0] + timesSlot(left, refs[2][pl::all].load()), carried[1] + 1.0};
+            });
+        refs[1][{pl::all, pl::ds(0, 64)}] = sums[0] + pl::broadcastTo(sums[1], {128, 64}, {0});
+    };
+    const cost::BlockGrid grid = cost::blockGrids(byTriton(body), theH100()).at(0);
+    EXPECT_EQ(grid.block.registersPerThread, 64 + 4 + 2 * 8 + cost::kOtherRegisters + 4);
 }
 
 } // namespace pallascope::cost_test

@@ -40,6 +40,15 @@ bool namesKernels(const ir::Program& program)
     return names;
 }
 
+// What the core_map that is being planned says of its agents' instructions; cost::Runner has the
+// same.
+struct KernelTraits
+{
+    std::string_view compiler = {};
+    std::int64_t threads = ir::CoreMapParams{}.threads;
+    bool awaitsEachProduct = false;
+};
+
 class Planner
 {
 public:
@@ -103,10 +112,8 @@ private:
     std::vector<std::int32_t> m_asFactors;   // by ValueId: number of uses by such a dot_general
     std::int32_t m_kind = 0;                 // the kind of agents that run what is being planned
     const ir::Operation* m_fusion = nullptr; // the fusion that is being planned
-    bool m_isDirect = false;          // whether a core_map is being planned whose agents access HBM
-    std::string_view m_compiler;      // of that core_map
-    std::int64_t m_threads = 128;     // of each of its agents
-    bool m_awaitsEachProduct = false; // whether they do
+    bool m_isDirect = false; // whether a core_map is being planned whose agents access HBM
+    KernelTraits m_traits;
     std::optional<cost::LeftOut> m_leftOut;
     // Shares of the unrolled loop that is being planned.
     const std::map<std::int32_t, double>* m_rounds = nullptr;
@@ -170,10 +177,11 @@ Status Planner::addTemplate(std::span<const ir::Operation* const> operations, Pl
     if (m_fusion != nullptr || m_isDirect) {
         item.streams = m_streams.of(operations, parts);
     }
-    Result<cost::SegmentCost> cost = cost::segmentCost(
-        m_program, operations, m_chip,
-        {m_kind, cores, m_rounds != nullptr ? m_rounds : &parts, m_fusion != nullptr,
-         m_leftOut ? &*m_leftOut : nullptr, m_compiler, m_threads, m_awaitsEachProduct});
+    Result<cost::SegmentCost> cost =
+        cost::segmentCost(m_program, operations, m_chip,
+                          {m_kind, cores, m_rounds != nullptr ? m_rounds : &parts,
+                           m_fusion != nullptr, m_leftOut ? &*m_leftOut : nullptr,
+                           m_traits.compiler, m_traits.threads, m_traits.awaitsEachProduct});
     if (!cost) {
         return cost.error();
     }
@@ -214,7 +222,7 @@ Picoseconds Planner::launchOf(const ir::Operation& operation) const
 // that say what to copy.
 bool Planner::takesTime(const ir::Operation& operation) const
 {
-    const bool isByThreads = m_compiler == ir::kTriton;
+    const bool isByThreads = m_traits.compiler == ir::kTriton;
     return ir::startsCopy(operation.code)
            && (isByThreads || m_chip.operations.contains(ir::opName(operation.code)));
 }
@@ -347,6 +355,7 @@ Status Planner::control(const ir::Operation& operation, BlockPlan& block)
         }
     }
     const std::int32_t around = m_kind;
+    const KernelTraits traits = m_traits;
     const ir::Operation* const fusion = m_fusion;
     if (const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params)) {
         const std::optional<std::int32_t> kind = m_chip.agentNamed(mesh->agents);
@@ -357,9 +366,8 @@ Status Planner::control(const ir::Operation& operation, BlockPlan& block)
         }
         m_kind = *kind;
         m_isDirect = mesh->directAccess;
-        m_compiler = mesh->compiler;
-        m_threads = mesh->threads;
-        m_awaitsEachProduct = cost::awaitsEachProduct(m_program, operation, m_chip);
+        m_traits = {mesh->compiler, mesh->threads,
+                    cost::awaitsEachProduct(m_program, operation, m_chip)};
     }
     if (operation.code == ir::OpCode::Pipeline) {
         item.duration = overheadOf(operation);
@@ -384,6 +392,7 @@ Status Planner::control(const ir::Operation& operation, BlockPlan& block)
         item.regions.push_back(*inner);
     }
     m_kind = around;
+    m_traits = traits;
     m_isDirect = m_isDirect && operation.code != ir::OpCode::CoreMap;
     m_fusion = fusion;
     m_rounds = rounds;

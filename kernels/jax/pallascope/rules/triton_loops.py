@@ -76,14 +76,20 @@ def _places(eqn: Any) -> list[Any]:
     return [eqn.invars[number] for number in (ref.value, *leaves)]
 
 
+def _zeros(body: Any) -> set[Any]:
+    """Returns the variables all of whose elements are 0."""
+    return {eqn.outvars[0] for eqn in body.eqns if eqn.primitive.name == "broadcast_in_dim"
+            and isinstance(eqn.invars[0], jaxprs.Literal) and eqn.invars[0].val == 0}
+
+
 def _wanted_by_products(body: Any) -> set[Any]:
     """Returns the variables that a factor of a product comes from, be it by way of others. What a
-    product is added to does not count: Triton starts no load early for that."""
-    products: set[Any] = set()  # and what they are added to
+    product is added to, zeros aside, does not count: Triton starts no load early for that."""
+    zeros, products = _zeros(body), set[Any]()  # also those that zeros are added to
     for eqn in body.eqns:
-        name = eqn.primitive.name
-        if name == "dot_general" or (name == "add" and any(
-                v in products for v in eqn.invars if not isinstance(v, jaxprs.Literal))):
+        operands = {v for v in eqn.invars if not isinstance(v, jaxprs.Literal)}
+        adds_zeros = eqn.primitive.name == "add" and operands & products and operands & zeros
+        if eqn.primitive.name == "dot_general" or adds_zeros:
             products.add(eqn.outvars[0])
     found: set[Any] = set()
     for eqn in reversed(body.eqns):
@@ -94,24 +100,26 @@ def _wanted_by_products(body: Any) -> set[Any]:
     return found
 
 
-def _products_read_shared(walk: Walk, body: Any) -> bool:
-    """Returns whether Triton makes wgmma of products: of 64 rows for each 4 warps."""
-    rows = [eqn.outvars[0].aval.shape[0] for eqn in body.eqns
-            if eqn.primitive.name == "dot_general"]
-    return walk.multiplies_from_shared and walk.warps % 4 == 0 and max(rows, default=0) >= 64
+def _reads_shared(walk: Walk, eqn: Any) -> bool:
+    """Returns whether Triton makes wgmma or tcgen05 of a product: of 64 rows at least, by 4 warps
+    or a multiple."""
+    shape = eqn.outvars[0].aval.shape
+    return (eqn.primitive.name == "dot_general" and walk.multiplies_from_shared
+            and walk.warps % 4 == 0 and len(shape) == 2 and shape[0] >= 64)
 
 
-def _last_product(body: Any) -> Any:
-    """Returns the last product of a round, if it is only added to what the loop carries."""
+def _last_product(walk: Walk, body: Any) -> Any:
+    """Returns the last product of a round, if it reads SMEM by itself and what it is added to is
+    only a result of the round."""
     products = [eqn for eqn in body.eqns if eqn.primitive.name == "dot_general"]
-    if not products:
-        return None
     found = products[-1].outvars[0]
-    readers = [eqn for eqn in body.eqns if any(v is found for v in eqn.invars)]
-    is_sum = [eqn.primitive.name == "add" and any(v is eqn.outvars[0] for v in body.outvars)
-              and not any(v is eqn.outvars[0] for other in body.eqns for v in other.invars)
-              for eqn in readers]
-    return products[-1] if is_sum == [True] else None
+    uses = [eqn for eqn in body.eqns for v in eqn.invars if v is found]
+    if not _reads_shared(walk, products[-1]) or len(uses) != 1 or uses[0].primitive.name != "add":
+        return None
+    total = uses[0].outvars[0]
+    is_result = any(v is total for v in body.outvars) and not any(v is found for v in body.outvars)
+    is_used = any(v is total for eqn in body.eqns for v in eqn.invars)
+    return products[-1] if is_result and not is_used else None
 
 
 def _loads(walk: Walk, loop: Loop) -> list[Any]:
@@ -126,7 +134,7 @@ def _loads(walk: Walk, loop: Loop) -> list[Any]:
               in jaxprs.written_arguments(loop.body)}
     return [eqn for eqn in loop.body.eqns
             if eqn.primitive.name in _LOADS and eqn.outvars[0] in wanted
-            and eqn.outvars[0].aval.shape and eqn.outvars[0].aval.dtype.itemsize > 1
+            and eqn.outvars[0].aval.shape and eqn.outvars[0].aval.dtype != bool
             and array_of(eqn.invars[0]) not in stored | {-1}
             and all(isinstance(v, jaxprs.Literal) or v in known for v in _places(eqn))
             and _is_window(walk, loop, eqn)]
@@ -224,10 +232,11 @@ def _round(walk: Walk, stages: Stages, counter: int, number: int, flag: int,
 
 def _staged(walk: Walk, loop: Loop, loads: list[Any], results: list[Type],
             emit: Callable[[Stages], list[int]]) -> list[int]:
-    builder, from_shared = walk.builder, _products_read_shared(walk, loop.body)
+    builder = walk.builder
+    from_shared = any(_reads_shared(walk, eqn) for eqn in loop.body.eqns)
     ahead = walk.stages - 1
     count = ahead + from_shared
-    last_product = _last_product(loop.body) if from_shared else None
+    last_product = _last_product(walk, loop.body)
     types_ = [walk.type_of(eqn.outvars[0]) for eqn in loads]
     slots = [builder.value(Type(kind.dtype, (count, *kind.shape), "smem"), "stages")
              for kind in types_]
