@@ -103,6 +103,9 @@ Cycles lasting(const std::vector<Section>& sections, const chip::Chip& chip, boo
             all.units[unit] += cycles;
         }
     }
+    if (warpgroups == 1) {
+        return sum;
+    }
     return std::max(sum + longest * (warpgroups - 1), all.length(chip, slowed, 1));
 }
 
