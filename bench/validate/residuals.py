@@ -20,13 +20,12 @@ import statistics
 import gpu_predict
 import rows as kit
 
-# gpu_predict.py keeps no work of units. A gated linear unit has as many transcendentals as attention.
-GPU_WORK = {"flash_attention": "attention", "flash_attention_vjp": "attention", "gated_linear_unit": "attention",
-            "ragged_dot": "products"}
-WORK_OF_KERNELS = {"attention": ("attention", "triton_mha", "decode", "paged"),
-                   "products": ("hopper_matmul", "mixed_matmul", "ragged_dot", "transposed_ragged_dot", "own_pipelined",
-                                "own_persistent", "own_triton_matmul"),
-                   "other": ("softmax", "own_softmax", "layer_norm", "rms_norm")}
+# What families on a GPU do, by how their names begin: the results that are read keep no work of units. A gated linear
+# unit has as many transcendentals as attention.
+GPU_WORK = {"attention": ("attention", "flash_attention", "gated_linear_unit", "triton_mha", "decode", "paged"),
+            "products": ("hopper_matmul", "mixed_matmul", "ragged_dot", "transposed_ragged_dot", "own_pipelined",
+                         "own_persistent", "own_triton_matmul"),
+            "other": ("softmax", "own_softmax", "layer_norm", "rms_norm")}
 NAMES = {"pallas_mosaic_gpu": "Mosaic GPU", "pallas_triton": "Triton"}
 MOST_OF_ATTENTION = 2048  # FLOPs of the matrix unit for each transcendental
 LEAST = 0.04
@@ -67,6 +66,11 @@ def order(pairs, ratio):
     return f"{sum(product > 0 for product in told)} of {len(told)} pairs that it tells apart have that order"
 
 
+def gpu_work_of(family):
+    (work,) = (work for work, names in GPU_WORK.items() if family.startswith(names))
+    return work
+
+
 def of_gpus(paths):
     """Rows for fitting of 20 us and more with their reports, from files that gpu_predict.py has written."""
     rows = {row.number: row for row in gpu_predict.load()}
@@ -80,9 +84,8 @@ def of_gpus(paths):
 def of_kernels(path):
     """(chip, work, family, measured, predicted) of cases of 20 us and more that bench/gpu_kernels/predict.py has run."""
     for case in json.loads(path.read_text()):
-        (work,) = (work for work, names in WORK_OF_KERNELS.items() if case["family"].startswith(names))
         if case["measured_s"] >= kit.SHORTEST_S:
-            yield case["chip"], work, case["family"], case["measured_s"], case["time_s"]
+            yield case["chip"], gpu_work_of(case["family"]), case["family"], case["measured_s"], case["time_s"]
 
 
 def main():
@@ -99,7 +102,7 @@ def main():
     for row, report in reports:
         if "time_s" in report:
             family = f"{row.family} ({NAMES[row.kind]})" if arguments.gpus else row.family
-            work = GPU_WORK[row.family] if arguments.gpus else work_of(report)
+            work = gpu_work_of(row.family) if arguments.gpus else work_of(report)
             found[row.chip, work].append((family, row.measured_s, report["time_s"]))
     for chip, work, *row in of_kernels(arguments.kernels) if arguments.kernels else ():
         found[chip, work].append(tuple(row))
