@@ -2,6 +2,7 @@
 
 #include "core/base/format.h"
 #include "core/base/shape.h"
+#include "core/cost/left_out.h"
 #include "core/cost/live_registers.h"
 #include "core/cost/product_operands.h"
 #include "core/cost/scope_sum.h"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -130,26 +130,25 @@ Bytes BlockShared::total() const
     return arrays + kBarrierBytes * barriers;
 }
 
-BlockShared blockShared(const ir::Program& program, const ir::Operation& coreMap,
-                        const chip::Chip& chip)
-{
-    const bool isTriton = std::get<ir::CoreMapParams>(coreMap.params).compiler == ir::kTriton;
-    const auto operands =
-        isTriton ? std::optional<ProductOperands>(std::in_place, program, chip) : std::nullopt;
-    const Need need = needOf(program, coreMap.regions[0], operands ? &*operands : nullptr);
-    BlockShared shared{need.arrays, 0, need.hasReductions};
-    for (const auto& [alike, count] : need.barriers) {
-        shared.barriers += alike.second * count;
-    }
-    return shared;
-}
-
 std::int64_t threadsOf(const ir::CoreMapParams& mesh)
 {
     return std::int64_t{mesh.cores} * mesh.threads;
 }
 
 namespace {
+
+BlockShared blockShared(const ir::Program& program, const ir::Operation& coreMap,
+                        const OperandSources& sources)
+{
+    const bool isTriton = std::get<ir::CoreMapParams>(coreMap.params).compiler == ir::kTriton;
+    const ProductOperands operands(program, sources);
+    const Need need = needOf(program, coreMap.regions[0], isTriton ? &operands : nullptr);
+    BlockShared shared{need.arrays, 0, need.hasReductions};
+    for (const auto& [alike, count] : need.barriers) {
+        shared.barriers += alike.second * count;
+    }
+    return shared;
+}
 
 // Blocks of an SM share its TMEM.
 void limitByTensorMemory(const ir::Program& program, const ir::Operation& coreMap,
@@ -174,15 +173,17 @@ std::vector<BlockGrid> blockGrids(const ir::Program& program, const chip::Chip& 
         return grids;
     }
     const chip::Multiprocessor& sm = *chip.multiprocessor;
+    const LeftOut leftOut(program, chip);
     for (const ir::Operation* coreMap : coreMapsOf(program)) {
         const auto& mesh = std::get<ir::CoreMapParams>(coreMap->params);
-        BlockGrid grid{.coreMap = coreMap, .shared = blockShared(program, *coreMap, chip)};
+        BlockGrid grid{.coreMap = coreMap,
+                       .shared = blockShared(program, *coreMap, leftOut.sources())};
         grid.block.threads = threadsOf(mesh);
         grid.assumesRegisters = !registers || *registers == kMostRegisters;
         const std::int64_t most = mostRegisters(grid.block.threads, sm);
         if (grid.assumesRegisters) {
             grid.block.registersPerThread =
-                registers ? most : liveRegisters(program, *coreMap, chip, most);
+                registers ? most : liveRegisters(program, *coreMap, leftOut, most);
         } else {
             grid.block.registersPerThread = *registers;
         }

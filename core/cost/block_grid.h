@@ -32,9 +32,6 @@ inline constexpr Bytes kSharedGranule{1024}, kBarrierBytes{8}, kReductionScratch
 // Whether it is a reduction of Mosaic GPU, which may go through that scratch.
 [[nodiscard]] bool usesReductionScratch(ir::OpCode code);
 
-[[nodiscard]] BlockShared blockShared(const ir::Program& program, const ir::Operation& coreMap,
-                                      const chip::Chip& chip);
-
 // What the blocks of one core_map take and how they run.
 struct BlockGrid
 {

@@ -45,11 +45,10 @@ private:
     void takesAtLeast(double cycles);
     // How many vector instructions each register of the result takes.
     [[nodiscard]] std::int64_t passes() const;
-    // Under which name the chip file lists the operation, the most special first: by the compiler,
-    // conversions by their dtypes. Empty if it does not.
-    [[nodiscard]] std::string entryName() const;
-    // What the chip file lists for it. Null if there is none.
-    [[nodiscard]] const std::vector<chip::Instructions>* listed() const;
+    // What the chip file lists for the operation, the most special entry first: by the compiler,
+    // conversions by their dtypes. Null if there is none.
+    using Entry = decltype(chip::Chip::operations)::value_type; // by name
+    [[nodiscard]] const Entry* listed() const;
     // Adds the instructions of an elementwise operation on this many registers.
     [[nodiscard]] Status instructions(UnitKind kind, std::int64_t registers);
     [[nodiscard]] Status vectorWork(UnitKind kind, ir::ValueId value, bool countsFlops);
@@ -73,9 +72,7 @@ private:
     const ir::Program& m_program;
     const ir::Operation& m_operation;
     const chip::Chip& m_chip;
-    std::int32_t m_agent; // index into Chip::agents
-    double m_share;       // share of the work that is done here
-    bool m_isAround;
+    double m_share;   // share of the work that is done here
     bool m_isInOrder; // a GPU's kernel, whose agents issue their instructions in order
     Runner m_runner;
     RegisterCounts m_registers;

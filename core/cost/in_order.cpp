@@ -89,24 +89,16 @@ private:
 };
 
 // How long they take one after the other. Warpgroups that divide each section follow each other,
-// by the longest one, as the schedulers serve the oldest first; all share the units.
+// by the longest one, as the schedulers serve the oldest first.
 Cycles lasting(const std::vector<Section>& sections, const chip::Chip& chip, bool slowed,
                std::int64_t warpgroups)
 {
-    Section all;
     Cycles sum, longest;
     for (const Section& section : sections) {
-        const Cycles length = section.length(chip, slowed, warpgroups);
-        sum += length;
+        sum += section.length(chip, slowed, warpgroups);
         longest = std::max(longest, section.work(chip, slowed, warpgroups));
-        for (const auto& [unit, cycles] : section.units) {
-            all.units[unit] += cycles;
-        }
     }
-    if (warpgroups == 1) {
-        return sum;
-    }
-    return std::max(sum + longest * (warpgroups - 1), all.length(chip, slowed, 1));
+    return sum + longest * (warpgroups - 1);
 }
 
 // Each section's operations from its begin on.
@@ -156,16 +148,20 @@ void placeInSections(const ir::Program& program, std::span<const ir::Operation* 
             section.units[demand.unit] += demand.cycles;
         }
     }
-    out.cycles = lasting(sections, chip, false, warpgroups);
-    out.slowed = lasting(sections, chip, true, warpgroups) - out.cycles;
     for (const Section& section : sections) {
         out.delays += section.delaysProducts(chip);
     }
+    Cycles slowed = lasting(sections, chip, true, warpgroups);
+    out.cycles = lasting(sections, chip, false, warpgroups);
     if (warpgroups == 1) {
         placeOneByOne(operations, costs, chip, sectionOf, sections, out);
-    } else {
-        placeWithin(program, operations, costs, out);
+    } else { // they share the units
+        const Section whole{.units = workOf(costs)};
+        slowed = std::max(slowed, whole.work(chip, true, 1));
+        out.cycles = std::max(out.cycles, whole.work(chip, false, 1));
+        placeWithin(program, operations, costs, whole.units, out);
     }
+    out.slowed = slowed - out.cycles;
 }
 
 } // namespace pallascope::cost

@@ -95,10 +95,9 @@ bool LeftOut::isLoneProduct(ir::ValueId value) const
 // Operations must come in the reverse of their order.
 void LeftOut::noteFactors(const ir::Operation& operation)
 {
-    const bool moves = ir::opEntry(operation.code).kind == OpKind::Layout
-                       || operation.code == OpCode::Transpose || m_sources.isMaskedLoad(operation)
-                       || m_sources.isByOne(operation);
-    const bool isUsedSo = moves && isFactor(operation.results[0]);
+    const bool isUsedSo = !operation.results.empty() && isFactor(operation.results[0])
+                          && (ir::opEntry(operation.code).kind == OpKind::Layout
+                              || m_sources.movedFrom(operation.results[0]));
     if (m_sources.readsRegisters(operation)) {
         std::optional<ir::ValueId> value = operation.operands[0];
         for (; value; value = m_sources.movedFrom(*value)) {

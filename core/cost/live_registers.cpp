@@ -2,12 +2,12 @@
 
 #include "core/base/shape.h"
 #include "core/cost/block_grid.h"
-#include "core/cost/left_out.h"
 #include "core/cost/occupancy.h"
 #include "core/cost/register_counts.h"
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace pallascope::cost {
@@ -25,9 +25,9 @@ constexpr std::int64_t kBytesForEachOfAddress = 2;
 class Liveness
 {
 public:
-    Liveness(const ir::Program& program, const ir::Operation& coreMap, const chip::Chip& chip)
+    Liveness(const ir::Program& program, const ir::Operation& coreMap, const LeftOut& leftOut)
         : m_program(program)
-        , m_leftOut(program, chip)
+        , m_leftOut(leftOut)
         , m_isTriton(std::get<ir::CoreMapParams>(coreMap.params).compiler == ir::kTriton)
     {
         ir::forEachOperation(coreMap.regions[0], [&](const ir::Operation& operation) {
@@ -151,7 +151,7 @@ private:
     }
 
     const ir::Program& m_program;
-    LeftOut m_leftOut;
+    const LeftOut& m_leftOut;
     bool m_isTriton, m_hasProducts = false;
 };
 
@@ -163,34 +163,35 @@ bool saysRegisters(const ir::Region& region)
     });
 }
 
-} // namespace
-
+// nullopt where the kernel itself says how many registers its agents have.
 std::optional<std::int64_t> neededRegisters(const ir::Program& program,
-                                            const ir::Operation& coreMap, const chip::Chip& chip)
+                                            const ir::Operation& coreMap, const LeftOut& leftOut)
 {
     if (saysRegisters(coreMap.regions[0])) {
         return std::nullopt;
     }
     const std::int64_t threads = std::get<ir::CoreMapParams>(coreMap.params).threads;
-    const Bytes values = Liveness(program, coreMap, chip).most(coreMap.regions[0]);
+    const Bytes values = Liveness(program, coreMap, leftOut).most(coreMap.regions[0]);
     return ceilDiv(values.value(), kRegisterBytes * threads) + kOtherRegisters;
 }
 
+} // namespace
+
 bool awaitsEachProduct(const ir::Program& program, const ir::Operation& coreMap,
-                       const chip::Chip& chip)
+                       const chip::Chip& chip, const LeftOut& leftOut)
 {
     constexpr std::int64_t kOfWgmma = 9; // compute capability
     const auto& mesh = std::get<ir::CoreMapParams>(coreMap.params);
     return chip.multiprocessor && chip.multiprocessor->computeMajor == kOfWgmma
            && mesh.compiler == ir::kTriton
-           && neededRegisters(program, coreMap, chip).value_or(0)
+           && neededRegisters(program, coreMap, leftOut).value_or(0)
                   > mostRegisters(threadsOf(mesh), *chip.multiprocessor);
 }
 
 std::int64_t liveRegisters(const ir::Program& program, const ir::Operation& coreMap,
-                           const chip::Chip& chip, std::int64_t most)
+                           const LeftOut& leftOut, std::int64_t most)
 {
-    const std::int64_t needed = neededRegisters(program, coreMap, chip).value_or(most);
+    const std::int64_t needed = neededRegisters(program, coreMap, leftOut).value_or(most);
     return std::min(most, alignTo(needed, kGranule));
 }
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "core/chip/chip.h"
+#include "core/cost/left_out.h"
 #include "core/ir/program.h"
 
 #include <cstdint>
-#include <optional>
 
 namespace pallascope::cost {
 
@@ -14,20 +14,15 @@ namespace pallascope::cost {
 inline constexpr std::int64_t kOtherRegisters = 24;
 
 // Of a core_map's body: the registers of the values that are alive at the same time, and
-// kOtherRegisters. nullopt where the kernel itself says how many registers its agents have
-// (set_max_registers).
-[[nodiscard]] std::optional<std::int64_t>
-neededRegisters(const ir::Program& program, const ir::Operation& coreMap, const chip::Chip& chip);
-
-// As many, rounded up to a multiple of 8, and at most `most`; or `most`, where the kernel says it.
+// kOtherRegisters, rounded up to a multiple of 8. At most `most`, which it also is where the kernel
+// itself says how many registers its agents have (set_max_registers). `leftOut` is the program's.
 [[nodiscard]] std::int64_t liveRegisters(const ir::Program& program, const ir::Operation& coreMap,
-                                         const chip::Chip& chip, std::int64_t most);
+                                         const LeftOut& leftOut, std::int64_t most);
 
 // Whether the values of a core_map's body, which Triton compiles, need more registers than a thread
-// can have, on a GPU with wgmma. ptxas then
-// waits for each instruction of a product ("wgmma.mma_async instructions are serialized due to
-// insufficient register resources").
+// can have, on a GPU with wgmma. ptxas then waits for each instruction of a product
+// ("wgmma.mma_async instructions are serialized due to insufficient register resources").
 [[nodiscard]] bool awaitsEachProduct(const ir::Program& program, const ir::Operation& coreMap,
-                                     const chip::Chip& chip);
+                                     const chip::Chip& chip, const LeftOut& leftOut);
 
 } // namespace pallascope::cost

@@ -125,9 +125,13 @@ bool OperandSources::readsRegisters(const ir::Operation& product) const
         return false;
     }
     const ir::ValueId left = moved(product.operands[0]);
-    const auto made = m_regions.find(left);
-    return isComputed(left) && made != m_regions.end()
-           && made->second == m_regions.at(product.results[0]);
+    return isComputed(left) && isMadeIn(left, *m_regions.at(product.results[0]));
+}
+
+bool OperandSources::isMadeIn(ir::ValueId value, const ir::Region& region) const
+{
+    const auto made = m_regions.find(value);
+    return made != m_regions.end() && made->second == &region;
 }
 
 std::optional<ir::ValueId> OperandSources::movedFrom(ir::ValueId value) const

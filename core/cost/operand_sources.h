@@ -36,6 +36,9 @@ public:
     // Whether arithmetic makes it, from values in registers.
     [[nodiscard]] bool isComputed(ir::ValueId value) const { return m_computed.contains(value); }
 
+    // Whether an operation of the region itself makes it.
+    [[nodiscard]] bool isMadeIn(ir::ValueId value, const ir::Region& region) const;
+
     // Whether each element is the number 0.
     [[nodiscard]] bool isZero(ir::ValueId value) const { return isNumber(value, 0); }
 

@@ -29,9 +29,7 @@ CostModel::CostModel(const ir::Program& program, const ir::Operation& operation,
     : m_program(program)
     , m_operation(operation)
     , m_chip(chip)
-    , m_agent(runner.agent)
     , m_share(shareOf(operation, runner))
-    , m_isAround(runner.isAround)
     , m_isInOrder(runner.issuesInOrder(chip))
     , m_runner(runner)
     , m_registers(program, chip, runner, variation)
@@ -39,14 +37,14 @@ CostModel::CostModel(const ir::Program& program, const ir::Operation& operation,
 
 Status CostModel::demand(UnitKind kind, double instructions)
 {
-    const chip::Unit* unit = m_chip.unitOf(kind, m_agent);
+    const chip::Unit* unit = m_chip.unitOf(kind, m_runner.agent);
     if (unit == nullptr) {
         return error(std::string(ir::opName(m_operation.code)) + " needs a "
                      + std::string(unitKindName(kind)) + " unit, which " + m_chip.title
                      + " lacks.");
     }
     // An instruction takes a slot of the schedulers that issue it, whichever unit it is for.
-    const chip::Unit* issue = m_chip.unitOf(UnitKind::Scalar, m_agent);
+    const chip::Unit* issue = m_chip.unitOf(UnitKind::Scalar, m_runner.agent);
     if (m_isInOrder && kind != UnitKind::Scalar && issue != nullptr) {
         if (Status status = demand(*issue, instructions * issue->cyclesPerRegister); !status) {
             return status;
@@ -70,7 +68,7 @@ Status CostModel::demand(const chip::Unit& unit, double cycles)
 
 double CostModel::chained(UnitKind kind, double instructions) const
 {
-    const chip::Unit* unit = m_chip.unitOf(kind, m_agent);
+    const chip::Unit* unit = m_chip.unitOf(kind, m_runner.agent);
     return unit == nullptr ? 0 : instructions * static_cast<double>(unit->latency);
 }
 
@@ -110,48 +108,42 @@ std::int64_t CostModel::passes() const
     return m_operation.code == OpCode::Threefry2x32 ? 20 * 5 + 5 * 3 + 2 : 1;
 }
 
-std::string CostModel::entryName() const
+const CostModel::Entry* CostModel::listed() const
 {
+    const auto named = [&](const std::string& name) {
+        const auto found = m_chip.operations.find(name);
+        return found == m_chip.operations.end() ? nullptr : &*found;
+    };
     const std::string name(ir::opName(m_operation.code));
-    std::vector<std::string> names;
+    const Entry* found = nullptr;
     if (!m_runner.compiler.empty()) {
-        names.push_back(name + " by " + std::string(m_runner.compiler));
+        found = named(name + " by " + std::string(m_runner.compiler));
     }
-    if (m_operation.code == OpCode::ConvertElementType) {
+    if (found == nullptr && m_operation.code == OpCode::ConvertElementType) {
         const std::string to = " to " + std::string(dtypeName(result().dtype));
-        names.push_back(name + " from " + std::string(dtypeName(operand(0).dtype)) + to);
-        names.push_back(name + to);
+        found = named(name + " from " + std::string(dtypeName(operand(0).dtype)) + to);
+        found = found != nullptr ? found : named(name + to);
     }
-    names.push_back(name);
-    const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& one) {
-        return m_chip.operations.contains(one);
-    });
-    return found == names.end() ? "" : *found;
-}
-
-const std::vector<chip::Instructions>* CostModel::listed() const
-{
-    const auto found = m_chip.operations.find(entryName());
-    return found == m_chip.operations.end() ? nullptr : &found->second;
+    return found != nullptr ? found : named(name);
 }
 
 Status CostModel::instructions(UnitKind kind, std::int64_t registers)
 {
     const auto work = static_cast<double>(registers * passes());
-    const std::vector<chip::Instructions>* known = listed();
+    const Entry* known = listed();
     if (known == nullptr || m_registers.areOwn()) {
         takesAtLeast(chained(kind, 1));
         return demand(kind, work);
     }
     double latency = 0;
-    for (const chip::Instructions& part : *known) {
+    for (const chip::Instructions& part : known->second) {
         if (Status status = demand(part.kind, work * part.count); !status) {
             return status;
         }
         latency += part.count > 0 ? chained(part.kind, 1) : 0;
     }
     takesAtLeast(latency);
-    takesAtLeast(work * serial(entryName()) / static_cast<double>(m_runner.warpgroups()));
+    takesAtLeast(work * serial(known->first) / static_cast<double>(m_runner.warpgroups()));
     return Done{};
 }
 
@@ -175,7 +167,7 @@ Status CostModel::vectorWork(UnitKind kind, ir::ValueId value, bool countsFlops)
     if (Status status = instructions(kind, m_registers.distinct(value, workDType())); !status) {
         return status;
     }
-    const chip::Unit* unit = m_chip.unitOf(kind, m_agent); // FLOPs count for this one
+    const chip::Unit* unit = m_chip.unitOf(kind, m_runner.agent); // FLOPs count for this one
     if (countsFlops && unit != nullptr) {
         m_cost.flopsUnit = static_cast<std::int32_t>(unit - m_chip.units.data());
         m_cost.useful = Flops(shape.elements());
@@ -215,7 +207,7 @@ Status CostModel::reshape()
     const int rounds = m_registers.areOwn()
                            ? 0
                            : reshapeRounds(operand(0).shape, result().shape, m_registers.tile());
-    if (m_isAround || rounds == 0) {
+    if (m_runner.isAround || rounds == 0) {
         return Done{};
     }
     const auto moved = static_cast<double>(std::max(m_registers.distinct(from, result().dtype),

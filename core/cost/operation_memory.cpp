@@ -12,15 +12,15 @@ using ir::OpCode;
 // chip file says.
 Status CostModel::copyByThreads()
 {
-    constexpr std::int64_t kCopied = 16 * 128; // bytes of a warpgroup
+    constexpr std::int64_t kCopied = 16 * chip::kWarpgroupThreads; // bytes
     constexpr std::int64_t kEach = 3;
     const ir::Type& to = operand(1);
     const Bytes bytes = packedBytes(to.dtype, to.shape.elements());
     const std::int64_t copies = ceilDiv(bytes.value(), kCopied);
     const double warpgroups =
         static_cast<double>(m_runner.threads) / static_cast<double>(chip::kWarpgroupThreads);
-    const std::vector<chip::Instructions>* known = listed();
-    const double once = known == nullptr ? 0 : known->front().count * warpgroups;
+    const Entry* known = listed();
+    const double once = known == nullptr ? 0 : known->second.front().count * warpgroups;
     const Status issued = demand(UnitKind::Scalar, once + static_cast<double>(kEach * copies));
     return issued ? demand(UnitKind::Store, static_cast<double>(m_registers.inMemory(to))) : issued;
 }
@@ -31,11 +31,11 @@ Status CostModel::copyStart()
     if (m_runner.compiler == ir::kTriton) {
         return copyByThreads();
     }
-    const std::vector<chip::Instructions>* known = listed();
+    const Entry* known = listed();
     if (known == nullptr || m_registers.areOwn()) {
         return Done{};
     }
-    for (const chip::Instructions& part : *known) {
+    for (const chip::Instructions& part : known->second) {
         if (Status status = demand(part.kind, part.count); !status) {
             return status;
         }

@@ -21,7 +21,7 @@ Status CostModel::dot()
     }
     const std::int64_t m = operand(0).shape.elements() / (batch * k),
                        n = operand(1).shape.elements() / (batch * k);
-    const chip::Unit* unit = m_chip.unitOf(UnitKind::Matrix, m_agent);
+    const chip::Unit* unit = m_chip.unitOf(UnitKind::Matrix, m_runner.agent);
     return matrixWork(batch, m, n, k, unit == nullptr ? 1 : unit->count);
 }
 
@@ -30,7 +30,7 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
                              std::int64_t instances)
 {
     const std::string name(ir::opName(m_operation.code));
-    const chip::Unit* unit = m_chip.unitOf(UnitKind::Matrix, m_agent);
+    const chip::Unit* unit = m_chip.unitOf(UnitKind::Matrix, m_runner.agent);
     if (unit == nullptr) {
         return error(name + " needs a matrix unit, which " + m_chip.title + " lacks.");
     }
@@ -96,7 +96,7 @@ Status CostModel::tensorProduct()
     if (Status status = matrixWork(1, lhs.shape[0], columns, rhs.shape[0], 1); !status) {
         return status;
     }
-    const chip::Unit& unit = *m_chip.unitOf(UnitKind::Matrix, m_agent);
+    const chip::Unit& unit = *m_chip.unitOf(UnitKind::Matrix, m_runner.agent);
     const std::int64_t reads = isWgmma ? ceilDiv(lhs.shape[0], unit.rowGranule) : 1;
     Bytes read = packedBytes(rhs.dtype, rhs.shape.elements()) * reads;
     if (lhs.space == ir::MemorySpace::Smem) {

@@ -1,19 +1,25 @@
 #include "core/cost/place.h"
 
 #include <algorithm>
-#include <map>
 
 namespace pallascope::cost {
 
-void placeWithin(const ir::Program& program, std::span<const ir::Operation* const> operations,
-                 const std::vector<OperationCost>& costs, SegmentCost& out)
+std::map<std::int32_t, Cycles> workOf(const std::vector<OperationCost>& costs)
 {
-    std::map<std::int32_t, Cycles> total, free, used;
+    std::map<std::int32_t, Cycles> work;
     for (const OperationCost& cost : costs) {
         for (const Demand& demand : cost.demands) {
-            total[demand.unit] += demand.cycles;
+            work[demand.unit] += demand.cycles;
         }
     }
+    return work;
+}
+
+void placeWithin(const ir::Program& program, std::span<const ir::Operation* const> operations,
+                 const std::vector<OperationCost>& costs,
+                 const std::map<std::int32_t, Cycles>& work, SegmentCost& out)
+{
+    std::map<std::int32_t, Cycles> free, used;
     std::map<ir::ValueId, Cycles> ready;
     Cycles retired;
     for (std::size_t i = 0; i < operations.size(); ++i) {
@@ -25,7 +31,7 @@ void placeWithin(const ir::Program& program, std::span<const ir::Operation* cons
         }
         Cycles end = earliest;
         for (const Demand& demand : costs[i].demands) {
-            const Cycles later = total[demand.unit] - used[demand.unit] - demand.cycles;
+            const Cycles later = work.at(demand.unit) - used[demand.unit] - demand.cycles;
             const Cycles last = out.cycles - later;
             const Cycles unitEnd =
                 std::min(std::max(free[demand.unit] + demand.cycles, earliest), last);

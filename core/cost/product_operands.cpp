@@ -69,10 +69,7 @@ Bytes ProductOperands::beside(const ir::Operation& product, const ir::Region& re
 {
     Bytes sum;
     for (const ir::ValueId value : of(product)) {
-        for (const ir::Operation& operation : region.operations) {
-            const bool isIts = !operation.results.empty() && operation.results[0] == value;
-            sum += isIts ? sizeOf(value) : Bytes(0);
-        }
+        sum += m_sources.isMadeIn(value, region) ? sizeOf(value) : Bytes(0);
     }
     return sum;
 }

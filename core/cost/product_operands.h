@@ -3,7 +3,6 @@
 // there.
 #pragma once
 
-#include "core/chip/chip.h"
 #include "core/cost/operand_sources.h"
 #include "core/ir/program.h"
 
@@ -15,9 +14,9 @@ class ProductOperands
 {
 public:
     // They outlive it.
-    ProductOperands(const ir::Program& program, const chip::Chip& chip)
+    ProductOperands(const ir::Program& program, const OperandSources& sources)
         : m_program(program)
-        , m_sources(program, chip)
+        , m_sources(sources)
     {}
 
     // Those of products in this loop that are made before it, each once; of a loop in another one,
@@ -32,7 +31,7 @@ private:
     [[nodiscard]] Bytes sizeOf(ir::ValueId value) const;
 
     const ir::Program& m_program;
-    OperandSources m_sources;
+    const OperandSources& m_sources;
 };
 
 } // namespace pallascope::cost

@@ -127,15 +127,10 @@ Result<SegmentCost> segmentCost(const ir::Program& program,
     if (isInOrder) {
         placeInSections(program, operations, costs, chip, runner.warpgroups(), result);
     } else {
-        std::map<std::int32_t, Cycles> total;
-        for (const OperationCost& cost : costs) {
-            for (const Demand& demand : cost.demands) {
-                total[demand.unit] += demand.cycles;
-            }
-        }
+        const std::map<std::int32_t, Cycles> work = workOf(costs);
         result.cycles =
-            std::max(together(total, chip), longestChain(program, operations, costs, chip));
-        placeWithin(program, operations, costs, result);
+            std::max(together(work, chip), longestChain(program, operations, costs, chip));
+        placeWithin(program, operations, costs, work, result);
     }
     result.clock = chip.agents[static_cast<std::size_t>(runner.agent)].clock;
     constexpr double kLongest = 2e6; // s; below half of the longest run, 2^62 ps

@@ -54,13 +54,16 @@ ir::Program byTriton(const Body& body, std::int32_t warps = 4)
     return std::move(*program);
 }
 
-const ir::Operation& coreMapOf(const ir::Program& program)
+bool awaitsEachProduct(const ir::Program& program)
 {
-    const ir::Operation* found = nullptr;
+    bool awaits = false;
     ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
-        found = operation.code == ir::OpCode::CoreMap ? &operation : found;
+        awaits = awaits
+                 || (operation.code == ir::OpCode::CoreMap
+                     && cost::awaitsEachProduct(program, operation, theH100(),
+                                                cost::LeftOut(program, theH100())));
     });
-    return *found;
+    return awaits;
 }
 
 // What all operations but loads and stores of HBM cost as one segment.
@@ -142,16 +145,16 @@ TEST(TritonCost, ofProductsWithoutRegistersIsThatOfEachInstruction)
     const ir::Program program = byTriton(multiply);
     EXPECT_EQ(segmentOf(program, {.awaitsEachProduct = true}).cycles.value(),
               kWork + (128 / 64) * (128 / 16) * 67);
-    EXPECT_FALSE(cost::awaitsEachProduct(program, coreMapOf(program), theH100()));
+    EXPECT_FALSE(awaitsEachProduct(program));
     const auto many = [](const std::vector<pl::Ref>& refs) {
         const pl::Value sums = refs[1][pl::all].load(), more = sums * 3.0;
         multiply(refs);
         refs[1][pl::all] = sums + more;
     };
     const ir::Program large = byTriton(many); // two sums of 128 registers each
-    EXPECT_TRUE(cost::awaitsEachProduct(large, coreMapOf(large), theH100()));
+    EXPECT_TRUE(awaitsEachProduct(large));
     const ir::Program divided = byTriton(many, 8);
-    EXPECT_FALSE(cost::awaitsEachProduct(divided, coreMapOf(divided), theH100()));
+    EXPECT_FALSE(awaitsEachProduct(divided));
 }
 
 // Two warpgroups divide each section. The second one follows the first one by the longest section.

@@ -40,15 +40,6 @@ bool namesKernels(const ir::Program& program)
     return names;
 }
 
-// What the core_map that is being planned says of its agents' instructions; cost::Runner has the
-// same.
-struct KernelTraits
-{
-    std::string_view compiler = {};
-    std::int64_t threads = ir::CoreMapParams{}.threads;
-    bool awaitsEachProduct = false;
-};
-
 class Planner
 {
 public:
@@ -63,7 +54,7 @@ public:
         , m_scratchReductions(scratchReductions(program, chip))
     {
         if (chip.multiprocessor) {
-            m_leftOut.emplace(program, chip);
+            m_runner.leftOut = &m_leftOut.emplace(program, chip);
         }
         plan.uses.assign(program.values.size(), 0);
         m_asFactors.assign(program.values.size(), 0);
@@ -110,11 +101,10 @@ private:
     Streams m_streams;
     std::set<const ir::Operation*> m_scratchReductions;
     std::vector<std::int32_t> m_asFactors;   // by ValueId: number of uses by such a dot_general
-    std::int32_t m_kind = 0;                 // the kind of agents that run what is being planned
     const ir::Operation* m_fusion = nullptr; // the fusion that is being planned
     bool m_isDirect = false; // whether a core_map is being planned whose agents access HBM
-    KernelTraits m_traits;
     std::optional<cost::LeftOut> m_leftOut;
+    cost::Runner m_runner; // the agents that run what is being planned
     // Shares of the unrolled loop that is being planned.
     const std::map<std::int32_t, double>* m_rounds = nullptr;
 };
@@ -177,11 +167,11 @@ Status Planner::addTemplate(std::span<const ir::Operation* const> operations, Pl
     if (m_fusion != nullptr || m_isDirect) {
         item.streams = m_streams.of(operations, parts);
     }
-    Result<cost::SegmentCost> cost =
-        cost::segmentCost(m_program, operations, m_chip,
-                          {m_kind, cores, m_rounds != nullptr ? m_rounds : &parts,
-                           m_fusion != nullptr, m_leftOut ? &*m_leftOut : nullptr,
-                           m_traits.compiler, m_traits.threads, m_traits.awaitsEachProduct});
+    cost::Runner runner = m_runner;
+    runner.cores = cores;
+    runner.shares = m_rounds != nullptr ? m_rounds : &parts;
+    runner.isAround = m_fusion != nullptr;
+    Result<cost::SegmentCost> cost = cost::segmentCost(m_program, operations, m_chip, runner);
     if (!cost) {
         return cost.error();
     }
@@ -189,7 +179,7 @@ Status Planner::addTemplate(std::span<const ir::Operation* const> operations, Pl
     item.duration = cost->duration;
     item.slowed = toPicoseconds(cost->slowed, cost->clock);
     item.delays = toPicoseconds(cost->delays, cost->clock);
-    if (m_chip.agents[static_cast<std::size_t>(m_kind)].sharesUnits) {
+    if (m_chip.agents[static_cast<std::size_t>(m_runner.agent)].sharesUnits) {
         item.demands = demandsOf(*cost);
     }
     m_plan.templates.push_back(asTemplate(std::move(*cost)));
@@ -222,7 +212,7 @@ Picoseconds Planner::launchOf(const ir::Operation& operation) const
 // that say what to copy.
 bool Planner::takesTime(const ir::Operation& operation) const
 {
-    const bool isByThreads = m_traits.compiler == ir::kTriton;
+    const bool isByThreads = m_runner.compiler == ir::kTriton;
     return ir::startsCopy(operation.code)
            && (isByThreads || m_chip.operations.contains(ir::opName(operation.code)));
 }
@@ -354,8 +344,7 @@ Status Planner::control(const ir::Operation& operation, BlockPlan& block)
             return status;
         }
     }
-    const std::int32_t around = m_kind;
-    const KernelTraits traits = m_traits;
+    const cost::Runner around = m_runner;
     const ir::Operation* const fusion = m_fusion;
     if (const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params)) {
         const std::optional<std::int32_t> kind = m_chip.agentNamed(mesh->agents);
@@ -364,14 +353,16 @@ Status Planner::control(const ir::Operation& operation, BlockPlan& block)
                              + mesh->agents + ", which the chip " + m_chip.title
                              + " does not have.");
         }
-        m_kind = *kind;
         m_isDirect = mesh->directAccess;
-        m_traits = {mesh->compiler, mesh->threads,
-                    cost::awaitsEachProduct(m_program, operation, m_chip)};
+        m_runner.agent = *kind;
+        m_runner.compiler = mesh->compiler;
+        m_runner.threads = mesh->threads;
+        m_runner.awaitsEachProduct =
+            m_leftOut && cost::awaitsEachProduct(m_program, operation, m_chip, *m_leftOut);
     }
     if (operation.code == ir::OpCode::Pipeline) {
         item.duration = overheadOf(operation);
-        item.templateId = addTimed(trace::SegmentKind::StepOverhead, m_kind, item.duration);
+        item.templateId = addTimed(trace::SegmentKind::StepOverhead, m_runner.agent, item.duration);
     }
     m_fusion = operation.code == ir::OpCode::Fusion ? &operation : m_fusion;
     const std::map<std::int32_t, double>* const rounds = m_rounds;
@@ -391,8 +382,7 @@ Status Planner::control(const ir::Operation& operation, BlockPlan& block)
         }
         item.regions.push_back(*inner);
     }
-    m_kind = around;
-    m_traits = traits;
+    m_runner = around;
     m_isDirect = m_isDirect && operation.code != ir::OpCode::CoreMap;
     m_fusion = fusion;
     m_rounds = rounds;
@@ -404,11 +394,11 @@ Status Planner::control(const ir::Operation& operation, BlockPlan& block)
 // blocks it copies.
 Picoseconds Planner::overheadOf(const ir::Operation& pipeline) const
 {
-    Picoseconds overhead = m_chip.agents[static_cast<std::size_t>(m_kind)].stepOverhead;
+    Picoseconds overhead = m_chip.agents[static_cast<std::size_t>(m_runner.agent)].stepOverhead;
     const std::size_t specs = std::get<ir::PipelineParams>(pipeline.params).specs.size();
     for (std::size_t i = 0; i < specs; ++i) {
         const bool copies = ir::operandFacts(m_program, pipeline, i).pipelined();
-        overhead += copies && m_kind == 0 ? m_chip.stepOperand : Picoseconds(0);
+        overhead += copies && m_runner.agent == 0 ? m_chip.stepOperand : Picoseconds(0);
     }
     return overhead;
 }
