@@ -62,6 +62,7 @@ void Accounting::identify(Report& report) const
         report.grid = m_info.pipelines.front().grid;
     }
     report.steps = m_sums.steps;
+    report.passedBlocks = m_sums.passedBlocks;
     report.events = m_info.events;
     report.time = m_sums.end;
     const double cycles =

@@ -159,6 +159,9 @@ struct Report
     std::string chip;
     std::vector<Extent> grid;
     std::int64_t steps = 0;
+    // Of long grids: blocks that did not run and are counted like those around them; never in a run
+    // with a trace.
+    std::int64_t passedBlocks = 0;
     std::int64_t events = 0;
     Picoseconds time;
     std::optional<Band> band; // absent if no timing supports the chip's figures

@@ -44,6 +44,15 @@ enum class DetectRaces : std::uint8_t
     Everywhere
 };
 
+// Of a GPU, in runs that keep no trace: whether blocks of a long grid are passed over once the
+// waves before them took the same time: in runs of many turns, never, or as early as can be.
+enum class LongGrid : std::uint8_t
+{
+    Auto,
+    Whole,
+    Short
+};
+
 struct Settings
 {
     Fill uninitializedMemory = Fill::Nan;
@@ -53,6 +62,7 @@ struct Settings
     // Of GPUs. The registers of a thread, or cost::kMostRegisters; absent: an estimate.
     std::optional<std::int64_t> registers;
     chip::Clock clock = chip::Clock::Sustained;
+    LongGrid longGrids = LongGrid::Auto;
     bool operator==(const Settings&) const = default;
 };
 

@@ -93,6 +93,7 @@ SweepRow run(const SweepPlan& plan, const Parameters& parameters, const chip::Ch
     row.utilization = report.utilization;
     row.boundBy = toString(report.boundBy);
     row.steps = report.steps;
+    row.passedBlocks = report.passedBlocks;
     row.findings = outcome->findings;
     for (const analysis::Traffic& traffic : report.traffic) {
         if (traffic.way == trace::Summary::Read && traffic.refetchFactor > 1) {

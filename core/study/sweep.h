@@ -48,6 +48,7 @@ struct SweepRow
     std::string boundBy;
     Bytes refetched; // bytes read again after the first time, over all operands
     std::int64_t steps = 0;
+    std::int64_t passedBlocks = 0;     // as in analysis::Report
     std::vector<std::string> findings; // kinds
     bool operator==(const SweepRow&) const = default;
 };

@@ -32,6 +32,14 @@ std::string joined(const std::vector<std::string>& words)
     return text;
 }
 
+std::string remarksOf(const SweepRow& row)
+{
+    const std::string findings = joined(row.findings);
+    return row.passedBlocks == 0 ? findings
+                                 : findings + (findings.empty() ? "" : ", ")
+                                       + countText(row.passedBlocks) + " blocks passed over";
+}
+
 bool ran(const SweepRow& row)
 {
     return row.error.empty() && row.fits;
@@ -57,6 +65,9 @@ Json rowJson(const SweepRow& row, Standing standing)
         json["refetched_bytes"] = row.refetched.value();
         json["steps"] = row.steps;
         json["findings"] = row.findings;
+        if (row.passedBlocks > 0) {
+            json["passed_blocks"] = row.passedBlocks;
+        }
     }
     return json;
 }
@@ -111,6 +122,7 @@ SweepRow rowFrom(const Json& json)
         row.boundBy = textFrom(json.at("bound_by"));
         row.refetched = Bytes(json.at("refetched_bytes").get<std::int64_t>());
         row.steps = json.at("steps").get<std::int64_t>();
+        row.passedBlocks = json.value("passed_blocks", std::int64_t{0});
         for (const auto& finding : json.at("findings").get<std::vector<std::string>>()) {
             row.findings.push_back(visible(finding));
         }
@@ -226,10 +238,9 @@ std::string toText(const SweepPlan& plan, const std::vector<SweepRow>& rows)
             line.push_back(row.error.empty() ? "does not fit" : row.error);
             continue;
         }
-        line.insert(line.end(),
-                    {timeText(row.time), row.band ? analysis::bandText(*row.band) : "-",
-                     percentText(row.utilization, 1), row.boundBy, bytesText(row.refetched),
-                     bytesText(row.vmem), joined(row.findings)});
+        line.insert(line.end(), {timeText(row.time), row.band ? analysis::bandText(*row.band) : "-",
+                                 percentText(row.utilization, 1), row.boundBy,
+                                 bytesText(row.refetched), bytesText(row.vmem), remarksOf(row)});
     }
     return alignedText(table) + (rows.size() > 1 ? bestText(rows) : "");
 }
@@ -241,7 +252,7 @@ std::string toCsv(const SweepPlan& plan, const std::vector<SweepRow>& rows)
         text += csvCell(axis.name) + ",";
     }
     text += "chip,time_s,time_low_s,time_high_s,time_support,fastest,utilization,bound_by,fits,"
-            "refetched_bytes,vmem_bytes,steps,findings,error\n";
+            "refetched_bytes,vmem_bytes,steps,findings,error,passed_blocks\n";
     const std::vector<Standing> standing = standings(rows);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const SweepRow& row = rows[i];
@@ -250,14 +261,14 @@ std::string toCsv(const SweepPlan& plan, const std::vector<SweepRow>& rows)
         }
         text += csvCell(row.chip) + ",";
         if (ran(row)) {
-            text += fmt::format("{},{},{},{},{},yes,{},{},{},{},\n", toSeconds(row.time).value(),
+            text += fmt::format("{},{},{},{},{},yes,{},{},{},{},,{}\n", toSeconds(row.time).value(),
                                 bandCells(row.band), nameOf(standing[i]), row.utilization,
                                 csvCell(row.boundBy), row.refetched.value(), row.vmem.value(),
-                                row.steps, csvCell(joined(row.findings)));
+                                row.steps, csvCell(joined(row.findings)), row.passedBlocks);
         } else if (row.error.empty()) {
-            text += fmt::format(",,,,,,,no,,{},,,\n", row.vmem.value());
+            text += fmt::format(",,,,,,,no,,{},,,,\n", row.vmem.value());
         } else {
-            text += ",,,,,,,,,,,," + csvCell(row.error) + "\n";
+            text += ",,,,,,,,,,,," + csvCell(row.error) + ",\n";
         }
     }
     return text;

@@ -125,6 +125,41 @@ void Summarizer::count(const Wait& wait)
     m_stalled[step] = true;
 }
 
+Summarizer::SoFar Summarizer::soFar() const
+{
+    return {m_sums.instances, m_sums.moved,           m_sums.linkBusy,
+            m_outside,        m_sums.waitedForCopies, m_covered};
+}
+
+void Summarizer::addAgain(const SoFar& from, const SoFar& to, std::int64_t times, std::int64_t of)
+{
+    const auto addCount = [&](std::int64_t& sum, std::int64_t before, std::int64_t after) {
+        sum += (after - before) * times / of;
+    };
+    const auto add = [&](auto& sum, auto before, auto after) {
+        std::int64_t value = sum.value();
+        addCount(value, before.value(), after.value());
+        sum = std::remove_reference_t<decltype(sum)>(value);
+    };
+    for (std::size_t i = 0; i < from.instances.size(); ++i) {
+        addCount(m_sums.instances[i], from.instances[i], to.instances[i]);
+    }
+    for (std::size_t operand = 0; operand < from.moved.size(); ++operand) {
+        for (const Summary::Way way : {Summary::Read, Summary::Written, Summary::OnChip}) {
+            const Summary::Moved &before = from.moved[operand][way],
+                                 &after = to.moved[operand][way];
+            addCount(m_sums.moved[operand][way].copies, before.copies, after.copies);
+            add(m_sums.moved[operand][way].bytes, before.bytes, after.bytes);
+        }
+    }
+    for (std::size_t link = 0; link < from.linkBusy.size(); ++link) {
+        add(m_sums.linkBusy[link], from.linkBusy[link], to.linkBusy[link]);
+    }
+    add(m_outside, from.outside, to.outside);
+    add(m_sums.waitedForCopies, from.waitedForCopies, to.waitedForCopies);
+    addCount(m_covered, from.covered, to.covered);
+}
+
 Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picoseconds lastStepEnd,
                            Picoseconds end) &&
 {

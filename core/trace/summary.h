@@ -42,6 +42,8 @@ struct Summary
     Picoseconds waitedInFusions; // for what fusions read and write
     Picoseconds idle;            // no segment runs and no link moves
     Picoseconds end;             // the length of the run
+    // Of a long grid: blocks that did not run. What they would have added to the rest is in it.
+    std::int64_t passedBlocks = 0;
 
     bool operator==(const Summary&) const = default;
 };
@@ -69,6 +71,22 @@ public:
     [[nodiscard]] static WaitKind kindOf(OptionalRow<CopyRow> copy, bool isFusion);
 
     void addWait(OptionalRow<StepRow> step, WaitKind kind, Picoseconds begin, Picoseconds end);
+
+    // What grows with each block of a grid outside of pipelines, as it is now.
+    struct SoFar
+    {
+        std::vector<std::int64_t> instances;
+        std::vector<std::array<Summary::Moved, 3>> moved;
+        std::vector<Picoseconds> linkBusy;
+        Picoseconds outside, waitedForCopies;
+        std::int64_t covered = 0;
+    };
+
+    [[nodiscard]] SoFar soFar() const;
+    // Adds what was added between two moments, times ÷ of.
+    void addAgain(const SoFar& from, const SoFar& to, std::int64_t times, std::int64_t of);
+
+    void countPassed(std::int64_t blocks) { m_sums.passedBlocks += blocks; }
 
     // Ends the run and returns its sums.
     [[nodiscard]] Summary finish(std::int64_t steps, Picoseconds firstBody, Picoseconds lastStepEnd,

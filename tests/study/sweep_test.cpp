@@ -234,6 +234,7 @@ TEST(SweepFiles, giveTheRowsBack)
                     .fits = false,
                     .vmem = Bytes(5)});
     rows[0].findings = {"a", "b"};
+    rows[0].passedBlocks = 7;
     const SweepSubject subject = subjectOf("matmul", {{"m", "512"}}, "1.2", {}, plan.chips);
     const std::string text = toJson(subject, rows);
     const auto read = rowsFromJson(text, subject, "saved.json");
@@ -342,12 +343,14 @@ TEST(SweepFiles, csvQuotesWhatNeedsItAndHasAColumnForEachParameter)
                       .boundBy = "latency",
                       .refetched = Bytes(7),
                       .steps = 3,
+                      .passedBlocks = 2,
                       .findings = {"f", "g"}}});
     EXPECT_EQ(csv, "shape,chip,time_s,time_low_s,time_high_s,time_support,fastest,utilization,"
-                   "bound_by,fits,refetched_bytes,vmem_bytes,steps,findings,error\n"
-                   "\"1,2\",c,,,,,,,,,,,,,\"say \"\"no\"\", please\"\n"
-                   "3,c,,,,,,,,no,,9,,,\n"
-                   "4,c,1e-06,,,,,0.5,latency,yes,7,8,3,f g,\n");
+                   "bound_by,fits,refetched_bytes,vmem_bytes,steps,findings,error,"
+                   "passed_blocks\n"
+                   "\"1,2\",c,,,,,,,,,,,,,\"say \"\"no\"\", please\",\n"
+                   "3,c,,,,,,,,no,,9,,,,\n"
+                   "4,c,1e-06,,,,,0.5,latency,yes,7,8,3,f g,,2\n");
 }
 
 TEST(SweepFiles, csvAndTextHaveTheBandAndWhatIsNotToldFromTheBest)

@@ -10,8 +10,8 @@
 
 namespace pallascope::machine {
 
-CoreMaps::CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched, Agents& agents,
-                   Semaphores& semaphores)
+CoreMaps::CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched,
+                   const std::int64_t& turns, Agents& agents, Semaphores& semaphores)
     : m_prepared(context.prepared)
     , m_recorder(context.recorder)
     , m_turn(context.turn)
@@ -20,6 +20,7 @@ CoreMaps::CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched
     , m_dispatched(dispatched)
     , m_agents(agents)
     , m_semaphores(semaphores)
+    , m_longGrids(context, turns)
     , m_blockStart(syncTimes(context.prepared.chip).blockStart)
 {
     const chip::Chip& chip = m_prepared.chip;
@@ -48,6 +49,7 @@ void CoreMaps::enter(const PlanItem& item)
         m_races.fork(caller.id, first.id, count);
     }
     m_dispatched[static_cast<std::size_t>(caller.device)] = 0;
+    m_longGrids.begin(*item.control, group.clustersOf(mesh));
     for (std::int32_t cluster = 0; cluster < group.clustersOf(mesh); ++cluster) {
         const std::int32_t place = group.placeOf(mesh, cluster);
         m_turn.give(m_agents.agentAt(caller.device, group.kind, place, 0));
@@ -97,7 +99,9 @@ void CoreMaps::dispatch(const PlanItem& item)
 {
     const auto& mesh = std::get<ir::CoreMapParams>(item.control->params);
     forgetUnderway(m_turn.agent());
-    m_turn.agent().block = m_dispatched[static_cast<std::size_t>(m_turn.agent().device)]++;
+    std::int32_t& begun = m_dispatched[static_cast<std::size_t>(m_turn.agent().device)];
+    begun = m_longGrids.pass(begun, m_turn.agent().time);
+    m_turn.agent().block = begun++;
     record(m_turn.agent().block, false);
     m_turn.agent().frames.emplace_back(BlockFrame{item.regions[0]});
     m_agents.changed(m_turn.agent());
@@ -231,7 +235,7 @@ void CoreMaps::joinPlaces()
         end = std::max(end, other.time);
     }
     const std::int32_t count = forked(group, *m_turn.agent().mesh, m_turn.agent());
-    m_turn.agent().time = m_agents.awaitEnd(end);
+    m_turn.agent().time = m_agents.awaitEnd(end) + m_longGrids.end();
     m_turn.agent().cores = 1;
     m_turn.agent().mesh = nullptr;
     m_turn.agent().frames.pop_back();

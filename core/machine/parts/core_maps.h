@@ -5,6 +5,7 @@
 
 #include "core/machine/parts/agents.h"
 #include "core/machine/parts/context.h"
+#include "core/machine/parts/long_grids.h"
 #include "core/machine/parts/semaphores.h"
 
 #include <cstdint>
@@ -16,9 +17,9 @@ class CoreMaps
 {
 public:
     // `dispatched` belongs to the run's state: for each device, how many blocks of its core_map
-    // have begun.
-    CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched, Agents& agents,
-             Semaphores& semaphores);
+    // have begun; so does how many turns the run has taken.
+    CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched,
+             const std::int64_t& turns, Agents& agents, Semaphores& semaphores);
 
     // This core goes on as core 0 of the first place, or waits if agents of another kind run the
     // map. The other cores begin with its values and refs.
@@ -50,6 +51,7 @@ private:
     std::vector<std::int32_t>& m_dispatched;
     Agents& m_agents;
     Semaphores& m_semaphores;
+    LongGrids m_longGrids;
     Picoseconds m_blockStart;
     Picoseconds m_claimTime; // of a claim until its answer is there: a way to L2 and back
 };

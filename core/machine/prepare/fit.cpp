@@ -79,11 +79,24 @@ Result<std::vector<cost::Budget>> fittingBudgets(const ir::Program& program, con
     return budgets;
 }
 
+Status checkLongGrids(const chip::Chip& chip, const Settings& settings)
+{
+    if (settings.longGrids == LongGrid::Auto || chip.multiprocessor) {
+        return Done{};
+    }
+    return userError("The setting long_grids is " + namesOf(settings, true).at("long_grids")
+                         + ", which is for GPUs; on " + chip.title + " every step runs.",
+                     {{Subject::Setting, "long_grids"}});
+}
+
 Status checkFit(const ir::Program& program, const chip::Chip& chip, const Settings& settings)
 {
     const Result<chip::Chip> clocked = chip::atClock(chip, settings.clock);
     if (!clocked) {
         return clocked.error();
+    }
+    if (Status status = checkLongGrids(chip, settings); !status) {
+        return status.error();
     }
     const Result<std::vector<cost::Budget>> budgets =
         fittingBudgets(program, chip, settings.registers);

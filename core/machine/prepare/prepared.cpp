@@ -145,6 +145,9 @@ Result<std::shared_ptr<const Prepared>> prepare(const ir::Program& program,
         clocked = std::make_shared<const chip::Chip>(std::move(*changed));
     }
     const chip::Chip& chip = clocked ? *clocked : unclocked;
+    if (Status status = checkLongGrids(chip, settings); !status) {
+        return status.error();
+    }
     const Result<std::vector<cost::Budget>> budgets =
         fittingBudgets(program, chip, settings.registers);
     if (!budgets) {

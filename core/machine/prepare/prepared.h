@@ -50,6 +50,9 @@ using OperandPlans = std::map<std::pair<const ir::Operation*, std::size_t>,
 fittingBudgets(const ir::Program& program, const chip::Chip& chip,
                std::optional<std::int64_t> registers);
 
+// A user error if a chip that is not a GPU is to pass over blocks of long grids, or not to.
+[[nodiscard]] Status checkLongGrids(const chip::Chip& chip, const Settings& settings);
+
 struct Prepared
 {
     const ir::Program& program;

@@ -17,6 +17,7 @@ constexpr std::array<std::string_view, 2> kReads{"raise", "uninitialized"};
 constexpr std::array<std::string_view, 3> kModes{"timed", "eager", "on_wait"};
 constexpr std::array<std::string_view, 3> kRaces{"false", "true", "everywhere"};
 constexpr std::array<std::string_view, 2> kRegisters{"estimate", "most"};
+constexpr std::array<std::string_view, 3> kLongGrids{"auto", "whole", "short"};
 constexpr std::array<std::string_view, 2> kClocks{"sustained", "boost"};
 
 template<auto member, const auto& names>
@@ -97,6 +98,12 @@ constexpr std::array kEntries{
         "clock",
         "GPUs: at which clock the SMs run: the one that they sustain, or the boost clock that "
         "short kernels reach.",
+        true),
+    entry<LongGrid, &Settings::longGrids, kLongGrids>(
+        "long_grids",
+        "GPUs, in runs that keep no trace, as of sweep: whether blocks count without being run "
+        "once the waves before them took the same time; auto: in long runs; whole: never; short: "
+        "as early as can be.",
         true),
 };
 

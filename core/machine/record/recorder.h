@@ -79,6 +79,26 @@ public:
     // Whether rows are kept. Without them nobody needs to know what a row would say.
     [[nodiscard]] bool keepsRows() const { return m_keeps == Keeps::Rows; }
 
+    // Whether sums are kept and no rows. These are for such runs.
+    [[nodiscard]] bool keepsSums() const { return m_sums.has_value(); }
+
+    struct SumsSoFar
+    {
+        trace::Summarizer::SoFar sums;
+        std::int64_t events = 0;
+    };
+
+    [[nodiscard]] SumsSoFar sumsSoFar() const { return {m_sums->soFar(), m_position.events}; }
+
+    // Adds what was added between two moments, times ÷ of, for blocks that do not run.
+    void addAgain(const SumsSoFar& from, const SumsSoFar& to, std::int64_t times, std::int64_t of)
+    {
+        m_sums->addAgain(from.sums, to.sums, times, of);
+        m_position.events += (to.events - from.events) * times / of;
+    }
+
+    void countPassed(std::int64_t blocks) { m_sums->countPassed(blocks); }
+
     // Only where rows are kept.
     void addEnds(trace::CopyRow copy, const CopyEnd& source, const CopyEnd& target);
 

@@ -130,7 +130,8 @@ TEST(Settings, goByNameBothWays)
 {
     const Names defaults{{"uninitialized_memory", "nan"}, {"out_of_bounds_reads", "raise"},
                          {"dma_execution_mode", "timed"}, {"detect_races", "true"},
-                         {"registers", "estimate"},       {"clock", "sustained"}};
+                         {"registers", "estimate"},       {"clock", "sustained"},
+                         {"long_grids", "auto"}};
     EXPECT_EQ(machine::namesOf({}, true), defaults);
     EXPECT_EQ(machine::namesOf({.registers = 64}, true).at("registers"), "64");
     EXPECT_EQ(machine::namesOf({.registers = 64}, false).size(), 4U) << "a TPU has no registers";
@@ -154,7 +155,7 @@ TEST(Settings, thatAreNotKnownAreAnsweredWithThoseThatAre)
 {
     EXPECT_EQ(machine::settingsOf({{"memory", "nan"}}).error().message,
               "There is no setting \"memory\"; expected uninitialized_memory, out_of_bounds_reads, "
-              "dma_execution_mode, detect_races, registers or clock.");
+              "dma_execution_mode, detect_races, registers, clock or long_grids.");
     for (const char* number : {"0", "-1", "64.5", "many", ""}) {
         EXPECT_EQ(machine::settingsOf({{"registers", number}}).error().message,
                   "The setting registers cannot be \"" + std::string(number)

@@ -34,7 +34,8 @@ struct CoreMapRun
 
     BareRun run;
     std::vector<std::int32_t> dispatched{0};
-    machine::CoreMaps maps{run.context(), dispatched, run.agents, run.semaphores};
+    std::int64_t turns = 0;
+    machine::CoreMaps maps{run.context(), dispatched, turns, run.agents, run.semaphores};
 };
 
 } // namespace

@@ -38,7 +38,8 @@ struct SyncRun
     BareRun run{{}, signalsAndDelays()};
     machine::Owned owned;
     std::vector<std::int32_t> dispatched{0};
-    machine::CoreMaps maps{run.context(), dispatched, run.agents, run.semaphores};
+    std::int64_t turns = 0;
+    machine::CoreMaps maps{run.context(), dispatched, turns, run.agents, run.semaphores};
     machine::SyncOperations operations{run.context(), run.agents,   run.copies, run.semaphores,
                                        run.barriers,  run.accesses, maps,       run.findings};
 };

@@ -94,18 +94,18 @@ TEST(L2Cache, saysHowMuchItHoldsOfEachArray)
 {
     constexpr Extent kColumns = 64, kRows = 96;
 
-    struct Held
+    struct HeldRow
     {
         std::int32_t buffer;
         Extent row;
-        bool operator==(const Held&) const = default;
+        bool operator==(const HeldRow&) const = default;
     };
 
     Chance chance(8);
     const Shape array({kRows, kColumns});
     constexpr Bytes kOfRow{kColumns * 4};
     L2Cache cache(kOfRow * 100);
-    std::list<Held> inOrder; // of use, the latest first
+    std::list<HeldRow> inOrder; // of use, the latest first
     std::map<std::int32_t, Bytes> hit, missed;
     for (int i = 0; i < 3000; ++i) {
         const auto buffer = static_cast<std::int32_t>(chance.from(0, 4));
@@ -117,20 +117,21 @@ TEST(L2Cache, saysHowMuchItHoldsOfEachArray)
         cache.countRead(part, kOfRow, isHit);
         (isHit ? hit : missed)[operand] += kOfRow;
         ASSERT_EQ(isHit,
-                  std::find(inOrder.begin(), inOrder.end(), Held{buffer, row}) != inOrder.end());
+                  std::find(inOrder.begin(), inOrder.end(), HeldRow{buffer, row}) != inOrder.end());
         inOrder.remove({buffer, row});
         inOrder.push_front({buffer, row});
         inOrder.resize(std::min<std::size_t>(inOrder.size(), 100));
         if (i % 500 == 499) { // the scratch exists no more
             ASSERT_TRUE(cache.drop({4, 1}));
-            std::erase_if(inOrder, [](const Held& one) { return one.buffer == 4; });
+            std::erase_if(inOrder, [](const HeldRow& one) { return one.buffer == 4; });
             ASSERT_FALSE(cache.drop({4, 1}));
         }
         Bytes all;
         for (const L2Cache::Share& share : cache.shares()) {
-            const auto rows = std::count_if(inOrder.begin(), inOrder.end(), [&](const Held& one) {
-                return std::min(one.buffer, 3) == share.operand;
-            });
+            const auto rows =
+                std::count_if(inOrder.begin(), inOrder.end(), [&](const HeldRow& one) {
+                    return std::min(one.buffer, 3) == share.operand;
+                });
             ASSERT_EQ(share.held, kOfRow * rows) << i;
             ASSERT_EQ(share.hit, hit[share.operand]);
             ASSERT_EQ(share.missed, missed[share.operand]);
