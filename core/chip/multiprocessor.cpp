@@ -58,6 +58,7 @@ void parseShared(const Node& node, Bytes shared, Multiprocessor& sm)
     sm.tensorStoreBytesPerCycle = rate("tensor_store_bytes_per_cycle");
     sm.portBytesPerCycle = rate("port_bytes_per_cycle");
     sm.writtenPerLostCycle = rate("written_bytes_per_lost_cycle");
+    sm.spilledBytesPerCycle = rate("spilled_bytes_per_cycle");
 }
 
 void parseClusters(const Node& node, Multiprocessor& sm)

@@ -49,6 +49,8 @@ struct Multiprocessor
     std::optional<double> portBytesPerCycle;
     // Copies into shared memory make products a cycle longer for so many bytes.
     std::optional<double> writtenPerLostCycle;
+    // Registers of sums that leave the registers and come back: bytes per cycle that do both.
+    std::optional<double> spilledBytesPerCycle;
     Hertz boostClock, sustainedClock; // which of them counts is the agents' clock
 
     [[nodiscard]] std::int64_t warps() const { return threads / kWarpThreads; }

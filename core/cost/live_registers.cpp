@@ -37,9 +37,11 @@ public:
     }
 
     // The most bytes of values that are alive at the same time in the region, among them its
-    // arguments.
-    Bytes most(const ir::Region& region)
+    // arguments. `aroundProducts`: only where products read shared memory by themselves, not in
+    // regions without such products.
+    Bytes most(const ir::Region& region, bool aroundProducts = false)
     {
+        const bool counts = !aroundProducts || hasSharedProduct(region);
         const std::map<ir::ValueId, std::size_t> lastUse = lastUses(region);
         std::vector<Bytes> dying(region.operations.size()
                                  + 1); // by the operation that uses them last
@@ -53,7 +55,7 @@ public:
             bear(argument, sizeOf(argument));
         }
         alive += m_isTriton ? addressesIn(region) : Bytes(0);
-        Bytes peak = alive;
+        Bytes peak = counts ? alive : Bytes(0);
         for (std::size_t i = 0; i < region.operations.size(); ++i) {
             const ir::Operation& operation = region.operations[i];
             const Bytes before = alive;
@@ -66,15 +68,28 @@ public:
             alive -= dying[i];
             // All operations but products overwrite their operands as they proceed.
             const bool inPlace = ir::opEntry(operation.code).kind != OpKind::Dot;
-            peak = std::max(peak, before + born - (inPlace ? std::min(dying[i], born) : Bytes(0)));
+            if (counts) {
+                peak =
+                    std::max(peak, before + born - (inPlace ? std::min(dying[i], born) : Bytes(0)));
+            }
             for (const ir::Region& inner : operation.regions) {
-                peak = std::max(peak, before - dying[i] + most(inner));
+                const Bytes within = most(inner, aroundProducts);
+                if (within > Bytes(0)) {
+                    peak = std::max(peak, before - dying[i] + within);
+                }
             }
         }
         return peak;
     }
 
 private:
+    [[nodiscard]] bool hasSharedProduct(const ir::Region& region) const
+    {
+        return std::any_of(
+            region.operations.begin(), region.operations.end(),
+            [&](const ir::Operation& one) { return m_leftOut.sources().readsShared(one); });
+    }
+
     // What the addresses of a loop's copies into shared memory take, which stay from one round to
     // the next.
     [[nodiscard]] Bytes addressesIn(const ir::Region& region) const
@@ -165,13 +180,15 @@ bool saysRegisters(const ir::Region& region)
 
 // nullopt where the kernel itself says how many registers its agents have.
 std::optional<std::int64_t> neededRegisters(const ir::Program& program,
-                                            const ir::Operation& coreMap, const LeftOut& leftOut)
+                                            const ir::Operation& coreMap, const LeftOut& leftOut,
+                                            bool aroundProducts)
 {
     if (saysRegisters(coreMap.regions[0])) {
         return std::nullopt;
     }
     const std::int64_t threads = std::get<ir::CoreMapParams>(coreMap.params).threads;
-    const Bytes values = Liveness(program, coreMap, leftOut).most(coreMap.regions[0]);
+    const Bytes values =
+        Liveness(program, coreMap, leftOut).most(coreMap.regions[0], aroundProducts);
     return ceilDiv(values.value(), kRegisterBytes * threads) + kOtherRegisters;
 }
 
@@ -184,14 +201,14 @@ bool awaitsEachProduct(const ir::Program& program, const ir::Operation& coreMap,
     const auto& mesh = std::get<ir::CoreMapParams>(coreMap.params);
     return chip.multiprocessor && chip.multiprocessor->computeMajor == kOfWgmma
            && mesh.compiler == ir::kTriton
-           && neededRegisters(program, coreMap, leftOut).value_or(0)
+           && neededRegisters(program, coreMap, leftOut, true).value_or(0)
                   > mostRegisters(threadsOf(mesh), *chip.multiprocessor);
 }
 
 std::int64_t liveRegisters(const ir::Program& program, const ir::Operation& coreMap,
                            const LeftOut& leftOut, std::int64_t most)
 {
-    const std::int64_t needed = neededRegisters(program, coreMap, leftOut).value_or(most);
+    const std::int64_t needed = neededRegisters(program, coreMap, leftOut, false).value_or(most);
     return std::min(most, alignTo(needed, kGranule));
 }
 

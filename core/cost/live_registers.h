@@ -20,7 +20,8 @@ inline constexpr std::int64_t kOtherRegisters = 24;
                                          const LeftOut& leftOut, std::int64_t most);
 
 // Whether the values of a core_map's body, which Triton compiles, need more registers than a thread
-// can have, on a GPU with wgmma. ptxas then waits for each instruction of a product
+// can have where it makes wgmma of products, on a GPU that has it. ptxas then waits for each
+// instruction of a product
 // ("wgmma.mma_async instructions are serialized due to insufficient register resources").
 [[nodiscard]] bool awaitsEachProduct(const ir::Program& program, const ir::Operation& coreMap,
                                      const chip::Chip& chip, const LeftOut& leftOut);

@@ -107,7 +107,29 @@ Status CostModel::tensorProduct()
         static_cast<std::int64_t>(std::ceil(static_cast<double>(read.value()) / rate * m_share));
     Cycles& work = m_cost.demands.front().cycles;
     work = std::max(work, Cycles(cycles));
+    if (isWgmma && m_runner.awaitsEachProduct) {
+        awaitSpilled(ceilDiv(lhs.shape[0], unit.rowGranule) * ceilDiv(rhs.shape[0], unit.rows));
+    }
     return Done{};
+}
+
+// Without enough registers each instruction of wgmma is waited for, and a sum that has no registers
+// between its products comes from memory before this one and goes there after it.
+void CostModel::awaitSpilled(std::int64_t instructions)
+{
+    const chip::Multiprocessor& sm = *m_chip.multiprocessor;
+    const bool inRegisters = std::get<ir::WgmmaParams>(m_operation.params).lhsInRegisters;
+    const double wait =
+        inRegisters ? sm.registerProductWaitCycles.value_or(sm.productWaitCycles.value_or(0))
+                    : sm.productWaitCycles.value_or(0);
+    double cycles = static_cast<double>(instructions) * wait;
+    if (m_runner.spilledSums != nullptr && m_runner.spilledSums->contains(m_operation.operands[0])
+        && sm.spilledBytesPerCycle) {
+        const ir::Type& sum = operand(0);
+        cycles += static_cast<double>(packedBytes(sum.dtype, sum.shape.elements()).value())
+                  / *sm.spilledBytesPerCycle;
+    }
+    m_cost.awaited = Cycles(static_cast<std::int64_t>(std::ceil(cycles * m_share)));
 }
 
 } // namespace pallascope::cost

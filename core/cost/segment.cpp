@@ -122,6 +122,7 @@ Result<SegmentCost> segmentCost(const ir::Program& program,
             result.executed[static_cast<std::size_t>(cost->flopsUnit)] += cost->executed;
         }
         result.transcendentals += cost->transcendentals;
+        result.awaited += cost->awaited;
         costs.push_back(std::move(*cost));
     }
     if (isInOrder) {

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,8 @@ struct OperationCost
     // How long it takes at least, however fast the units are: instructions in it wait for each
     // other. Only on a GPU.
     Cycles chain;
+    // How long the agent that requests it waits after it. Only of wgmma whose sums spill.
+    Cycles awaited;
 };
 
 class LeftOut;
@@ -54,6 +57,8 @@ struct Runner
     // Whether each instruction of a product is waited for, as values need more registers than there
     // are.
     bool awaitsEachProduct = false;
+    // Of the core_map: sums of wgmma that are in memory between their products; null: none.
+    const std::set<ir::ValueId>* spilledSums = nullptr;
 
     // How many warpgroups divide an operation. Fewer threads than one has issue like one.
     [[nodiscard]] std::int64_t warpgroups() const
@@ -104,8 +109,8 @@ struct SegmentCost
     Picoseconds duration;
     Hertz clock;
     // On a GPU: how much longer it takes if the tensor core of its SM works all the time, and how
-    // many cycles of products that costs.
-    Cycles slowed, delays;
+    // many cycles of products that costs; and as in OperationCost.
+    Cycles slowed, delays, awaited;
     std::vector<std::int32_t> operations; // in program order
     std::vector<Cycles> retire; // for each operation, from the segment's start, never decreasing
     std::vector<Place> places;  // in program order; never overlapping on a unit

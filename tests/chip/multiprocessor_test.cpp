@@ -27,13 +27,14 @@ json smFigure(const json& value)
 }
 
 // What some chips lack.
-constexpr std::array<std::string_view, 7> kOptional{"cluster_blocks",
+constexpr std::array<std::string_view, 8> kOptional{"cluster_blocks",
                                                     "cluster_blocks_most",
                                                     "copy_cycles",
                                                     "product_wait_cycles",
                                                     "register_product_wait_cycles",
                                                     "port_bytes_per_cycle",
-                                                    "written_bytes_per_lost_cycle"};
+                                                    "written_bytes_per_lost_cycle",
+                                                    "spilled_bytes_per_cycle"};
 
 std::string refusalOf(const json& file)
 {

@@ -2,6 +2,7 @@
 
 #include "core/cost/left_out.h"
 #include "core/cost/live_registers.h"
+#include "core/cost/spilled_sums.h"
 #include "core/cost/segment.h"
 #include "core/cost/unrolled.h"
 #include "core/ir/infer.h"
@@ -104,6 +105,7 @@ private:
     const ir::Operation* m_fusion = nullptr; // the fusion that is being planned
     bool m_isDirect = false; // whether a core_map is being planned whose agents access HBM
     std::optional<cost::LeftOut> m_leftOut;
+    std::deque<std::set<ir::ValueId>> m_spilledSums; // of each core_map
     cost::Runner m_runner; // the agents that run what is being planned
     // Shares of the unrolled loop that is being planned.
     const std::map<std::int32_t, double>* m_rounds = nullptr;
@@ -179,6 +181,7 @@ Status Planner::addTemplate(std::span<const ir::Operation* const> operations, Pl
     item.duration = cost->duration;
     item.slowed = toPicoseconds(cost->slowed, cost->clock);
     item.delays = toPicoseconds(cost->delays, cost->clock);
+    item.awaited = toPicoseconds(cost->awaited, cost->clock);
     if (m_chip.agents[static_cast<std::size_t>(m_runner.agent)].sharesUnits) {
         item.demands = demandsOf(*cost);
     }
@@ -357,8 +360,12 @@ Status Planner::control(const ir::Operation& operation, BlockPlan& block)
         m_runner.agent = *kind;
         m_runner.compiler = mesh->compiler;
         m_runner.threads = mesh->threads;
+        const std::set<ir::ValueId>& spilled =
+            m_spilledSums.emplace_back(cost::spilledSums(m_program, operation, m_chip));
+        m_runner.spilledSums = spilled.empty() ? nullptr : &spilled;
         m_runner.awaitsEachProduct =
-            m_leftOut && cost::awaitsEachProduct(m_program, operation, m_chip, *m_leftOut);
+            !spilled.empty()
+            || (m_leftOut && cost::awaitsEachProduct(m_program, operation, m_chip, *m_leftOut));
     }
     if (operation.code == ir::OpCode::Pipeline) {
         item.duration = overheadOf(operation);

@@ -69,6 +69,7 @@ struct PlanItem
     // Of a segment on a GPU: how much longer it takes if the tensor core of its SM works all the
     // time, and how much products lose by it.
     Picoseconds slowed, delays;
+    Picoseconds awaited; // of a request: how long after it its agent waits, if it does
     std::int32_t operationCount = 0;
     std::vector<Evaluation> evaluate;
     std::vector<PlanAccess> accesses;
