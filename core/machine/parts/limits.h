@@ -34,6 +34,7 @@ public:
     }
 
 private:
+    [[nodiscard]] Error tooLong(const std::string& what) const;
     [[nodiscard]] bool tell(std::int64_t step, std::int64_t steps);
 
     const std::string& m_program;
