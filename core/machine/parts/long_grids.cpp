@@ -21,7 +21,7 @@ constexpr std::size_t kUnlike = 1;
 constexpr std::size_t kFewestWaves = 1, kMostWaves = 64;
 // At most so many times as many blocks are passed over as came before, so that times which drift
 // slowly are noticed.
-constexpr std::int64_t kMostAhead = 8;
+constexpr std::int64_t kMostAhead = 24;
 
 // Whether blocks do without each other: none waits for another one or takes its place, and nothing
 // that they write decides what happens later.
