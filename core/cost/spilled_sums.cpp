@@ -39,7 +39,7 @@ public:
     // Of all that exist at a time.
     [[nodiscard]] Bytes most() const { return m_most; }
 
-    // The most registers that the kernel asks for; 0 if it does not.
+    // The most registers that an agent asks for in place of fewer; 0 if none does.
     [[nodiscard]] std::int64_t asked() const { return m_asked; }
 
     // Those to which a loop adds products, and their views.
@@ -65,7 +65,7 @@ private:
     {
         if (operation.code == OpCode::SetMaxRegisters) {
             const auto& asked = std::get<ir::RegistersParams>(operation.params);
-            m_asked = std::max<std::int64_t>(m_asked, asked.n);
+            m_asked = std::max<std::int64_t>(m_asked, asked.increase ? asked.n : 0);
         }
         const bool isView = ir::opEntry(operation.code).kind == ir::OpKind::View;
         if ((!isView && operation.code != OpCode::Wgmma) || operation.operands.empty()) {

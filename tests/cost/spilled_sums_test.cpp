@@ -23,6 +23,7 @@ struct Parts
 {
     Extent columns = 256;       // of each of two sums of 64 rows
     std::int32_t registers = 0; // that the kernel asks for
+    bool increases = true;      // whether in place of fewer
     bool inLoop = true;         // whether products are added round by round
 };
 
@@ -33,7 +34,7 @@ ir::Program twoSums(const Parts& parts)
         pl::kernel("sums", {pl::out("out", kF32, {64, parts.columns})}, [&](const pl::Ref& out) {
             gpu::launch({}, [&] {
                 if (parts.registers > 0) {
-                    gpu::setMaxRegisters(parts.registers, true);
+                    gpu::setMaxRegisters(parts.registers, parts.increases);
                 }
                 gpu::runScoped(
                     {gpu::smem("a", DType::F16, {64, 64}),
@@ -96,6 +97,8 @@ TEST(SpilledSums, dependOnWhatTheKernelAsksFor)
 {
     EXPECT_EQ(spilledOf({.columns = 192, .registers = 232}), 0U);
     EXPECT_EQ(spilledOf({.columns = 192, .registers = 224}), 2U);
+    EXPECT_EQ(spilledOf({.columns = 192, .registers = 40, .increases = false}), 0U)
+        << "those of an agent that only copies";
 }
 
 TEST(SpilledSums, stayWhereNoLoopAddsToThem)
