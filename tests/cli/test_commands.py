@@ -158,8 +158,8 @@ class Commands(Case):
         ran = self.report(
             "matmul", SMALL, "--set", "uninitialized_memory=zero", "--trace", "t.trace.json"
         )
-        self.assertEqual(names[-2:], ["registers", "clock"])
-        names = names[:-2]  # those are of GPUs
+        self.assertEqual(names[-3:], ["registers", "clock", "long_grids"])
+        names = names[:-3]  # those are of GPUs
         self.assertEqual(list(ran["settings"]), sorted(names))
         self.assertEqual(ran["settings"]["uninitialized_memory"], "zero")
         for name, line in zip(names, listed):
@@ -173,6 +173,18 @@ class Commands(Case):
         )
         self.assertEqual(swept["settings"]["detect_races"], "false")
         self.output("compare", "matmul", "t.trace.json", *setting)
+
+    def test_a_sweep_says_how_many_blocks_of_a_long_grid_it_passed_over(self):
+        sweep = ("sweep", "flash_attention", "-p", "turns=no", "-p", "heads=128")
+        whole, passed = (
+            strict_json(self.output(*sweep, "--set", f"long_grids={setting}", "--json"))["rows"][0]
+            for setting in ("whole", "short")
+        )
+        self.assertNotIn("passed_blocks", whole)
+        self.assertGreater(passed["passed_blocks"], 1000)
+        self.assertAlmostEqual(passed["time_s"], whole["time_s"], delta=0.01 * whole["time_s"])
+        text = self.output(*sweep, "--set", "long_grids=short")
+        self.assertIn("blocks passed over", text)
 
     def test_a_comparison_is_drawn_with_its_differences(self):
         runs = ("matmul m=512 n=512 k=512 bm=128 bn=128 bk=128 buffers=1",

@@ -2,8 +2,8 @@
 
 #include "core/cost/left_out.h"
 #include "core/cost/live_registers.h"
-#include "core/cost/spilled_sums.h"
 #include "core/cost/segment.h"
+#include "core/cost/spilled_sums.h"
 #include "core/cost/unrolled.h"
 #include "core/ir/infer.h"
 #include "core/ir/pipeline_facts.h"
@@ -106,7 +106,7 @@ private:
     bool m_isDirect = false; // whether a core_map is being planned whose agents access HBM
     std::optional<cost::LeftOut> m_leftOut;
     std::deque<std::set<ir::ValueId>> m_spilledSums; // of each core_map
-    cost::Runner m_runner; // the agents that run what is being planned
+    cost::Runner m_runner;                           // the agents that run what is being planned
     // Shares of the unrolled loop that is being planned.
     const std::map<std::int32_t, double>* m_rounds = nullptr;
 };
