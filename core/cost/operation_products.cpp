@@ -79,8 +79,11 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
 double CostModel::productWait() const
 {
     const chip::Multiprocessor& sm = *m_chip.multiprocessor;
-    const bool isInRegisters =
-        m_runner.leftOut != nullptr && m_runner.leftOut->sources().readsRegisters(m_operation);
+    const auto* wgmma = std::get_if<ir::WgmmaParams>(&m_operation.params);
+    const bool isInRegisters = wgmma != nullptr
+                                   ? wgmma->lhsInRegisters
+                                   : m_runner.leftOut != nullptr
+                                         && m_runner.leftOut->sources().readsRegisters(m_operation);
     const double fromShared = sm.productWaitCycles.value_or(0);
     return isInRegisters ? sm.registerProductWaitCycles.value_or(fromShared) : fromShared;
 }
@@ -118,11 +121,7 @@ Status CostModel::tensorProduct()
 void CostModel::awaitSpilled(std::int64_t instructions)
 {
     const chip::Multiprocessor& sm = *m_chip.multiprocessor;
-    const bool inRegisters = std::get<ir::WgmmaParams>(m_operation.params).lhsInRegisters;
-    const double wait =
-        inRegisters ? sm.registerProductWaitCycles.value_or(sm.productWaitCycles.value_or(0))
-                    : sm.productWaitCycles.value_or(0);
-    double cycles = static_cast<double>(instructions) * wait;
+    double cycles = static_cast<double>(instructions) * productWait();
     if (m_runner.spilledSums != nullptr && m_runner.spilledSums->contains(m_operation.operands[0])
         && sm.spilledBytesPerCycle) {
         const ir::Type& sum = operand(0);

@@ -37,7 +37,8 @@ struct OperationCost
     // How long it takes at least, however fast the units are: instructions in it wait for each
     // other. Only on a GPU.
     Cycles chain;
-    // How long the agent that requests it waits after it. Only of wgmma whose sums spill.
+    // How long the agent that requests it waits after it: only of wgmma in a core_map some of whose
+    // sums spill.
     Cycles awaited;
 };
 

@@ -125,10 +125,11 @@ void Summarizer::count(const Wait& wait)
     m_stalled[step] = true;
 }
 
-Summarizer::SoFar Summarizer::soFar() const
+Summarizer::SoFar Summarizer::soFar(Picoseconds now) const
 {
+    const std::int64_t ahead = std::max<std::int64_t>(0, m_until - now.value());
     return {m_sums.instances, m_sums.moved,           m_sums.linkBusy,
-            m_outside,        m_sums.waitedForCopies, m_covered};
+            m_outside,        m_sums.waitedForCopies, m_covered - ahead};
 }
 
 void Summarizer::addAgain(const SoFar& from, const SoFar& to, std::int64_t times, std::int64_t of)
@@ -184,6 +185,9 @@ Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picosecond
     m_sums.firstBody = firstBody;
     m_sums.lastStepEnd = lastStepEnd;
     m_sums.idle = end - Picoseconds(m_covered);
+    if (m_sums.passedBlocks > 0) { // what they covered is an estimate
+        m_sums.idle = std::max(m_sums.idle, Picoseconds(0));
+    }
     m_sums.end = end;
     return std::move(m_sums);
 }

@@ -1,5 +1,6 @@
 // The sums over a run's rows that a report needs: counts, bytes, busy times. They come from a
-// finished trace, or row by row from a run that keeps no rows; both give the same numbers.
+// finished trace, or row by row from a run that keeps no rows; both give the same numbers, except
+// where such a run passes over blocks of a long grid.
 #pragma once
 
 #include "core/trace/row.h"
@@ -72,7 +73,7 @@ public:
 
     void addWait(OptionalRow<StepRow> step, WaitKind kind, Picoseconds begin, Picoseconds end);
 
-    // What grows with each block of a grid outside of pipelines, as it is now.
+    // What grows with each block of a grid outside of pipelines.
     struct SoFar
     {
         std::vector<std::int64_t> instances;
@@ -82,7 +83,7 @@ public:
         std::int64_t covered = 0;
     };
 
-    [[nodiscard]] SoFar soFar() const;
+    [[nodiscard]] SoFar soFar(Picoseconds now) const;
     // Adds what was added between two moments, times ÷ of.
     void addAgain(const SoFar& from, const SoFar& to, std::int64_t times, std::int64_t of);
 

@@ -1,5 +1,6 @@
 #include "core/machine/parts/long_grids.h"
 
+#include "core/base/shape.h"
 #include "core/ir/mesh.h"
 
 #include <algorithm>
@@ -11,20 +12,39 @@ namespace pallascope::machine {
 
 namespace {
 
-// Stretches are alike if their times, and how many segments run in them, differ by no more than
-// this share. It takes so many of them.
+// Stretches are alike if their times, how many segments run in them and how long links are busy
+// differ by no more than this share. It takes so many of them, and at least half of all waves.
 constexpr double kAlike = 0.005;
 constexpr std::size_t kStretches = 3;
 // So many waves that differ from the others come first, and after what was passed over.
 constexpr std::size_t kUnlike = 1;
-// The fewest waves of a stretch, and the most by which stretches grow that no period decides.
-constexpr std::size_t kFewestWaves = 1, kMostWaves = 64;
+constexpr std::size_t kLongest =
+    64; // stretch, in waves, unless the grid repeats after a longer one
+// If so many waves show nothing that repeats, none is looked for any more.
+constexpr std::size_t kMostWaves = 4096;
 // At most so many times as many blocks are passed over as came before, so that times which drift
 // slowly are noticed.
-constexpr std::int64_t kMostAhead = 24;
+constexpr std::int64_t kMostAhead = 8;
 
-// Whether blocks do without each other: none waits for another one or takes its place, and nothing
-// that they write decides what happens later.
+// Blocks that wait for each other, take each other's place or check something all run.
+bool isOfItsBlock(const ir::Operation& operation)
+{
+    switch (operation.code) {
+    case ir::OpCode::SemaphoreSignal:
+    case ir::OpCode::SemaphoreWait:
+    case ir::OpCode::SemaphoreRead:
+    case ir::OpCode::TryClusterCancel:
+    case ir::OpCode::DebugPrint:
+    case ir::OpCode::DebugCheck:
+    case ir::OpCode::Pipeline:
+        return false;
+    default:
+        return true;
+    }
+}
+
+// Whether blocks do without each other, and what they do depends only on where they are in the
+// grid: not on numbers that they read, nor does anything later depend on what they write.
 bool areIndependent(const Prepared& prepared, const ir::Region& body)
 {
     std::set<ir::ValueId> own(body.arguments.begin(), body.arguments.end());
@@ -34,21 +54,11 @@ bool areIndependent(const Prepared& prepared, const ir::Region& body)
         for (const ir::Region& region : operation.regions) {
             own.insert(region.arguments.begin(), region.arguments.end());
         }
-        switch (operation.code) {
-        case ir::OpCode::SemaphoreSignal:
-        case ir::OpCode::SemaphoreWait:
-        case ir::OpCode::SemaphoreRead:
-        case ir::OpCode::TryClusterCancel:
-        case ir::OpCode::DebugPrint:
-            independent = false;
-            break;
-        default:
-            break;
-        }
-        for (std::size_t i = 0; i < operation.operands.size(); ++i) {
-            const ir::ValueId ref = operation.operands[i];
-            if (ir::writes(operation, i) && prepared.needed.needsContents(ref)
-                && !own.contains(prepared.needed.root(ref))) {
+        independent = independent && isOfItsBlock(operation);
+        for (const ir::ValueId operand : operation.operands) {
+            const ir::Type& type = prepared.program.type(operand);
+            if (type.space && prepared.needed.needsContents(operand)
+                && !own.contains(prepared.needed.root(operand))) {
                 independent = false;
             }
         }
@@ -56,24 +66,32 @@ bool areIndependent(const Prepared& prepared, const ir::Region& body)
     return independent;
 }
 
-// How many waves may take the same time again: as many as end where some of the grid's axes begin
-// anew, or any number.
-std::vector<std::size_t> lengthsOf(const std::vector<ir::MeshAxis>& grid, std::int64_t all,
+// How many clusters go by until so many of the last axes begin anew: of the last one alone, of the
+// last two, and so on, but not of all.
+std::vector<std::int64_t> periodsOf(const std::vector<ir::MeshAxis>& grid)
+{
+    std::vector<std::int64_t> periods;
+    std::int64_t period = 1;
+    for (std::size_t axis = grid.size(); axis-- > 1;) {
+        period *= grid[axis].size;
+        periods.push_back(period);
+    }
+    return periods;
+}
+
+// How many waves may take the same time again: as many as end where axes begin anew, or 1, 2, 4...
+std::vector<std::size_t> lengthsOf(const std::vector<std::int64_t>& periods, std::int64_t all,
                                    std::int64_t atATime)
 {
-    const auto most = static_cast<std::size_t>(all / atATime) / kStretches;
     std::set<std::size_t> lengths;
-    std::int64_t period = 1;
-    for (auto axis = grid.rbegin(); axis != grid.rend(); ++axis) {
-        period *= axis->size;
-        const auto waves = static_cast<std::size_t>(std::lcm(period, atATime) / atATime);
-        const std::size_t times = (kFewestWaves + waves - 1) / waves;
-        lengths.insert(waves * times);
+    for (const std::int64_t period : periods) {
+        lengths.insert(static_cast<std::size_t>(std::lcm(period, atATime) / atATime));
     }
-    for (std::size_t waves = kFewestWaves; waves <= kMostWaves; waves *= 2) {
+    for (std::size_t waves = 1; waves <= kLongest; waves *= 2) {
         lengths.insert(waves);
     }
-    lengths.erase(lengths.upper_bound(most), lengths.end());
+    lengths.erase(lengths.upper_bound(static_cast<std::size_t>(all / atATime) / kStretches),
+                  lengths.end());
     return {lengths.begin(), lengths.end()};
 }
 
@@ -84,17 +102,43 @@ void LongGrids::begin(const ir::Operation& coreMap, std::int32_t atATime)
     const auto& mesh = std::get<ir::CoreMapParams>(coreMap.params);
     m_all = ir::sizeOf(mesh.grid);
     m_atATime = 0;
-    m_first = 0;
+    m_blocks = ir::sizeOf(mesh.cluster);
+    m_first = m_alikeSince = 0;
+    m_waveTime = m_waveSegments = 0;
     m_waves.clear();
     m_passed.reset();
     m_time = {};
     const bool mayPass = m_setting != LongGrid::Whole && m_prepared.chip.multiprocessor
                          && m_recorder.keepsSums() && m_prepared.values == ValueMode::Needed
                          && m_prepared.layout.devices == 1;
-    if (mayPass && m_all > static_cast<std::int64_t>(kStretches * kFewestWaves) * atATime
+    if (mayPass && m_all > static_cast<std::int64_t>(2 * kStretches) * atATime
         && areIndependent(m_prepared, coreMap.regions[0])) {
         m_atATime = atATime;
-        m_lengths = lengthsOf(mesh.grid, m_all, atATime);
+        m_periods = periodsOf(mesh.grid);
+        m_lengths = lengthsOf(m_periods, m_all, atATime);
+    }
+}
+
+void LongGrids::note(Picoseconds now)
+{
+    Wave wave{now, m_recorder.sumsSoFar(now)};
+    const std::vector<std::int64_t>& instances = wave.sums.sums.instances;
+    wave.segments = std::accumulate(instances.begin(), instances.end(), std::int64_t{0});
+    m_waves.push_back(std::move(wave));
+}
+
+// Whether a wave still is what it was when some were last alike; otherwise it is something else
+// since then.
+void LongGrids::compare(const Stretch& stretch, std::int32_t since)
+{
+    const auto waves = static_cast<double>(stretch.waves);
+    const double time = static_cast<double>(stretch.time().value()) / waves,
+                 segments = static_cast<double>(stretch.segments()) / waves;
+    const auto differ = [](double a, double b) { return std::abs(a - b) > 2 * kAlike * b; };
+    if (differ(time, m_waveTime) || differ(segments, m_waveSegments)) {
+        m_alikeSince = since;
+        m_waveTime = time;
+        m_waveSegments = segments;
     }
 }
 
@@ -103,31 +147,39 @@ std::int32_t LongGrids::pass(std::int32_t next, Picoseconds now)
     if (m_atATime == 0 || (next - m_first) % m_atATime != 0) {
         return next;
     }
-    m_waves.push_back({now, m_recorder.sumsSoFar()});
+    note(now);
     if (m_passed && m_waves.size() > m_passed->length + kUnlike) {
+        compare(last(m_passed->length), m_first);
         settle(last(m_passed->length));
         m_first = next;
-        m_waves.assign(1, {now, m_recorder.sumsSoFar()});
+        m_waves.clear();
+        note(now);
     }
     if (m_setting == LongGrid::Auto && m_turns < kTurnsOfShortRuns) {
         return next;
     }
     for (const std::size_t waves : m_lengths) {
-        const std::int64_t passed = areAlike(waves) ? passable(waves, next) : 0;
-        if (passed > 0) {
-            m_passed = {passed, waves, last(kStretches * waves)};
+        if (!areAlike(waves)) {
+            continue;
+        }
+        const Stretch before = last(kStretches * waves);
+        compare(before, m_first);
+        if (const std::int64_t passed = passable(waves, next); passed > 0) {
+            m_passed = {passed, waves, before.waves, before.from, before.to};
             m_first = next + static_cast<std::int32_t>(passed * m_atATime);
-            m_waves.assign(1, m_waves.back());
+            m_waves.clear();
+            note(now);
             return m_first;
         }
     }
+    m_atATime = m_waves.size() < kMostWaves ? m_atATime : 0;
     return next;
 }
 
 Picoseconds LongGrids::end()
 {
     if (m_passed) {
-        settle(m_passed->before);
+        settle({m_passed->before, m_passed->from, m_passed->to});
     }
     m_atATime = 0;
     m_waves.clear();
@@ -137,61 +189,83 @@ Picoseconds LongGrids::end()
 // The last waves that have begun to the end, or those a number of waves before them.
 LongGrids::Stretch LongGrids::last(std::size_t waves, std::size_t earlier) const
 {
-    const Wave& to = m_waves[m_waves.size() - 1 - earlier];
-    const Wave& from = m_waves[m_waves.size() - 1 - earlier - waves];
-    return {waves, to.time - from.time, from.sums, to.sums};
+    const std::size_t to = m_waves.size() - 1 - earlier;
+    return {waves, m_waves[to - waves], m_waves[to]};
 }
 
-std::int64_t LongGrids::segmentsBy(const Recorder::SumsSoFar& moment)
+bool LongGrids::Stretch::isLike(const Stretch& other) const
 {
-    const std::vector<std::int64_t>& instances = moment.sums.instances;
-    return std::accumulate(instances.begin(), instances.end(), std::int64_t{0});
-}
-
-bool LongGrids::areAlike(std::size_t waves) const
-{
-    if (m_passed || m_waves.size() <= kStretches * waves + (m_first == 0 ? kUnlike : 0)) {
+    const auto differ = [](std::int64_t a, std::int64_t b, std::int64_t of) {
+        return static_cast<double>(std::abs(a - b)) > kAlike * static_cast<double>(of);
+    };
+    const std::int64_t lasts = time().value();
+    if (differ(other.time().value(), lasts, lasts)
+        || differ(other.segments(), segments(), segments())) {
         return false;
     }
-    const auto differ = [](std::int64_t a, std::int64_t b) {
-        return static_cast<double>(std::abs(a - b)) > kAlike * static_cast<double>(b);
-    };
-    const Stretch newest = last(waves);
-    for (std::size_t stretch = 1; stretch < kStretches; ++stretch) {
-        const Stretch older = last(waves, stretch * waves);
-        if (differ(older.time.value(), newest.time.value())
-            || differ(older.segments(), newest.segments())) {
+    for (std::size_t link = 0; link < from.sums.sums.linkBusy.size(); ++link) {
+        const auto busy = [link](const Stretch& one) {
+            return (one.to.sums.sums.linkBusy[link] - one.from.sums.sums.linkBusy[link]).value();
+        };
+        if (differ(busy(other), busy(*this), lasts)) {
             return false;
         }
     }
     return true;
 }
 
-// How many waves can be passed over if so many repeat: as many are left after them.
+// Whether so many waves repeat: kStretches times, and after the first of them through half of all.
+bool LongGrids::areAlike(std::size_t waves) const
+{
+    const std::size_t begun = m_waves.size() - 1;
+    const std::size_t unlike = m_first == 0 ? kUnlike : 0;
+    const std::size_t stretches =
+        std::max(kStretches, m_first == 0 ? begun / 2 / waves : std::size_t{0});
+    if (m_passed || begun < stretches * waves + unlike) {
+        return false;
+    }
+    const Stretch newest = last(waves);
+    for (std::size_t stretch = 1; stretch < stretches; ++stretch) {
+        if (!newest.isLike(last(waves, stretch * waves))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// How many waves can be passed over if so many repeat. As many, and kUnlike, are left after them
+// before the end, and before an axis of the grid steps that has not stepped kStretches times since
+// waves have been alike.
 std::int64_t LongGrids::passable(std::size_t waves, std::int32_t next) const
 {
     const auto length = static_cast<std::int64_t>(waves);
-    const std::int64_t begun = next / m_atATime, left = (m_all - next) / m_atATime;
-    const std::int64_t most =
-        std::min(left - length - static_cast<std::int64_t>(kUnlike), kMostAhead * begun);
-    return most / length * length;
+    const std::int64_t after = (length + static_cast<std::int64_t>(kUnlike)) * m_atATime;
+    std::int64_t until = m_all - 1 - after;
+    for (const std::int64_t period : m_periods) {
+        if (next - m_alikeSince < static_cast<std::int64_t>(kStretches) * period) {
+            until = std::min(until, alignTo(std::int64_t{next}, period) - after);
+        }
+    }
+    const std::int64_t most = std::min((until - next) / m_atATime, kMostAhead * next / m_atATime);
+    return most < length ? 0 : most / length * length;
 }
 
 // Counts what was passed over: half of it like the waves before, half like those after.
 void LongGrids::settle(const Stretch& after)
 {
-    const std::int64_t half = m_passed->waves / 2;
-    add(m_passed->waves - half, m_passed->before);
+    const Passed passed = *m_passed;
+    const std::int64_t half = passed.waves / 2;
+    add(passed.waves - half, {passed.before, passed.from, passed.to});
     add(half, after);
-    m_recorder.countPassed(m_passed->waves * m_atATime);
+    m_recorder.countPassed(passed.waves * m_atATime * m_blocks);
     m_passed.reset();
 }
 
 void LongGrids::add(std::int64_t waves, const Stretch& like)
 {
     const auto of = static_cast<std::int64_t>(like.waves);
-    m_time += Picoseconds((like.time * waves).value() / of);
-    m_recorder.addAgain(like.before, like.after, waves, of);
+    m_time += Picoseconds((like.time() * waves).value() / of);
+    m_recorder.addAgain(like.from.sums, like.to.sums, waves, of);
 }
 
 } // namespace pallascope::machine

@@ -1,5 +1,5 @@
-// Long grids of a GPU, in runs that keep only sums and compute only needed values. Once some waves
-// of blocks take as long as the waves before them, blocks after them are passed over: they do not
+// Long grids of a GPU, in runs that keep only sums and compute only needed values. Once waves of
+// blocks take as long as the waves before them, blocks after them are passed over: they do not
 // run, and what they would have taken and moved is that of the waves on both sides of them.
 #pragma once
 
@@ -37,23 +37,24 @@ private:
     {
         Picoseconds time;
         Recorder::SumsSoFar sums;
+        std::int64_t segments = 0; // so far
     };
-
-    [[nodiscard]] static std::int64_t segmentsBy(const Recorder::SumsSoFar& moment);
 
     // Waves that follow each other.
     struct Stretch
     {
         std::size_t waves = 0;
-        Picoseconds time;
-        Recorder::SumsSoFar before, after;
+        const Wave &from, &to;
 
-        [[nodiscard]] std::int64_t segments() const
-        {
-            return segmentsBy(after) - segmentsBy(before);
-        }
+        [[nodiscard]] Picoseconds time() const { return to.time - from.time; }
+
+        [[nodiscard]] std::int64_t segments() const { return to.segments - from.segments; }
+
+        [[nodiscard]] bool isLike(const Stretch& other) const;
     };
 
+    void note(Picoseconds now);
+    void compare(const Stretch& stretch, std::int32_t since);
     [[nodiscard]] Stretch last(std::size_t waves, std::size_t earlier = 0) const;
     [[nodiscard]] bool areAlike(std::size_t waves) const;
     [[nodiscard]] std::int64_t passable(std::size_t waves, std::int32_t next) const;
@@ -67,16 +68,24 @@ private:
 
     // Of the core_map under way.
     std::int32_t m_all = 0, m_atATime = 0; // clusters; m_atATime 0: every one of them runs
+    std::int64_t m_blocks = 1;             // of a cluster
     std::int32_t m_first = 0;              // since which all have run
-    std::vector<std::size_t> m_lengths;    // of stretches that may repeat, in waves
-    std::vector<Wave> m_waves;             // since m_first
+    // Since which waves have been alike, whether they ran or were passed over; and how long one of
+    // them lasts, and how many segments it has.
+    std::int32_t m_alikeSince = 0;
+    double m_waveTime = 0, m_waveSegments = 0;
+    // How many clusters go by until all axes but the first ones of the grid begin anew.
+    std::vector<std::int64_t> m_periods;
+    std::vector<std::size_t> m_lengths; // of stretches that may repeat, in waves
+    std::vector<Wave> m_waves;          // since m_first
 
     // Passed over last, and not yet counted.
     struct Passed
     {
         std::int64_t waves;
         std::size_t length; // of what repeats in them, in waves
-        Stretch before;
+        std::size_t before; // the waves before, from the begin of `from` to that of `to`
+        Wave from, to;
     };
 
     std::optional<Passed> m_passed;

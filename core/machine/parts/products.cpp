@@ -19,13 +19,6 @@ void Products::multiply(const PlanItem& item)
     if (!end) {
         return;
     }
-    if (item.awaited > Picoseconds(0)) {
-        Agent& agent = m_turn.agent();
-        const Picoseconds done = *end + item.awaited;
-        m_recorder.addWait({.operation = trace::OperationRow{operation.id}},
-                           trace::AgentRow{agent.id}, agent.step, agent.time, done);
-        agent.time = done;
-    }
     // An operand in registers is a value, which nothing changes: the compiler keeps it.
     const bool inRegisters = std::get<ir::WgmmaParams>(operation.params).lhsInRegisters;
     const std::span<const ir::ValueId> refs(operation.operands);
@@ -35,6 +28,13 @@ void Products::multiply(const PlanItem& item)
          m_accesses.startReads(operation, refs.subspan(inRegisters ? 2 : 1))});
     if (m_prepared.needed.needsContents(operation.operands[0])) {
         compute(operation);
+    }
+    if (item.awaited > Picoseconds(0)) {
+        Agent& agent = m_turn.agent();
+        const Picoseconds done = *end + item.awaited;
+        m_recorder.addWait({.operation = trace::OperationRow{operation.id}},
+                           trace::AgentRow{agent.id}, agent.step, agent.time, done);
+        agent.time = done;
     }
 }
 

@@ -88,7 +88,10 @@ public:
         std::int64_t events = 0;
     };
 
-    [[nodiscard]] SumsSoFar sumsSoFar() const { return {m_sums->soFar(), m_position.events}; }
+    [[nodiscard]] SumsSoFar sumsSoFar(Picoseconds now) const
+    {
+        return {m_sums->soFar(now), m_position.events};
+    }
 
     // Adds what was added between two moments, times ÷ of, for blocks that do not run.
     void addAgain(const SumsSoFar& from, const SumsSoFar& to, std::int64_t times, std::int64_t of)

@@ -22,7 +22,9 @@ enum class BlockWork : std::uint8_t
     CopiesOnly,
     WorkByTheColumn, // rounds of a loop: as many as the number of its column
     WorkByTheRow,
-    DecidesSomething // later loops depend on what it writes
+    WorkByTheRowOfEight, // the same again after eight rows
+    WorkByTheInput,      // rounds: as many as the first number of the input
+    DecidesSomething     // later loops depend on what it writes
 };
 
 constexpr Extent kLongTile = 256;
@@ -39,31 +41,53 @@ void dynamicRounds(const pl::Value& count, const std::function<void()>& body)
         });
 }
 
-ir::Program longTiles(std::int32_t rows, std::int32_t columns, BlockWork also)
+// `blocks` of a cluster do the same.
+ir::Program longTiles(std::int32_t rows, std::int32_t columns, BlockWork also,
+                      std::int32_t blocks = 1)
 {
     const Extent elements = Extent{rows} * columns * kLongTile;
-    const DType dtype = also == BlockWork::DecidesSomething ? DType::Int32 : kF32;
+    const bool isDecided = also == BlockWork::DecidesSomething || also == BlockWork::WorkByTheInput;
+    const DType dtype = isDecided ? DType::Int32 : kF32;
     return mustTrace(pl::kernel(
         "tiles", {pl::in("x", dtype, {elements}), pl::out("y", dtype, {elements})},
         [&](pl::Ref x, pl::Ref y) {
-            gpu::launch({.grid = {{"row", rows}, {"column", columns}}}, [&] {
+            gpu::Launch launch{.grid = {{"row", rows}, {"column", columns}}};
+            if (blocks > 1) {
+                launch.cluster = {{"pair", blocks}};
+            }
+            gpu::launch(launch, [&] {
                 const pl::Value row = pl::axisIndex("row"), column = pl::axisIndex("column");
                 const pl::Value first = (row * columns + column) * static_cast<int>(kLongTile);
-                gpu::runScoped(
-                    {gpu::smem("tile", dtype, {kLongTile}), gpu::barrier("ready"),
-                     gpu::smem("room", kF32, {kRoom})},
-                    true, [&](const Refs& refs) {
-                        gpu::copyGmemToSmem(x.at(pl::ds(first, kLongTile)), refs[0], refs[1]);
-                        gpu::barrierWait(refs[1]);
-                        if (also == BlockWork::WorkByTheColumn || also == BlockWork::WorkByTheRow) {
-                            dynamicRounds(also == BlockWork::WorkByTheRow ? row : column, [&] {
-                                refs[0][pl::all] = refs[0][pl::all].load() * 2.0F;
-                            });
-                        }
-                        gpu::commitSmem();
-                        gpu::copySmemToGmem(refs[0], y.at(pl::ds(first, kLongTile)));
-                        gpu::waitSmemToGmem(0);
-                    });
+                gpu::runScoped({gpu::smem("tile", dtype, {kLongTile}), gpu::barrier("ready"),
+                                gpu::smem("room", kF32, {kRoom})},
+                               true, [&](const Refs& refs) {
+                                   gpu::copyGmemToSmem(x.at(pl::ds(first, kLongTile)), refs[0],
+                                                       refs[1]);
+                                   gpu::barrierWait(refs[1]);
+                                   const auto work = [&] {
+                                       const pl::Value tile = refs[0][pl::all].load();
+                                       refs[0][pl::all] = tile + tile;
+                                   };
+                                   switch (also) {
+                                   case BlockWork::WorkByTheColumn:
+                                       dynamicRounds(column, work);
+                                       break;
+                                   case BlockWork::WorkByTheRow:
+                                       dynamicRounds(row, work);
+                                       break;
+                                   case BlockWork::WorkByTheRowOfEight:
+                                       dynamicRounds(row % 8, work);
+                                       break;
+                                   case BlockWork::WorkByTheInput:
+                                       dynamicRounds(x[0].load(), work);
+                                       break;
+                                   default:
+                                       break;
+                                   }
+                                   gpu::commitSmem();
+                                   gpu::copySmemToGmem(refs[0], y.at(pl::ds(first, kLongTile)));
+                                   gpu::waitSmemToGmem(0);
+                               });
             });
             if (also == BlockWork::DecidesSomething) {
                 gpu::launch({},
@@ -153,6 +177,26 @@ TEST(LongGrids, thatDoNotRepeatRunAsAWhole)
     const ir::Program program = longTiles(40, 132, BlockWork::WorkByTheRow);
     EXPECT_EQ(passedOf(program), 0);
     expectTheSameSums(program, 0);
+}
+
+// Each row is several waves of the same length, and the next row is longer.
+TEST(LongGrids, areNotPassedOverToRowsThatTakeLonger)
+{
+    expectTheSameSums(longTiles(24, 10 * 132, BlockWork::WorkByTheRowOfEight), 0.001);
+    // Rows 2 to 5 take as long as rows 6, 7, 0 and 1 together.
+    expectTheSameSums(longTiles(64, 4 * 132, BlockWork::WorkByTheRowOfEight), 0.02);
+}
+
+TEST(LongGrids, whoseBlocksDependOnNumbersThatTheyReadRunAsAWhole)
+{
+    EXPECT_EQ(passedOf(longTiles(64, 132, BlockWork::WorkByTheInput)), 0);
+}
+
+TEST(LongGrids, ofClustersCountBlocks)
+{
+    const ir::Program program = longTiles(64, 66, BlockWork::CopiesOnly, 2);
+    expectTheSameSums(program, 0.01);
+    EXPECT_GT(passedOf(program), 64 * 132 / 2) << "of 64 x 66 clusters of two";
 }
 
 TEST(LongGrids, ofFewTurnsRunAsAWholeUnlessTheSettingSaysOtherwise)
