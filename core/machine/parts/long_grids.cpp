@@ -26,8 +26,9 @@ constexpr std::size_t kMostWaves = 4096;
 // slowly are noticed.
 constexpr std::int64_t kMostAhead = 8;
 
-// Blocks that wait for each other, take each other's place or check something all run.
-bool isOfItsBlock(const ir::Operation& operation)
+// Whether it concerns its own block alone, and need not run in each: it neither waits for other
+// blocks nor takes the place of one, and nothing is said about what it finds.
+bool keepsToItsBlock(const ir::Operation& operation)
 {
     switch (operation.code) {
     case ir::OpCode::SemaphoreSignal:
@@ -54,7 +55,7 @@ bool areIndependent(const Prepared& prepared, const ir::Region& body)
         for (const ir::Region& region : operation.regions) {
             own.insert(region.arguments.begin(), region.arguments.end());
         }
-        independent = independent && isOfItsBlock(operation);
+        independent = independent && keepsToItsBlock(operation);
         for (const ir::ValueId operand : operation.operands) {
             const ir::Type& type = prepared.program.type(operand);
             if (type.space && prepared.needed.needsContents(operand)
