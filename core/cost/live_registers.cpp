@@ -16,8 +16,7 @@ namespace {
 
 using ir::OpKind;
 
-constexpr std::int64_t kRegisterBytes = 4; // of one thread
-constexpr std::int64_t kGranule = 8;       // of what ptxas allocates for a thread
+constexpr std::int64_t kGranule = 8; // of what ptxas allocates for a thread
 // Threads that make a copy hold an address of 8 bytes for each 16 bytes that they copy at a time
 // (CUDA PTX ISA, cp.async).
 constexpr std::int64_t kBytesForEachOfAddress = 2;
@@ -39,7 +38,7 @@ public:
     // The most bytes of values that are alive at the same time in the region, among them its
     // arguments. `aroundProducts`: only where products read shared memory by themselves, not in
     // regions without such products.
-    Bytes most(const ir::Region& region, bool aroundProducts = false)
+    Bytes most(const ir::Region& region, bool aroundProducts)
     {
         const bool counts = !aroundProducts || hasSharedProduct(region);
         const std::map<ir::ValueId, std::size_t> lastUse = lastUses(region);
@@ -186,13 +185,18 @@ std::optional<std::int64_t> neededRegisters(const ir::Program& program,
     if (saysRegisters(coreMap.regions[0])) {
         return std::nullopt;
     }
-    const std::int64_t threads = std::get<ir::CoreMapParams>(coreMap.params).threads;
     const Bytes values =
         Liveness(program, coreMap, leftOut).most(coreMap.regions[0], aroundProducts);
-    return ceilDiv(values.value(), kRegisterBytes * threads) + kOtherRegisters;
+    return registersFor(values, std::get<ir::CoreMapParams>(coreMap.params));
 }
 
 } // namespace
+
+std::int64_t registersFor(Bytes values, const ir::CoreMapParams& mesh)
+{
+    constexpr std::int64_t kRegisterBytes = 4; // of one thread
+    return ceilDiv(values.value(), kRegisterBytes * mesh.threads) + kOtherRegisters;
+}
 
 bool awaitsEachProduct(const ir::Program& program, const ir::Operation& coreMap,
                        const chip::Chip& chip, const LeftOut& leftOut)

@@ -14,8 +14,6 @@ namespace {
 
 using ir::OpCode;
 
-constexpr std::int64_t kRegisterBytes = 4; // of one thread
-
 class Accumulators
 {
 public:
@@ -100,8 +98,7 @@ std::set<ir::ValueId> spilledSums(const ir::Program& program, const ir::Operatio
     }
     Accumulators found(program);
     found.visit(coreMap.regions[0], Bytes(0), 0);
-    const std::int64_t needed =
-        ceilDiv(found.most().value(), kRegisterBytes * mesh.threads) + kOtherRegisters;
+    const std::int64_t needed = registersFor(found.most(), mesh);
     const std::int64_t most =
         found.asked() > 0 ? found.asked() : mostRegisters(threadsOf(mesh), *chip.multiprocessor);
     return needed > most ? found.outlasting() : std::set<ir::ValueId>();

@@ -18,8 +18,8 @@ constexpr double kAlike = 0.005;
 constexpr std::size_t kStretches = 3;
 // So many waves that differ from the others come first, and after what was passed over.
 constexpr std::size_t kUnlike = 1;
-constexpr std::size_t kLongest =
-    64; // stretch, in waves, unless the grid repeats after a longer one
+// The longest stretch, in waves, unless axes of the grid begin anew after a longer one.
+constexpr std::size_t kLongest = 64;
 // If so many waves show nothing that repeats, none is looked for any more.
 constexpr std::size_t kMostWaves = 4096;
 // At most so many times as many blocks are passed over as came before, so that times which drift

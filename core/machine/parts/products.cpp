@@ -30,11 +30,7 @@ void Products::multiply(const PlanItem& item)
         compute(operation);
     }
     if (item.awaited > Picoseconds(0)) {
-        Agent& agent = m_turn.agent();
-        const Picoseconds done = *end + item.awaited;
-        m_recorder.addWait({.operation = trace::OperationRow{operation.id}},
-                           trace::AgentRow{agent.id}, agent.step, agent.time, done);
-        agent.time = done;
+        waitUntil(*end + item.awaited, operation);
     }
 }
 
@@ -59,6 +55,14 @@ void Products::compute(const ir::Operation& operation)
         sumOf(loadThrough(where, sum), productOf(std::move(lhs), std::move(rhs), sum.dtype())));
 }
 
+void Products::waitUntil(Picoseconds end, const ir::Operation& operation)
+{
+    Agent& agent = m_turn.agent();
+    m_recorder.addWait({.operation = trace::OperationRow{operation.id}}, trace::AgentRow{agent.id},
+                       agent.step, agent.time, end);
+    agent.time = end;
+}
+
 void Products::wait(const ir::Operation& operation)
 {
     Agent& agent = m_turn.agent();
@@ -68,10 +72,7 @@ void Products::wait(const ir::Operation& operation)
         return;
     }
     // One unit serves them in order, so the last of them ends last.
-    const Picoseconds end = std::max(agent.time, agent.products[done - 1].end);
-    m_recorder.addWait({.operation = trace::OperationRow{operation.id}}, trace::AgentRow{agent.id},
-                       agent.step, agent.time, end);
-    agent.time = end;
+    waitUntil(std::max(agent.time, agent.products[done - 1].end), operation);
     const auto last = agent.products.begin() + static_cast<std::ptrdiff_t>(done);
     std::for_each(agent.products.begin(), last,
                   [&](const UnderwayProduct& product) { m_races.finish(agent.id, product.reads); });

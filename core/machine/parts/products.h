@@ -24,6 +24,8 @@ public:
 
 private:
     void compute(const ir::Operation& operation);
+    // The current agent waits in this operation until then.
+    void waitUntil(Picoseconds end, const ir::Operation& operation);
     // Reports an access of an accumulator to which a product that nobody has waited for adds.
     void checkDone(const ir::Operation& operation);
 

@@ -42,11 +42,11 @@ void dynamicRounds(const pl::Value& count, const std::function<void()>& body)
 }
 
 // `blocks` of a cluster do the same.
-ir::Program longTiles(std::int32_t rows, std::int32_t columns, BlockWork also,
+ir::Program longTiles(std::int32_t rows, std::int32_t columns, BlockWork kind,
                       std::int32_t blocks = 1)
 {
     const Extent elements = Extent{rows} * columns * kLongTile;
-    const bool isDecided = also == BlockWork::DecidesSomething || also == BlockWork::WorkByTheInput;
+    const bool isDecided = kind == BlockWork::DecidesSomething || kind == BlockWork::WorkByTheInput;
     const DType dtype = isDecided ? DType::Int32 : kF32;
     return mustTrace(pl::kernel(
         "tiles", {pl::in("x", dtype, {elements}), pl::out("y", dtype, {elements})},
@@ -68,7 +68,7 @@ ir::Program longTiles(std::int32_t rows, std::int32_t columns, BlockWork also,
                                        const pl::Value tile = refs[0][pl::all].load();
                                        refs[0][pl::all] = tile + tile;
                                    };
-                                   switch (also) {
+                                   switch (kind) {
                                    case BlockWork::WorkByTheColumn:
                                        dynamicRounds(column, work);
                                        break;
@@ -89,7 +89,7 @@ ir::Program longTiles(std::int32_t rows, std::int32_t columns, BlockWork also,
                                    gpu::waitSmemToGmem(0);
                                });
             });
-            if (also == BlockWork::DecidesSomething) {
+            if (kind == BlockWork::DecidesSomething) {
                 gpu::launch({},
                             [&] { dynamicRounds(y[0].load(), [&] { y[1] = y[2].load() + 1; }); });
             }
