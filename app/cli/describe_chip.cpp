@@ -21,6 +21,9 @@ void printMultiprocessor(const chip::Multiprocessor& sm)
         fmt::print("  SM     clusters of {} blocks, {} at most\n", *sm.clusterBlocks,
                    *sm.clusterBlocksMost);
     }
+    if (sm.l1WithShared) {
+        fmt::print("  L1     {} with SMEM\n", bytesText(*sm.l1WithShared));
+    }
     fmt::print("  L2     keeps its rate up to {}\n", bytesText(sm.l2Usable));
     fmt::print("  clock  {:.3g} GHz for short kernels, {:.3g} GHz sustained\n",
                static_cast<double>(sm.boostClock.value()) * 1e-9,

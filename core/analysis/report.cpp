@@ -119,6 +119,7 @@ void Accounting::traffic(Report& report) const
     if (std::any_of(m_info.links.begin(), m_info.links.end(), comesFromL2)) {
         report.l2.emplace();
         report.l2->room = m_chip.multiprocessor ? m_chip.multiprocessor->l2Usable : Bytes();
+        report.l2->fromL1 = m_info.fromL1;
         for (std::size_t operand = 0; operand < m_info.operands.size(); ++operand) {
             if (!m_info.operands[operand].isAround) {
                 report.l2->hit += m_sums.moved[operand][trace::Summary::OnChip].bytes;

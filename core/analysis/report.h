@@ -143,6 +143,7 @@ struct CacheReads
     Bytes hit;    // held by L2; rows of Traffic with Summary::OnChip
     Bytes missed; // from HBM
     Bytes room;   // what L2 can hold
+    Bytes fromL1; // what loads found in the L1 of their SM, and did not ask L2 for
 
     // 0 to 1; 0 if nothing was read.
     [[nodiscard]] double rate() const

@@ -182,6 +182,9 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
         json["l2"] = {{"hit_bytes", report.l2->hit.value()},
                       {"miss_bytes", report.l2->missed.value()},
                       {"hit_rate", report.l2->rate()}};
+        if (report.l2->fromL1 > Bytes(0)) {
+            json["l2"]["from_l1_bytes"] = report.l2->fromL1.value();
+        }
     }
     json["arithmetic_intensity"] = number(report.arithmeticIntensity);
     json["ridge"] = number(report.roofline.ridge);

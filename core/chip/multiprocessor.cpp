@@ -97,6 +97,10 @@ Multiprocessor parseMultiprocessor(const Node& node, Bytes shared)
     parseShared(node, shared, sm);
     parseClusters(node, sm);
     parseTimes(node, sm);
+    if (node.has("l1_with_shared_bytes")) {
+        sm.l1WithShared = Bytes(node["l1_with_shared_bytes"].whole(kMostBytes, "bytes"));
+        sm.l1LoadCycles = node["l1_load_cycles"].atLeastZero("cycles");
+    }
     sm.l2Usable = Bytes(node["l2_usable_bytes"].whole(kMostBytes, "bytes"));
     return sm;
 }

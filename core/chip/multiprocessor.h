@@ -35,6 +35,10 @@ struct Multiprocessor
     // capability takes them, and the most of this one. Absent before there were such clusters.
     std::int64_t gpcs = 1;
     std::optional<std::int64_t> clusterBlocks, clusterBlocksMost;
+    // What shared memory and L1 have together, and the latency of a load of which L1 holds
+    // everything. Absent: loads find nothing in an L1.
+    std::optional<Bytes> l1WithShared;
+    double l1LoadCycles = 0;
     Bytes l2Usable; // what of the memory L2 keeps its rate when it is filled again and again
     // Cycles: what the bulk copy engine adds to the latency of a load; from the last of several
     // products that were issued together until a wait for them returns, beside their own time; one

@@ -37,8 +37,7 @@ std::int64_t byShared(const BlockDemand& block, const chip::Multiprocessor& sm)
     if (block.shared > sm.sharedPerBlock) {
         return 0;
     }
-    const Bytes taken = block.shared + sm.sharedReserved;
-    return sm.shared.value() / alignTo(taken.value(), sm.sharedGranule.value());
+    return sm.shared.value() / sharedTaken(block, sm).value();
 }
 
 std::int64_t byThreads(const BlockDemand& block, const chip::Multiprocessor& sm)
@@ -47,6 +46,11 @@ std::int64_t byThreads(const BlockDemand& block, const chip::Multiprocessor& sm)
 }
 
 } // namespace
+
+Bytes sharedTaken(const BlockDemand& block, const chip::Multiprocessor& sm)
+{
+    return Bytes(alignTo((block.shared + sm.sharedReserved).value(), sm.sharedGranule.value()));
+}
 
 Occupancy occupancy(const BlockDemand& block, const chip::Multiprocessor& sm)
 {

@@ -20,6 +20,9 @@ struct BlockDemand
     Bytes shared; // without what the system reserves
 };
 
+// What a block takes of the multiprocessor's shared memory, with what the system reserves.
+[[nodiscard]] Bytes sharedTaken(const BlockDemand& block, const chip::Multiprocessor& sm);
+
 enum class OccupancyLimit : std::uint8_t
 {
     Registers,

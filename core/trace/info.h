@@ -368,6 +368,7 @@ struct Info
     std::string jaxAccepts = "unknown", jaxReason;
     Check check;
     Bytes temporariesEstimate; // values of a body that do not fit into the register file
+    Bytes fromL1;              // what loads of a GPU's kernels found in the L1 of their SM
     std::int64_t events = 0;   // number of executed operations, copies, waits and semaphore changes
 
     bool operator==(const Info&) const = default;

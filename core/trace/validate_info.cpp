@@ -68,6 +68,9 @@ Status checkReported(const Info& info)
     if (info.printsBeyond < 0) {
         return broken("prints_beyond is {}, but must be at least 0", info.printsBeyond);
     }
+    if (info.fromL1 < Bytes(0)) {
+        return broken("from_l1_bytes is {}, but must be at least 0", info.fromL1.value());
+    }
     if (info.jaxAccepts != "unknown" && info.jaxAccepts != "yes" && info.jaxAccepts != "no") {
         return broken("jax_accepts is \"{}\", but must be unknown, yes or no", info.jaxAccepts);
     }

@@ -289,6 +289,7 @@ void describe(A& a, T& info)
     a.optional("jax_reason", info.jaxReason);
     a("check", info.check);
     a("temporaries_estimate_bytes", info.temporariesEstimate);
+    a.optional("from_l1_bytes", info.fromL1);
     a("events", info.events);
 }
 

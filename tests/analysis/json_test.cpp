@@ -153,7 +153,7 @@ TEST(Json, everyKeyIsDocumentedAndEveryDocumentedKeyExists)
                                        .last = 36});
     const auto trace = std::move(builder).finish().value();
     analysis::Report report = analysis::report(*trace).value();
-    report.l2 = analysis::CacheReads{Bytes(3), Bytes(1)};
+    report.l2 = analysis::CacheReads{Bytes(3), Bytes(1), Bytes(4), Bytes(2)};
     collect(jsonOf(report, trace->info()), "", keys);
     // `result` and its parts are documented in one row each.
     keys.erase("result");

@@ -55,6 +55,7 @@ public:
         m_b.info.printsBeyond = pick(0, 5);
         m_b.info.jaxAccepts = pick(0, 1) == 0 ? "yes" : "no";
         m_b.info.jaxReason = "why";
+        m_b.info.fromL1 = Bytes(m_b.info.printsBeyond * 100);
         collectVisits();
         addLoops();
         addGridBlocks();

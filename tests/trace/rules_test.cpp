@@ -189,6 +189,7 @@ const std::vector<Breach>& breaches()
          [](B b) {
              b.info.prints = {{"a", -1, 0, Picoseconds(0), {9, 1}}};
          }},
+        {"from_l1_bytes is -1", [](B b) { b.info.fromL1 = Bytes(-1); }},
         {"prints_beyond is -1", [](B b) { b.info.printsBeyond = -1; }},
         {"jax_accepts is \"maybe\"", [](B b) { b.info.jaxAccepts = "maybe"; }},
         // Rounds of loops.

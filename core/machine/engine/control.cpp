@@ -32,7 +32,7 @@ void Engine::resume(BlockFrame& frame)
             if (isThroughL2 && !m_ending.isReached() && !m_fusionCopies.serve(item, frame)) {
                 return;
             }
-            if (frame.streams) {
+            if (frame.streamed > Picoseconds(0)) {
                 m_fusionCopies.end(item, frame);
             }
             ++frame.next;
@@ -113,6 +113,7 @@ void Engine::enterControl(const PlanItem& item)
         m_turn.agent().frames.emplace_back(BlockFrame{item.regions[0], item.control});
         return;
     case OpCode::CoreMap:
+        m_l1Caches.clear();
         m_coreMaps.enter(item);
         return;
     case OpCode::WarpMap:

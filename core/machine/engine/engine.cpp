@@ -35,7 +35,8 @@ Engine::Engine(const Prepared& prepared, const Options& options, Keeps keeps)
     , m_segments(m_context, options, m_state.turns, m_agents, m_copies, m_semaphores, m_accesses,
                  m_reductions, m_limits, m_findings)
     , m_slotUnits(m_context, m_state.slotUses, m_agents)
-    , m_fusionCopies(m_context, m_copies)
+    , m_l1Caches(m_context, m_state.slotUses)
+    , m_fusionCopies(m_context, m_copies, m_l1Caches)
     , m_warps(m_context, m_agents)
     , m_coreMaps(m_context, m_state.dispatched, m_state.turns, m_agents, m_semaphores)
     , m_syncOperations(m_context, m_agents, m_copies, m_semaphores, m_barriers, m_accesses,

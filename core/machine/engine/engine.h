@@ -157,6 +157,7 @@ private:
     Reductions m_reductions;
     Segments m_segments;
     SlotUnits m_slotUnits;
+    L1Caches m_l1Caches;
     FusionCopies m_fusionCopies;
     Warps m_warps;
     CoreMaps m_coreMaps;

@@ -93,20 +93,18 @@ SlotUse& Copies::slotUse()
 }
 
 std::optional<Copies::Served> Copies::serveThroughL2(std::int32_t link, Picoseconds issue,
-                                                     Bytes bytes, const L2Cache::Part& part,
+                                                     Bytes bytes, const SectorCache::Part& part,
                                                      bool out, std::int32_t blocks)
 {
     const auto device = static_cast<std::size_t>(m_turn.agent().device);
-    L2Cache& cache = m_state.caches[device];
+    SectorCache& cache = m_state.caches[device];
     const std::optional<Picoseconds> ready = out ? std::nullopt : cache.use(part);
     const std::int32_t over = linkHere(ready ? *m_l2Link : link);
-    if (ready) { // it leaves L2 when all of it has come there
-        const Picoseconds latency =
-            m_prepared.chip.links[static_cast<std::size_t>(*m_l2Link)].latency;
-        issue = std::max(issue, *ready - std::min(*ready, latency));
-    }
-    const std::optional<Served> served =
+    std::optional<Served> served =
         servedOn(over, issue, ready ? Bytes(ceilDiv(bytes.value(), blocks)) : bytes);
+    if (served && ready) { // what is still on its way to L2 keeps nothing else from the link
+        served->arrival = std::max(served->arrival, *ready);
+    }
     if (served && !ready) {
         cache.hold(part, served->service.end);
         recordHeld(device);
@@ -122,7 +120,7 @@ void Copies::recordHeld(std::size_t device)
     if (!m_recorder.keepsRows()) {
         return;
     }
-    for (const L2Cache::Share& share : m_state.caches[device].shares()) {
+    for (const SectorCache::Share& share : m_state.caches[device].shares()) {
         m_recorder.addHeld(static_cast<std::int32_t>(device), trace::OperandRow{share.operand},
                            share.held, m_turn.agent().time);
     }
@@ -347,8 +345,16 @@ void Copies::dropFlights(SlabRange buffers)
     }
     std::erase_if(m_state.held, [&](const Flight& flight) { return flight.touches(buffers); });
     for (std::size_t device = 0; device < m_state.caches.size(); ++device) {
+        if (!m_state.caches[device].knows(buffers)) { // most buffers are in SMEM
+            continue;
+        }
         if (m_state.caches[device].drop(buffers)) {
             recordHeld(device);
+        }
+        for (auto& [slot, use] : m_uses) {
+            if (use.l1) {
+                (void)use.l1->drop(buffers);
+            }
         }
     }
 }

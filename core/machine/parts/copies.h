@@ -84,7 +84,7 @@ public:
     // must leave L2 at some time, and stays too. `blocks` of a cluster each take a share of what L2
     // holds; what it does not hold, the first of them that asks brings for all.
     [[nodiscard]] std::optional<Served> serveThroughL2(std::int32_t link, Picoseconds issue,
-                                                       Bytes bytes, const L2Cache::Part& part,
+                                                       Bytes bytes, const SectorCache::Part& part,
                                                        bool out, std::int32_t blocks);
 
     [[nodiscard]] const FifoLink& linkAt(std::int32_t link) const

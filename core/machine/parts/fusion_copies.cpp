@@ -1,5 +1,7 @@
 #include "core/machine/parts/fusion_copies.h"
 
+#include "core/machine/parts/sync_times.h"
+
 #include <algorithm>
 
 namespace pallascope::machine {
@@ -24,13 +26,19 @@ std::int64_t firstElement(const ir::Program& program, const ir::Operation& opera
 
 } // namespace
 
-FusionCopies::FusionCopies(const Context& context, Copies& copies)
+FusionCopies::FusionCopies(const Context& context, Copies& copies, L1Caches& l1)
     : m_prepared(context.prepared)
     , m_recorder(context.recorder)
     , m_turn(context.turn)
     , m_memory(context.memory)
     , m_copies(copies)
-{}
+    , m_l1(l1)
+    , m_sooner(syncTimes(context.prepared.chip).copyBeyondLoad)
+{
+    for (const chip::Link& link : m_prepared.chip.links) {
+        m_sooner = std::min(m_sooner, link.latency);
+    }
+}
 
 // Copies in the arrays that are read, one after another, while the operations run. The arrays that
 // are written follow. The last of these copies ends no earlier than the operations.
@@ -104,54 +112,86 @@ bool FusionCopies::serve(const PlanItem& item, BlockFrame& frame)
 {
     const Picoseconds begin = m_turn.agent().time - item.duration;
     const bool goesOn = serveAll(item, [&](const PlanStream& stream, Picoseconds work) {
-        std::optional<Copies::Served> served = serve(stream, frame, begin + work);
-        if (served) {
-            if (!stream.out) {
-                m_copies.arriveAtPort(*served, stream.bytes);
+        const RefBinding& where = reachedBy(stream, frame);
+        const std::optional<SectorCache::Part> window = windowOf(stream, where);
+        // An atomic operation is made where the elements are: in L2.
+        const bool isLoad = !stream.out && !ir::isAtomic(stream.operation->code);
+        if (window && isLoad) {
+            if (const auto ready = m_l1.use(*window, begin + work)) {
+                frame.streamed = std::max(frame.streamed, *ready);
+                m_recorder.countFromL1(stream.bytes);
+                return true;
             }
-            record(stream, *served, begin, frame);
         }
-        return served.has_value();
+        std::optional<Copies::Served> served = serve(stream, where, window, begin + work);
+        if (!served) {
+            return false;
+        }
+        if (!stream.out) {
+            m_copies.arriveAtPort(*served, stream.bytes);
+        }
+        if (window && isLoad) {
+            m_l1.hold(*window, served->arrival);
+        }
+        record(stream, *served, begin, frame);
+        return true;
     });
     frame.reached.clear();
     return goesOn;
 }
 
-// The elements that it reached lie in a window of the array, or else anywhere in it: then L2 is
-// passed by.
-std::optional<Copies::Served> FusionCopies::serve(const PlanStream& stream, const BlockFrame& frame,
-                                                  Picoseconds issue)
+const RefBinding& FusionCopies::reachedBy(const PlanStream& stream, const BlockFrame& frame) const
+{
+    const auto reached = std::find_if(frame.reached.begin(), frame.reached.end(),
+                                      [&](const auto& one) { return one.first == stream.operation; });
+    return reached == frame.reached.end() ? m_turn.binding(stream.operation->operands[0])
+                                          : reached->second;
+}
+
+std::optional<SectorCache::Part> FusionCopies::windowOf(const PlanStream& stream,
+                                                        const RefBinding& where) const
 {
     const ir::Operation& operation = *stream.operation;
     const ir::ValueId ref = operation.operands[0];
-    const std::int32_t link = m_prepared.description.copySite(operation).link;
-    const auto reached = std::find_if(frame.reached.begin(), frame.reached.end(),
-                                      [&](const auto& one) { return one.first == &operation; });
-    const RefBinding& where =
-        reached == frame.reached.end() ? m_turn.binding(ref) : reached->second;
-    const std::int32_t owner = m_memory[where.buffer].device;
-    if (owner != m_turn.agent().device) {
-        return serveRemote(stream, owner, issue);
-    }
     const Shape& array = m_turn.memoryShape(ref);
-    const Reach reach = reachOf(where, array);
-    bool isWindow = !ir::listsElements(operation.code) && !(where.asked && where.asked->isEmpty);
+    Reach reach = reachOf(where, array);
+    bool isWindow = !ir::listsElements(operation.code) && !(where.asked && where.asked->isEmpty)
+                    && stream.bytes > Bytes(0)
+                    && m_memory[where.buffer].device == m_turn.agent().device;
     if (const auto* atomic = std::get_if<ir::AtomicParams>(&operation.params)) {
         isWindow = isWindow && !atomic->listed;
     }
     for (std::size_t axis = 0; axis < reach.start.size(); ++axis) {
         isWindow = isWindow && reach.start[axis] < reach.stop[axis];
     }
-    if (!isWindow || stream.bytes <= Bytes(0)) {
+    if (!isWindow) {
+        return std::nullopt;
+    }
+    return SectorCache::Part{where.buffer,
+                             array,
+                             std::move(reach.start),
+                             std::move(reach.stop),
+                             dtypeBits(m_prepared.program.type(ref).dtype),
+                             m_prepared.description.copySite(operation).operand};
+}
+
+std::optional<Copies::Served> FusionCopies::serve(const PlanStream& stream, const RefBinding& where,
+                                                  const std::optional<SectorCache::Part>& window,
+                                                  Picoseconds issue)
+{
+    const std::int32_t owner = m_memory[where.buffer].device;
+    if (owner != m_turn.agent().device) {
+        return serveRemote(stream, owner, issue);
+    }
+    const std::int32_t link = m_prepared.description.copySite(*stream.operation).link;
+    if (!stream.out) { // no latency is shorter, so nothing starts before it is issued
+        issue -= m_sooner;
+    }
+    if (!window) {
         return m_copies.servedOn(m_copies.linkHere(link), issue, stream.bytes);
     }
-    const std::int64_t bits = dtypeBits(m_prepared.program.type(ref).dtype);
-    // An atomic operation is made where the elements are: in L2.
-    const bool out = stream.out && !ir::isAtomic(operation.code);
-    return m_copies.serveThroughL2(link, issue, stream.bytes,
-                                   {where.buffer, array, reach.start, reach.stop, bits,
-                                    m_prepared.description.copySite(operation).operand},
-                                   out, 1);
+    const bool out = stream.out && !ir::isAtomic(stream.operation->code);
+    return m_copies.serveThroughL2(link, issue, stream.bytes, *window, out, 1);
 }
 
 // On the link between two devices, from the one that sends.

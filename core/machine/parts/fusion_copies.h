@@ -4,13 +4,14 @@
 
 #include "core/machine/parts/context.h"
 #include "core/machine/parts/copies.h"
+#include "core/machine/parts/l1_caches.h"
 
 namespace pallascope::machine {
 
 class FusionCopies
 {
 public:
-    FusionCopies(const Context& context, Copies& copies);
+    FusionCopies(const Context& context, Copies& copies, L1Caches& l1);
 
     // Returns false if the run fails.
     [[nodiscard]] bool begin(const PlanItem& item, BlockFrame& frame);
@@ -27,8 +28,16 @@ public:
 private:
     template<class F>
     [[nodiscard]] bool serveAll(const PlanItem& item, F serve) const;
-    [[nodiscard]] std::optional<Copies::Served> serve(const PlanStream& stream,
-                                                      const BlockFrame& frame, Picoseconds issue);
+    // Through what the operation reached the array.
+    [[nodiscard]] const RefBinding& reachedBy(const PlanStream& stream,
+                                              const BlockFrame& frame) const;
+    // What of an array of this device the operation reached there. Empty if it lies anywhere in
+    // the array: then caches are passed by.
+    [[nodiscard]] std::optional<SectorCache::Part> windowOf(const PlanStream& stream,
+                                                            const RefBinding& where) const;
+    [[nodiscard]] std::optional<Copies::Served>
+    serve(const PlanStream& stream, const RefBinding& where,
+          const std::optional<SectorCache::Part>& window, Picoseconds issue);
     [[nodiscard]] std::optional<Copies::Served> serveRemote(const PlanStream& stream,
                                                             std::int32_t owner, Picoseconds issue);
     void record(const PlanStream& stream, const Copies::Served& served, Picoseconds issue,
@@ -39,6 +48,8 @@ private:
     Turn& m_turn;
     Slab<Memory>& m_memory;
     Copies& m_copies;
+    L1Caches& m_l1;
+    Picoseconds m_sooner; // what the latency of a load is less than that of a copy
 };
 
 } // namespace pallascope::machine

@@ -445,13 +445,14 @@ void ManualCopies::signalEnds(const ManualCopy& copy)
     }
 }
 
-// A copy of the TMA into SMEM arrives on its barrier when it has landed. One out of it, or of
-// cp.async, belongs to the agent's group: it has read SMEM when its last byte is on the link.
+// A copy of the TMA into SMEM arrives on its barrier when it has landed. One of cp.async, or one out
+// of SMEM, belongs to the agent's group; the latter has read SMEM when its last byte is on the
+// link.
 void ManualCopies::arriveAtEnd(const ManualCopy& copy)
 {
     const AwaitedCopy both{copy.row, copy.source.buffer, copy.target.buffer};
     if (copy.operation.code == ir::OpCode::CopySmemToGmem || ir::isCpAsync(copy.operation)) {
-        m_groups.add(both, copy.end, copy.end);
+        m_groups.add(both, copy.arrival, copy.arrival);
         return;
     }
     m_semaphores.queue({copy.arrival,

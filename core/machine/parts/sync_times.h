@@ -16,6 +16,8 @@ struct SyncTimes
     Picoseconds wait;                // a wait at a barrier, after its phase is complete
     Picoseconds look;                // one whose phase was complete before
     Picoseconds blockStart;          // from the end of a block to the first operation of the next
+    Picoseconds l1Load;              // a load of which L1 holds everything
+    Picoseconds copyBeyondLoad;      // how much later a copy of the TMA ends than such a load
     Picoseconds productWait;         // a wait for products, after they have ended
     Picoseconds registerProductWait; // the same, if their left operand is in registers
 };
@@ -41,6 +43,8 @@ struct SyncTimes
             timeOf(sm.waitCycles),
             timeOf(sm.sharedLoadCycles),
             timeOf(start),
+            timeOf(sm.l1LoadCycles),
+            timeOf(sm.copyCycles.value_or(0)),
             timeOf(sm.productWaitCycles.value_or(0)),
             timeOf(sm.registerProductWaitCycles.value_or(sm.productWaitCycles.value_or(0)))};
 }

@@ -70,6 +70,12 @@ void addMap(AgentGroup& group, const chip::Chip& chip, const ir::Operation& core
         std::max(group.slots, static_cast<std::int32_t>(std::min(starts, clusters) * size));
     group.blockCores = std::max(group.blockCores, mesh.cores);
     group.clustersOfMaps[&mesh] = static_cast<std::int32_t>(std::min(starts * each, clusters));
+    if (grid != grids.end() && chip.multiprocessor->l1WithShared) {
+        const std::int64_t blocks = std::min(each, ceilDiv(clusters, starts));
+        const Bytes shared = cost::sharedTaken(grid->block, *chip.multiprocessor) * blocks;
+        const Bytes all = *chip.multiprocessor->l1WithShared;
+        group.l1OfMaps[&mesh] = all - std::min(all, shared);
+    }
 }
 
 void addPlaces(AgentGroup& group)

@@ -35,6 +35,8 @@ struct AgentGroup
     bool usesTensorMemory = false;
     // How many clusters of each core_map run at a time; without clusters, how many blocks.
     std::map<const ir::CoreMapParams*, std::int32_t> clustersOfMaps;
+    // What the L1 of a slot holds during each core_map. Absent where the chip has none.
+    std::map<const ir::CoreMapParams*, Bytes> l1OfMaps;
 
     [[nodiscard]] std::int32_t count() const { return places * cores; }
 

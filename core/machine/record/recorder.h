@@ -52,6 +52,7 @@ public:
         std::int64_t events = 0;            // the sequence number
         std::int32_t steps = 0, copies = 0; // begun so far: rows of the trace
         Picoseconds lastEnd;                // of the latest copy or signal
+        Bytes fromL1;                       // loaded so far
 
         bool operator==(const Position&) const = default;
     };
@@ -86,11 +87,12 @@ public:
     {
         trace::Summarizer::SoFar sums;
         std::int64_t events = 0;
+        Bytes fromL1;
     };
 
     [[nodiscard]] SumsSoFar sumsSoFar(Picoseconds now) const
     {
-        return {m_sums->soFar(now), m_position.events};
+        return {m_sums->soFar(now), m_position.events, m_position.fromL1};
     }
 
     // Adds what was added between two moments, times ÷ of, for blocks that do not run.
@@ -98,6 +100,7 @@ public:
     {
         m_sums->addAgain(from.sums, to.sums, times, of);
         m_position.events += (to.events - from.events) * times / of;
+        m_position.fromL1 += Bytes((to.fromL1 - from.fromL1).value() * times / of);
     }
 
     void countPassed(std::int64_t blocks) { m_sums->countPassed(blocks); }
@@ -207,6 +210,9 @@ public:
 
     // The memory that all rows so far take.
     [[nodiscard]] Bytes recordedBytes() const;
+
+    // A load found so much in the L1 of its SM.
+    void countFromL1(Bytes bytes) { m_position.fromL1 += bytes; }
 
     void countEvents(std::int64_t events) { m_position.events += events; }
 

@@ -16,6 +16,7 @@ trace::Summary Recorder::finishSums(Picoseconds end)
 {
     PALLASCOPE_CHECK(m_keeps == Keeps::Sums);
     builder.info.events = m_position.events;
+    builder.info.fromL1 = m_position.fromL1;
     return std::move(*m_sums).finish(m_position.steps, m_firstBody, m_lastStepEnd, end);
 }
 
@@ -162,6 +163,7 @@ Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
         builder.waits.semaphore.resize(builder.waits.size(), trace::kNone);
     }
     builder.info.events = m_position.events;
+    builder.info.fromL1 = m_position.fromL1;
     builder.end = end;
     return std::move(builder).finish(&m_description.info);
 }

@@ -271,13 +271,13 @@ std::vector<Replay::SemaphoreCount> Replay::semaphores() const
 
 std::vector<Replay::Cache> Replay::caches() const
 {
-    const std::vector<L2Cache>& caches = m_impl->engine.state().copies.caches;
+    const std::vector<SectorCache>& caches = m_impl->engine.state().copies.caches;
     const auto& operands = m_impl->engine.recorder().builder.info.operands;
     std::vector<Cache> all;
     for (std::size_t device = 0; device < caches.size(); ++device) {
         const std::string of = caches.size() > 1 ? fmt::format("device {} ", device) : "";
         all.push_back({of + "L2", caches[device].capacity(), caches[device].held(), {}});
-        for (const L2Cache::Share& share : caches[device].shares()) {
+        for (const SectorCache::Share& share : caches[device].shares()) {
             const trace::Operand& operand = operands[static_cast<std::size_t>(share.operand)];
             all.back().arrays.push_back({std::string(trace::arrayName(operand)), operand.arrayBytes,
                                          share.held, share.hit, share.missed});

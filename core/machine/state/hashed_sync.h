@@ -82,8 +82,8 @@ inline auto hashedParts(const Hindrance& hindrance)
 
 inline auto hashedParts(const SlotUse& use)
 {
-    const auto& [free, ofProducts] = use;
-    return parts(free, ofProducts);
+    const auto& [free, ofProducts, l1] = use;
+    return parts(free, ofProducts, l1);
 }
 
 inline auto hashedParts(const CopyState& copies)

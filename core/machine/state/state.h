@@ -7,7 +7,7 @@
 #include "core/machine/state/barrier.h"
 #include "core/machine/state/frames.h"
 #include "core/machine/state/hindrances.h"
-#include "core/machine/state/l2_cache.h"
+#include "core/machine/state/sector_cache.h"
 #include "core/machine/state/link.h"
 #include "core/machine/state/queue.h"
 #include "core/machine/state/races.h"
@@ -216,7 +216,7 @@ struct CopyState
     std::vector<FifoLink> links;        // ordered by device
     std::vector<Queue<Flight>> flights; // for each link, in order
     std::vector<Flight> held;           // only with dma_execution_mode=on_wait
-    std::vector<L2Cache> caches;        // for each device, where the chip has one
+    std::vector<SectorCache> caches;        // for each device, where the chip has one
 };
 
 struct SyncState
@@ -253,6 +253,7 @@ struct SlotUse
 {
     std::vector<Picoseconds> free; // when each unit of the chip is, and the port
     Hindrances ofProducts;
+    std::optional<SectorCache> l1; // since the kernel's first load there, where the chip has one
 };
 
 // By device and slot.

@@ -179,13 +179,13 @@ private:
 
     void add(const FifoLink& link) { add(link.m_free); }
 
-    void add(const L2Cache& cache)
+    void add(const SectorCache& cache)
     {
         for (const auto& [buffer, cut] : cache.m_cuts) {
             all(buffer, cut.array, cut.tile, cut.elementBits);
         }
         for (std::int32_t entry = cache.m_oldest; entry >= 0;) {
-            const L2Cache::Entry& one = cache.m_entries[static_cast<std::size_t>(entry)];
+            const SectorCache::Entry& one = cache.m_entries[static_cast<std::size_t>(entry)];
             all(one.buffer, one.tile, one.bytes, one.ready);
             entry = one.newer;
         }

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace pallascope::machine_test {
 
 namespace {
@@ -61,6 +63,16 @@ std::int64_t copiesOver(const machine::RunResult& run, const std::string& link)
     return count;
 }
 
+// When the block that waited for this copy went on.
+std::int64_t endOfWaitFor(const machine::RunResult& run, std::int32_t copy)
+{
+    const trace::Waits& waits = run.trace->waits();
+    const auto found = std::find(waits.copy.begin(), waits.copy.end(), copy);
+    return found == waits.copy.end()
+               ? -1
+               : waits.end[static_cast<std::size_t>(found - waits.copy.begin())];
+}
+
 chip::Chip withL2Of(Bytes bytes)
 {
     chip::Chip chip = h100();
@@ -90,18 +102,47 @@ TEST(L2, aTileComesFromGmemOnceForAllBlocks)
     EXPECT_EQ(copiesOver(run, "L2"), 3 * 100 - 3);
 }
 
-TEST(L2, nothingLeavesItBeforeItHasCome)
+// Two blocks copy one tile at the same time.
+TEST(L2, nothingArrivesBeforeItHasComeToL2)
 {
     const machine::RunResult run = runWith(readProgram(1, 2, 1, roundOf), 1, h100());
     const trace::Copies& copies = run.trace->copies();
     ASSERT_EQ(copiesOver(run, "L2"), 1);
     EXPECT_EQ(copies.issue[0], copies.issue[1]);
-    EXPECT_GE(copies.start[1], copies.end[0]);
     const chip::Link& gmem = h100().links[0];
     const chip::Link& l2 = h100().links[1];
     EXPECT_EQ(copies.start[0] - copies.issue[0], gmem.latency.value());
+    EXPECT_EQ(copies.start[1] - copies.issue[1], l2.latency.value());
     EXPECT_NEAR(static_cast<double>(copies.end[1] - copies.start[1]),
                 static_cast<double>(kTile.value()) / l2.achieved().value() * 1e12, 1);
+    EXPECT_GE(endOfWaitFor(run, 0), copies.end[0]);
+    EXPECT_GE(endOfWaitFor(run, 1), copies.end[0]);
+}
+
+// Of three blocks, the first two copy a tile that comes from HBM meanwhile, and the third one that
+// L2 holds.
+TEST(L2, whatIsOnItsWayHoldsUpNothingElse)
+{
+    const TileOf tiles = [](pl::Value block, pl::Value round) {
+        return round * (1 - block / 2); // 0 first; then 1, 1 and 0
+    };
+    const machine::RunResult run = runWith(readProgram(2, 3, 2, tiles), 2, h100());
+    const trace::Copies& copies = run.trace->copies();
+    ASSERT_EQ(copiesOver(run, "HBM"), 2);
+    const auto second = [&](std::int64_t tile, const std::string& link) { // of the second round
+        for (std::int32_t row = 3; row < 6; ++row) {
+            const auto i = static_cast<std::size_t>(row);
+            const auto over = static_cast<std::size_t>(copies.link[i]);
+            if (copies.block[i] == tile && run.trace->info().links[over].name == link) {
+                return row;
+            }
+        }
+        return -1;
+    };
+    const std::int64_t comes = copies.end.at(static_cast<std::size_t>(second(1, "HBM")));
+    EXPECT_GE(endOfWaitFor(run, second(1, "L2")), comes);
+    EXPECT_GE(endOfWaitFor(run, second(0, "L2")), 0);
+    EXPECT_LT(endOfWaitFor(run, second(0, "L2")), comes);
 }
 
 TEST(L2, aHitIsSoonerThanAMiss)

@@ -46,7 +46,9 @@ const machine::PlanItem& streaming(const BareRun& run)
 TEST(FusionCopies, bringWhatIsReadAndTakeBackWhatIsWritten)
 {
     BareRun run({}, adding());
-    machine::FusionCopies fusion(run.context(), run.copies);
+    machine::SlotUses uses;
+    machine::L1Caches l1(run.context(), uses);
+    machine::FusionCopies fusion(run.context(), run.copies, l1);
     const machine::PlanItem& item = streaming(run);
     ASSERT_EQ(item.streams.size(), 3U);
     machine::BlockFrame frame;
@@ -65,7 +67,9 @@ TEST(FusionCopies, bringWhatIsReadAndTakeBackWhatIsWritten)
 TEST(FusionCopies, theFusionRunsUntilItsLastCopyEnds)
 {
     BareRun run({}, adding());
-    machine::FusionCopies fusion(run.context(), run.copies);
+    machine::SlotUses uses;
+    machine::L1Caches l1(run.context(), uses);
+    machine::FusionCopies fusion(run.context(), run.copies, l1);
     const machine::PlanItem& item = streaming(run);
     machine::BlockFrame frame;
     ASSERT_TRUE(fusion.begin(item, frame));
@@ -82,7 +86,9 @@ TEST(FusionCopies, theFusionRunsUntilItsLastCopyEnds)
 TEST(FusionCopies, aFusionThatWorksLongerThanItsCopiesWaitsForNone)
 {
     BareRun run({}, adding());
-    machine::FusionCopies fusion(run.context(), run.copies);
+    machine::SlotUses uses;
+    machine::L1Caches l1(run.context(), uses);
+    machine::FusionCopies fusion(run.context(), run.copies, l1);
     const machine::PlanItem& item = streaming(run);
     machine::BlockFrame frame;
     ASSERT_TRUE(fusion.begin(item, frame));

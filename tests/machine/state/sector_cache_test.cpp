@@ -1,6 +1,6 @@
 // The L2 of a GPU: what it holds after uses of parts of arrays, checked sector by sector, and what
 // it drops, checked against a list in the order of use.
-#include "core/machine/state/l2_cache.h"
+#include "core/machine/state/sector_cache.h"
 #include "tests/machine/chance.h"
 
 #include <gtest/gtest.h>
@@ -14,12 +14,12 @@ namespace pallascope::machine_test {
 
 namespace {
 
-using machine::L2Cache;
+using machine::SectorCache;
 
 constexpr Bytes kRoom{std::int64_t{1} << 40};
 
 // Uses a part as a copy does: returns whether it was there.
-bool use(L2Cache& cache, const L2Cache::Part& part, Picoseconds ready = {})
+bool use(SectorCache& cache, const SectorCache::Part& part, Picoseconds ready = {})
 {
     const bool hit = cache.use(part).has_value();
     if (!hit) {
@@ -30,9 +30,9 @@ bool use(L2Cache& cache, const L2Cache::Part& part, Picoseconds ready = {})
 
 using Sector = std::tuple<std::int32_t, Extent, Extent>; // buffer, row, sector of the row
 
-std::set<Sector> sectorsOf(const L2Cache::Part& part)
+std::set<Sector> sectorsOf(const SectorCache::Part& part)
 {
-    const Extent width = machine::kL2Sector.value() * 8 / part.elementBits;
+    const Extent width = machine::kSector.value() * 8 / part.elementBits;
     std::set<Sector> sectors;
     for (Extent row = part.start[0]; row < part.stop[0]; ++row) {
         for (Extent column = part.start[1]; column < part.stop[1]; ++column) {
@@ -44,18 +44,18 @@ std::set<Sector> sectorsOf(const L2Cache::Part& part)
 
 } // namespace
 
-TEST(L2Cache, holdsTheSectorsThatWereUsed)
+TEST(SectorCache, holdsTheSectorsThatWereUsed)
 {
     Chance chance(5);
     for (int trial = 0; trial < 200; ++trial) {
         const Shape array({chance.from(1, 40), chance.from(1, 200)});
         const std::int64_t bits = chance.from(0, 1) == 0 ? 16 : 32;
-        L2Cache cache(kRoom);
+        SectorCache cache(kRoom);
         std::set<Sector> held;
         for (int i = 0; i < 30; ++i) {
             const auto buffer = static_cast<std::int32_t>(chance.from(0, 1));
             const Extent row = chance.from(0, array[0] - 1), column = chance.from(0, array[1] - 1);
-            const L2Cache::Part part{
+            const SectorCache::Part part{
                 buffer,
                 array,
                 {row, column},
@@ -70,12 +70,12 @@ TEST(L2Cache, holdsTheSectorsThatWereUsed)
     }
 }
 
-TEST(L2Cache, dropsWhatWasUsedLongestAgo)
+TEST(SectorCache, dropsWhatWasUsedLongestAgo)
 {
     constexpr Extent kTile = 64, kTiles = 12, kFit = 5;
     const Shape array({kTiles * kTile, kTile});
     Chance chance(6);
-    L2Cache cache(Bytes(kFit * kTile * kTile * 4));
+    SectorCache cache(Bytes(kFit * kTile * kTile * 4));
     std::list<Extent> inOrder; // of use, the latest first
     for (int i = 0; i < 2000; ++i) {
         const Extent tile = chance.from(0, kTiles - 1);
@@ -90,7 +90,7 @@ TEST(L2Cache, dropsWhatWasUsedLongestAgo)
 }
 
 // Tiles of arrays of several sizes, and parts that make later cuts finer.
-TEST(L2Cache, saysHowMuchItHoldsOfEachArray)
+TEST(SectorCache, saysHowMuchItHoldsOfEachArray)
 {
     constexpr Extent kColumns = 64, kRows = 96;
 
@@ -104,7 +104,7 @@ TEST(L2Cache, saysHowMuchItHoldsOfEachArray)
     Chance chance(8);
     const Shape array({kRows, kColumns});
     constexpr Bytes kOfRow{kColumns * 4};
-    L2Cache cache(kOfRow * 100);
+    SectorCache cache(kOfRow * 100);
     std::list<HeldRow> inOrder; // of use, the latest first
     std::map<std::int32_t, Bytes> hit, missed;
     for (int i = 0; i < 3000; ++i) {
@@ -112,7 +112,7 @@ TEST(L2Cache, saysHowMuchItHoldsOfEachArray)
         const Extent row = chance.from(0, kRows - 1);
         // Buffers 3 and 4 are two of one array, such as scratch of two kernels.
         const std::int32_t operand = std::min(buffer, 3);
-        const L2Cache::Part part{buffer, array, {row, 0}, {row + 1, kColumns}, 32, operand};
+        const SectorCache::Part part{buffer, array, {row, 0}, {row + 1, kColumns}, 32, operand};
         const bool isHit = use(cache, part);
         cache.countRead(part, kOfRow, isHit);
         (isHit ? hit : missed)[operand] += kOfRow;
@@ -127,7 +127,7 @@ TEST(L2Cache, saysHowMuchItHoldsOfEachArray)
             ASSERT_FALSE(cache.drop({4, 1}));
         }
         Bytes all;
-        for (const L2Cache::Share& share : cache.shares()) {
+        for (const SectorCache::Share& share : cache.shares()) {
             const auto rows =
                 std::count_if(inOrder.begin(), inOrder.end(), [&](const HeldRow& one) {
                     return std::min(one.buffer, 3) == share.operand;
@@ -142,10 +142,10 @@ TEST(L2Cache, saysHowMuchItHoldsOfEachArray)
     EXPECT_EQ(cache.shares().size(), std::size_t(4));
 }
 
-TEST(L2Cache, saysWhenAllOfAPartHasCome)
+TEST(SectorCache, saysWhenAllOfAPartHasCome)
 {
     const Shape array({128});
-    L2Cache cache(kRoom);
+    SectorCache cache(kRoom);
     cache.hold({0, array, {0}, {64}, 32}, Picoseconds(10));
     cache.hold({0, array, {64}, {128}, 32}, Picoseconds(30));
     EXPECT_EQ(cache.use({0, array, {0}, {64}, 32}), Picoseconds(10));
@@ -153,10 +153,10 @@ TEST(L2Cache, saysWhenAllOfAPartHasCome)
     EXPECT_EQ(cache.use({1, array, {0}, {64}, 32}), std::nullopt);
 }
 
-TEST(L2Cache, forgetsBuffersThatExistNoMore)
+TEST(SectorCache, forgetsBuffersThatExistNoMore)
 {
     const Shape array({128});
-    L2Cache cache(kRoom);
+    SectorCache cache(kRoom);
     for (const std::int32_t buffer : {3, 4, 5}) {
         cache.hold({buffer, array, {0}, {128}, 32}, {});
     }

@@ -1,4 +1,4 @@
-#include "core/machine/state/l2_cache.h"
+#include "core/machine/state/sector_cache.h"
 
 #include "core/base/check.h"
 
@@ -15,26 +15,26 @@ Extent upTo(Extent place, Extent granule, Extent extent)
     return std::min(extent, (place + granule - 1) / granule * granule);
 }
 
-Extent granuleOf(const L2Cache::Part& part, std::size_t axis)
+Extent granuleOf(const SectorCache::Part& part, std::size_t axis)
 {
     const bool isLast = axis + 1 == part.start.size();
-    return isLast ? std::max<Extent>(1, kL2Sector.value() * 8 / part.elementBits) : 1;
+    return isLast ? std::max<Extent>(1, kSector.value() * 8 / part.elementBits) : 1;
 }
 
 } // namespace
 
-L2Cache::L2Cache(Bytes capacity)
+SectorCache::SectorCache(Bytes capacity)
     : m_capacity(capacity)
 {}
 
-L2Cache::Key L2Cache::keyOf(std::int32_t buffer, std::int64_t tile)
+SectorCache::Key SectorCache::keyOf(std::int32_t buffer, std::int64_t tile)
 {
     constexpr int kTileBits = 40; // 2^40 sectors are 32 TiB
     PALLASCOPE_CHECK(tile >> kTileBits == 0);
     return static_cast<Key>(buffer) << kTileBits | static_cast<Key>(tile);
 }
 
-void L2Cache::count(Cut& cut)
+void SectorCache::count(Cut& cut)
 {
     cut.counts.resize(cut.tile.size());
     for (std::size_t axis = 0; axis < cut.tile.size(); ++axis) {
@@ -44,7 +44,7 @@ void L2Cache::count(Cut& cut)
 }
 
 // The cut of the part's array, made finer if the part is not made of whole tiles.
-L2Cache::Cut& L2Cache::cutFor(const Part& part)
+SectorCache::Cut& SectorCache::cutFor(const Part& part)
 {
     auto [place, isNew] = m_cuts.try_emplace(part.buffer);
     Cut& cut = place->second;
@@ -80,7 +80,7 @@ L2Cache::Cut& L2Cache::cutFor(const Part& part)
 }
 
 // What is held of the buffer is held in finer tiles from now on, in the same order of use.
-void L2Cache::refine(std::int32_t buffer, Cut& cut, Extents tile)
+void SectorCache::refine(std::int32_t buffer, Cut& cut, Extents tile)
 {
     const Cut before = cut;
     cut.tile = std::move(tile);
@@ -114,7 +114,7 @@ void L2Cache::refine(std::int32_t buffer, Cut& cut, Extents tile)
 }
 
 // The tiles of a finer cut that make up a tile.
-L2Cache::Range L2Cache::rangeOf(const Cut& cut, std::int64_t tile, const Cut& finer)
+SectorCache::Range SectorCache::rangeOf(const Cut& cut, std::int64_t tile, const Cut& finer)
 {
     Range range{Extents(cut.tile.size()), Extents(cut.tile.size())};
     for (std::size_t axis = cut.tile.size(); axis-- > 0;) {
@@ -127,7 +127,7 @@ L2Cache::Range L2Cache::rangeOf(const Cut& cut, std::int64_t tile, const Cut& fi
     return range;
 }
 
-L2Cache::Range L2Cache::rangeOf(const Cut& cut, const Part& part)
+SectorCache::Range SectorCache::rangeOf(const Cut& cut, const Part& part)
 {
     Range range;
     for (std::size_t axis = 0; axis < cut.tile.size(); ++axis) {
@@ -137,7 +137,7 @@ L2Cache::Range L2Cache::rangeOf(const Cut& cut, const Part& part)
     return range;
 }
 
-Bytes L2Cache::bytesOf(const Cut& cut, std::int64_t tile)
+Bytes SectorCache::bytesOf(const Cut& cut, std::int64_t tile)
 {
     std::int64_t elements = 1;
     for (std::size_t axis = cut.tile.size(); axis-- > 0;) {
@@ -150,7 +150,7 @@ Bytes L2Cache::bytesOf(const Cut& cut, std::int64_t tile)
 
 // Calls `visit` with the number of each tile until it returns false; returns whether it never did.
 template<class F>
-bool L2Cache::forEachTile(const Cut& cut, const Range& range, F visit)
+bool SectorCache::forEachTile(const Cut& cut, const Range& range, F visit)
 {
     Extents at = range.first;
     while (true) {
@@ -173,7 +173,7 @@ bool L2Cache::forEachTile(const Cut& cut, const Range& range, F visit)
     }
 }
 
-std::optional<Picoseconds> L2Cache::use(const Part& part)
+std::optional<Picoseconds> SectorCache::use(const Part& part)
 {
     const Cut& cut = cutFor(part);
     const Range range = rangeOf(cut, part);
@@ -196,7 +196,7 @@ std::optional<Picoseconds> L2Cache::use(const Part& part)
     return ready;
 }
 
-void L2Cache::hold(const Part& part, Picoseconds ready)
+void SectorCache::hold(const Part& part, Picoseconds ready)
 {
     const Cut& cut = cutFor(part);
     forEachTile(cut, rangeOf(cut, part), [&](std::int64_t tile) {
@@ -212,13 +212,16 @@ void L2Cache::hold(const Part& part, Picoseconds ready)
     }
 }
 
-bool L2Cache::drop(SlabRange buffers)
+bool SectorCache::knows(SlabRange buffers) const
+{
+    const auto first = m_cuts.lower_bound(buffers.first);
+    return first != m_cuts.end() && first->first < buffers.first + buffers.count;
+}
+
+bool SectorCache::drop(SlabRange buffers)
 {
     const auto first = m_cuts.lower_bound(buffers.first),
                last = m_cuts.lower_bound(buffers.first + buffers.count);
-    if (first == last) { // most buffers are in SMEM
-        return false;
-    }
     const Bytes before = m_held;
     for (std::int32_t entry = m_oldest; entry >= 0;) {
         const Entry& one = m_entries[static_cast<std::size_t>(entry)];
@@ -232,13 +235,13 @@ bool L2Cache::drop(SlabRange buffers)
     return m_held != before;
 }
 
-void L2Cache::countRead(const Part& part, Bytes bytes, bool isHit)
+void SectorCache::countRead(const Part& part, Bytes bytes, bool isHit)
 {
     Share& share = shareOf(part.buffer);
     (isHit ? share.hit : share.missed) += bytes;
 }
 
-void L2Cache::insert(std::int32_t buffer, std::int64_t tile, Bytes bytes, Picoseconds ready)
+void SectorCache::insert(std::int32_t buffer, std::int64_t tile, Bytes bytes, Picoseconds ready)
 {
     std::int32_t entry = static_cast<std::int32_t>(m_entries.size());
     if (m_free.empty()) {
@@ -254,7 +257,7 @@ void L2Cache::insert(std::int32_t buffer, std::int64_t tile, Bytes bytes, Picose
     link(entry);
 }
 
-void L2Cache::remove(std::int32_t entry)
+void SectorCache::remove(std::int32_t entry)
 {
     unlink(entry);
     const Entry& one = m_entries[static_cast<std::size_t>(entry)];
@@ -264,13 +267,13 @@ void L2Cache::remove(std::int32_t entry)
     m_free.push_back(entry);
 }
 
-void L2Cache::touch(std::int32_t entry)
+void SectorCache::touch(std::int32_t entry)
 {
     unlink(entry);
     link(entry);
 }
 
-void L2Cache::link(std::int32_t entry)
+void SectorCache::link(std::int32_t entry)
 {
     Entry& one = m_entries[static_cast<std::size_t>(entry)];
     one.older = m_newest;
@@ -279,7 +282,7 @@ void L2Cache::link(std::int32_t entry)
     m_newest = entry;
 }
 
-void L2Cache::unlink(std::int32_t entry)
+void SectorCache::unlink(std::int32_t entry)
 {
     const Entry& one = m_entries[static_cast<std::size_t>(entry)];
     (one.older < 0 ? m_oldest : m_entries[static_cast<std::size_t>(one.older)].newer) = one.newer;

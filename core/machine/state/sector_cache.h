@@ -1,5 +1,5 @@
-// The L2 of a GPU: which parts of the arrays in GMEM it holds. It keeps what was used last, up to a
-// capacity. Only addresses count; values are in memory.
+// A cache of a GPU, L2 or the L1 of an SM: which parts of the arrays in GMEM it holds. It keeps what
+// was used last, up to a capacity. Only addresses count; values are in memory.
 #pragma once
 
 #include "core/base/shape.h"
@@ -14,13 +14,13 @@
 
 namespace pallascope::machine {
 
-// L2 moves sectors of this many bytes (CUDA C++ Best Practices Guide, coalesced access).
-inline constexpr Bytes kL2Sector{32};
+// Both move sectors of this many bytes (CUDA C++ Best Practices Guide, coalesced access).
+inline constexpr Bytes kSector{32};
 
-class L2Cache
+class SectorCache
 {
 public:
-    explicit L2Cache(Bytes capacity);
+    explicit SectorCache(Bytes capacity);
 
     // The elements [start, stop) of an array that lies in `buffer` row by row.
     struct Part
@@ -39,6 +39,8 @@ public:
     // Holds the part from `ready` on, and drops what was used longest ago if there is no room.
     void hold(const Part& part, Picoseconds ready);
 
+    // Whether anything of these buffers was ever asked for.
+    [[nodiscard]] bool knows(SlabRange buffers) const;
     // These buffers exist no more. Returns whether anything of them was held.
     bool drop(SlabRange buffers);
 
