@@ -20,6 +20,7 @@ using Refs = std::vector<pl::Ref>;
 enum class BlockWork : std::uint8_t
 {
     CopiesOnly,
+    LoadsTwice,      // the tile, from GMEM: L1 has it the second time
     WorkByTheColumn, // rounds of a loop: as many as the number of its column
     WorkByTheRow,
     WorkByTheRowOfEight, // the same again after eight rows
@@ -69,6 +70,12 @@ ir::Program longTiles(std::int32_t rows, std::int32_t columns, BlockWork kind,
                                        refs[0][pl::all] = tile + tile;
                                    };
                                    switch (kind) {
+                                   case BlockWork::LoadsTwice:
+                                       for (int i = 0; i < 2; ++i) {
+                                           refs[0][pl::all] = x[pl::ds(first, kLongTile)].load();
+                                           gpu::commitSmem();
+                                       }
+                                       break;
                                    case BlockWork::WorkByTheColumn:
                                        dynamicRounds(column, work);
                                        break;
@@ -99,7 +106,7 @@ ir::Program longTiles(std::int32_t rows, std::int32_t columns, BlockWork kind,
 struct LongSums
 {
     Picoseconds time;
-    std::int64_t segments = 0, copies = 0, bytes = 0, passed = 0;
+    std::int64_t segments = 0, copies = 0, bytes = 0, passed = 0, fromL1 = 0;
 };
 
 LongSums longSumsOf(const ir::Program& program, machine::LongGrid setting)
@@ -118,7 +125,9 @@ LongSums longSumsOf(const ir::Program& program, machine::LongGrid setting)
     if (!run) {
         throw std::runtime_error(run.error().message);
     }
-    LongSums sums{.time = run->sums.end, .passed = run->sums.passedBlocks};
+    LongSums sums{.time = run->sums.end,
+                  .passed = run->sums.passedBlocks,
+                  .fromL1 = run->info.fromL1.value()};
     sums.segments =
         std::accumulate(run->sums.instances.begin(), run->sums.instances.end(), std::int64_t{0});
     for (const auto& operand : run->sums.moved) {
@@ -146,6 +155,7 @@ void expectTheSameSums(const ir::Program& program, double share)
     expectNearShare(passed.segments, whole.segments, share);
     expectNearShare(passed.copies, whole.copies, share);
     expectNearShare(passed.bytes, whole.bytes, share);
+    expectNearShare(passed.fromL1, whole.fromL1, share);
 }
 
 std::int64_t passedOf(const ir::Program& program)
@@ -159,6 +169,15 @@ TEST(LongGrids, countBlocksThatDoNotRun)
 {
     const ir::Program program = longTiles(64, 132, BlockWork::CopiesOnly);
     EXPECT_GT(passedOf(program), 64 * 132 / 2);
+    expectTheSameSums(program, 0.005);
+}
+
+TEST(LongGrids, countWhatBlocksThatDoNotRunFindInL1)
+{
+    const ir::Program program = longTiles(64, 132, BlockWork::LoadsTwice);
+    const LongSums sums = longSumsOf(program, machine::LongGrid::Short);
+    EXPECT_GT(sums.passed, 64 * 132 / 2);
+    EXPECT_GT(sums.fromL1, 0);
     expectTheSameSums(program, 0.005);
 }
 
