@@ -110,11 +110,10 @@ std::string trafficLine(const Report& report)
 
 std::string cacheLine(const CacheReads& l2)
 {
-    return fmt::format("L2      holds {} of {} that kernels read ({}){}", bytesText(l2.hit),
-                       bytesText(l2.hit + l2.missed), percentText(l2.rate(), 1),
-                       l2.fromL1 > Bytes(0)
-                           ? ", beside " + bytesText(l2.fromL1) + " that loads find in L1"
-                           : "");
+    return fmt::format(
+        "L2      holds {} of {} that kernels read ({}){}", bytesText(l2.hit),
+        bytesText(l2.hit + l2.missed), percentText(l2.rate(), 1),
+        l2.fromL1 > Bytes(0) ? ", beside " + bytesText(l2.fromL1) + " that loads find in L1" : "");
 }
 
 std::string memoryLine(const Report& report)

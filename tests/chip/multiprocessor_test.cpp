@@ -27,14 +27,15 @@ json smFigure(const json& value)
 }
 
 // What some chips lack.
-constexpr std::array<std::string_view, 8> kOptional{"cluster_blocks",
+constexpr std::array<std::string_view, 9> kOptional{"cluster_blocks",
                                                     "cluster_blocks_most",
                                                     "copy_cycles",
                                                     "product_wait_cycles",
                                                     "register_product_wait_cycles",
                                                     "port_bytes_per_cycle",
                                                     "written_bytes_per_lost_cycle",
-                                                    "spilled_bytes_per_cycle"};
+                                                    "spilled_bytes_per_cycle",
+                                                    "l1_with_shared_bytes"};
 
 std::string refusalOf(const json& file)
 {
@@ -81,6 +82,8 @@ TEST(Multiprocessor, isRead)
     EXPECT_EQ(sm.gpcs, 8);
     EXPECT_EQ(sm.clusterBlocks, 8);
     EXPECT_EQ(sm.clusterBlocksMost, 16);
+    EXPECT_EQ(sm.l1WithShared, Bytes(256 << 10));
+    EXPECT_EQ(sm.l1LoadCycles, 36);
     EXPECT_EQ(sm.l2Usable, Bytes(34 << 20));
     EXPECT_EQ(sm.copyCycles, 105);
     EXPECT_EQ(sm.productWaitCycles, 67);

@@ -21,14 +21,15 @@ std::size_t row(std::int64_t index)
     return static_cast<std::size_t>(index);
 }
 
-// A wait for a copy that has a length lies between the issue of the copy and its landing.
+// A wait for a copy that has a length begins after the issue of the copy. It may begin when the
+// link has served the copy: on a GPU it arrives later than that.
 std::vector<std::size_t> waitsFor(const Trace& trace, std::size_t copy)
 {
     const auto& waits = trace.waits();
     const auto first =
         std::lower_bound(waits.begin.begin(), waits.begin.end(), trace.copies().issue[copy]);
     std::vector<std::size_t> found;
-    for (auto it = first; it != waits.begin.end() && *it <= trace.copies().end[copy]; ++it) {
+    for (auto it = first; it != waits.begin.end(); ++it) {
         const auto wait = static_cast<std::size_t>(it - waits.begin.begin());
         if (waits.copy[wait] >= 0 && row(waits.copy[wait]) == copy && waits.end[wait] > *it) {
             found.push_back(wait);

@@ -32,7 +32,7 @@ void Engine::resume(BlockFrame& frame)
             if (isThroughL2 && !m_ending.isReached() && !m_fusionCopies.serve(item, frame)) {
                 return;
             }
-            if (frame.streamed > Picoseconds(0)) {
+            if (frame.streams) {
                 m_fusionCopies.end(item, frame);
             }
             ++frame.next;

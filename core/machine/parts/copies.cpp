@@ -72,7 +72,7 @@ void Copies::arriveAtPort(Served& served, Bytes bytes)
     std::vector<Picoseconds>& units = slotUse().free;
     units.resize(slotUnits(m_prepared.chip));
     Picoseconds& free = units.back();
-    free = std::max(free, served.service.start);
+    free = std::max(free, served.begin);
     free += std::min(m_port->lengthFor(bytes), kLongestRun - free);
     served.arrival = std::max(served.arrival, free);
 }
@@ -80,9 +80,8 @@ void Copies::arriveAtPort(Served& served, Bytes bytes)
 void Copies::writeShared(const Served& served, Bytes bytes)
 {
     if (m_products) {
-        slotUse().ofProducts.add(
-            {served.service.start, served.arrival, m_products->lengthFor(bytes)},
-            m_turn.agent().time);
+        slotUse().ofProducts.add({served.begin, served.arrival, m_products->lengthFor(bytes)},
+                                 m_turn.agent().time);
     }
 }
 
@@ -98,19 +97,22 @@ std::optional<Copies::Served> Copies::serveThroughL2(std::int32_t link, Picoseco
 {
     const auto device = static_cast<std::size_t>(m_turn.agent().device);
     SectorCache& cache = m_state.caches[device];
-    const std::optional<Picoseconds> ready = out ? std::nullopt : cache.use(part);
-    const std::int32_t over = linkHere(ready ? *m_l2Link : link);
+    const std::optional<SectorCache::Held> held = out ? std::nullopt : cache.use(part);
+    const std::int32_t over = linkHere(held ? *m_l2Link : link);
     std::optional<Served> served =
-        servedOn(over, issue, ready ? Bytes(ceilDiv(bytes.value(), blocks)) : bytes);
-    if (served && ready) { // what is still on its way to L2 keeps nothing else from the link
-        served->arrival = std::max(served->arrival, *ready);
+        servedOn(over, issue, held ? Bytes(ceilDiv(bytes.value(), blocks)) : bytes);
+    if (!served) {
+        return served;
     }
-    if (served && !ready) {
-        cache.hold(part, served->service.end);
+    if (!held) {
+        cache.hold(part, {served->service.end});
         recordHeld(device);
+    } else if (held->ready > served->arrival) { // what has yet to come keeps nothing from the link
+        served->begin += held->ready - served->arrival;
+        served->arrival = held->ready;
     }
-    if (served && !out) {
-        cache.countRead(part, bytes, ready.has_value());
+    if (!out) {
+        cache.countRead(part, bytes, held.has_value());
     }
     return served;
 }

@@ -40,13 +40,13 @@ public:
         return service;
     }
 
-    // The link on which a copy goes, and when; and when all of it is where it goes to, at the end
-    // of that service or later.
+    // The link on which a copy goes, and when; and when the first and the last of it come to where
+    // it goes to, during that service or later.
     struct Served
     {
         std::int32_t link = 0;
         FifoLink::Service service;
-        Picoseconds arrival = service.end;
+        Picoseconds begin = service.start, arrival = service.end;
     };
 
     // serve(), with the link.

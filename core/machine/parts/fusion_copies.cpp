@@ -35,8 +35,9 @@ FusionCopies::FusionCopies(const Context& context, Copies& copies, L1Caches& l1)
     , m_l1(l1)
     , m_sooner(syncTimes(context.prepared.chip).copyBeyondLoad)
 {
+    const auto shared = m_prepared.chip.memoryIndex("SMEM");
     for (const chip::Link& link : m_prepared.chip.links) {
-        m_sooner = std::min(m_sooner, link.latency);
+        m_sooner = link.to == shared ? std::min(m_sooner, link.latency) : m_sooner;
     }
 }
 
@@ -87,8 +88,8 @@ bool FusionCopies::serveAll(const PlanItem& item, F serve) const
     return true;
 }
 
-void FusionCopies::record(const PlanStream& stream, const Copies::Served& served, Picoseconds issue,
-                          BlockFrame& frame)
+trace::CopyRow FusionCopies::record(const PlanStream& stream, const Copies::Served& served,
+                                    Picoseconds issue, BlockFrame& frame)
 {
     const auto& site = m_prepared.description.copySite(*stream.operation);
     const std::int64_t first = firstElement(m_prepared.program, *stream.operation);
@@ -96,9 +97,15 @@ void FusionCopies::record(const PlanStream& stream, const Copies::Served& served
         m_recorder.addCopy(trace::OperandRow{site.operand}, m_recorder.blockOf(site, first), 0,
                            stream.out, trace::LinkRow{served.link}, m_turn.agent().step,
                            stream.bytes, issue, served.service.start, served.service.end);
-    if (served.arrival >= frame.streamed) {
+    await(copy, served.arrival, frame);
+    return copy;
+}
+
+void FusionCopies::await(trace::CopyRow copy, Picoseconds arrival, BlockFrame& frame)
+{
+    if (arrival >= frame.streamed) {
         frame.streams = copy;
-        frame.streamed = served.arrival;
+        frame.streamed = arrival;
     }
 }
 
@@ -117,8 +124,8 @@ bool FusionCopies::serve(const PlanItem& item, BlockFrame& frame)
         // An atomic operation is made where the elements are: in L2.
         const bool isLoad = !stream.out && !ir::isAtomic(stream.operation->code);
         if (window && isLoad) {
-            if (const auto ready = m_l1.use(*window, begin + work)) {
-                frame.streamed = std::max(frame.streamed, *ready);
+            if (const auto held = m_l1.use(*window, begin + work)) {
+                await(trace::CopyRow{held->copy}, held->ready, frame);
                 m_recorder.countFromL1(stream.bytes);
                 return true;
             }
@@ -130,10 +137,10 @@ bool FusionCopies::serve(const PlanItem& item, BlockFrame& frame)
         if (!stream.out) {
             m_copies.arriveAtPort(*served, stream.bytes);
         }
+        const trace::CopyRow copy = record(stream, *served, begin, frame);
         if (window && isLoad) {
-            m_l1.hold(*window, served->arrival);
+            m_l1.hold(*window, {served->arrival, static_cast<std::int32_t>(copy.index())});
         }
-        record(stream, *served, begin, frame);
         return true;
     });
     frame.reached.clear();
@@ -142,8 +149,9 @@ bool FusionCopies::serve(const PlanItem& item, BlockFrame& frame)
 
 const RefBinding& FusionCopies::reachedBy(const PlanStream& stream, const BlockFrame& frame) const
 {
-    const auto reached = std::find_if(frame.reached.begin(), frame.reached.end(),
-                                      [&](const auto& one) { return one.first == stream.operation; });
+    const auto reached =
+        std::find_if(frame.reached.begin(), frame.reached.end(),
+                     [&](const auto& one) { return one.first == stream.operation; });
     return reached == frame.reached.end() ? m_turn.binding(stream.operation->operands[0])
                                           : reached->second;
 }

@@ -40,8 +40,10 @@ private:
           const std::optional<SectorCache::Part>& window, Picoseconds issue);
     [[nodiscard]] std::optional<Copies::Served> serveRemote(const PlanStream& stream,
                                                             std::int32_t owner, Picoseconds issue);
-    void record(const PlanStream& stream, const Copies::Served& served, Picoseconds issue,
-                BlockFrame& frame);
+    trace::CopyRow record(const PlanStream& stream, const Copies::Served& served, Picoseconds issue,
+                          BlockFrame& frame);
+    // The segment ends no earlier than this copy arrives.
+    static void await(trace::CopyRow copy, Picoseconds arrival, BlockFrame& frame);
 
     const Prepared& m_prepared;
     Recorder& m_recorder;

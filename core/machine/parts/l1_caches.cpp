@@ -41,17 +41,20 @@ SectorCache* L1Caches::cacheHere()
     return &*cache;
 }
 
-std::optional<Picoseconds> L1Caches::use(const SectorCache::Part& part, Picoseconds issue)
+std::optional<SectorCache::Held> L1Caches::use(const SectorCache::Part& part, Picoseconds issue)
 {
     SectorCache* const cache = cacheHere();
-    const auto ready = cache == nullptr ? std::nullopt : cache->use(part);
-    return ready ? std::optional(std::max(issue + m_latency, *ready)) : std::nullopt;
+    std::optional<SectorCache::Held> held = cache == nullptr ? std::nullopt : cache->use(part);
+    if (held) {
+        held->ready = std::max(issue + m_latency, held->ready);
+    }
+    return held;
 }
 
-void L1Caches::hold(const SectorCache::Part& part, Picoseconds ready)
+void L1Caches::hold(const SectorCache::Part& part, SectorCache::Held since)
 {
     if (SectorCache* const cache = cacheHere()) {
-        cache->hold(part, ready);
+        cache->hold(part, since);
     }
 }
 

@@ -17,14 +17,15 @@ public:
     void clear();
 
     // The current agent loads the part at this time. If its SM's L1 holds all of it, or it is on
-    // its way there: when it has it. Otherwise empty.
-    [[nodiscard]] std::optional<Picoseconds> use(const SectorCache::Part& part, Picoseconds issue);
+    // its way there: when the agent has it, and what copy brought it. Otherwise empty.
+    [[nodiscard]] std::optional<SectorCache::Held> use(const SectorCache::Part& part,
+                                                       Picoseconds issue);
 
     // The part is in the current agent's L1 from then on.
-    void hold(const SectorCache::Part& part, Picoseconds ready);
+    void hold(const SectorCache::Part& part, SectorCache::Held since);
 
 private:
-    // Null if the chip has no L1, or shared memory takes all of it.
+    // Null outside of kernels, if the chip has no L1, or if shared memory takes all of it.
     [[nodiscard]] SectorCache* cacheHere();
 
     const Prepared& m_prepared;

@@ -445,8 +445,8 @@ void ManualCopies::signalEnds(const ManualCopy& copy)
     }
 }
 
-// A copy of the TMA into SMEM arrives on its barrier when it has landed. One of cp.async, or one out
-// of SMEM, belongs to the agent's group; the latter has read SMEM when its last byte is on the
+// A copy of the TMA into SMEM arrives on its barrier when it has landed. One of cp.async, or one
+// out of SMEM, belongs to the agent's group; the latter has read SMEM when its last byte is on the
 // link.
 void ManualCopies::arriveAtEnd(const ManualCopy& copy)
 {

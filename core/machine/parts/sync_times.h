@@ -12,13 +12,13 @@ namespace pallascope::machine {
 
 struct SyncTimes
 {
-    Picoseconds arrival;             // an arrival at a barrier
-    Picoseconds wait;                // a wait at a barrier, after its phase is complete
-    Picoseconds look;                // one whose phase was complete before
-    Picoseconds blockStart;          // from the end of a block to the first operation of the next
-    Picoseconds l1Load;              // a load of which L1 holds everything
-    Picoseconds copyBeyondLoad;      // how much later a copy of the TMA ends than such a load
-    Picoseconds productWait;         // a wait for products, after they have ended
+    Picoseconds arrival;        // an arrival at a barrier
+    Picoseconds wait;           // a wait at a barrier, after its phase is complete
+    Picoseconds look;           // one whose phase was complete before
+    Picoseconds blockStart;     // from the end of a block to the first operation of the next
+    Picoseconds l1Load;         // a load of which L1 holds everything
+    Picoseconds copyBeyondLoad; // how much later a copy of the TMA ends than a load over its link
+    Picoseconds productWait;    // a wait for products, after they have ended
     Picoseconds registerProductWait; // the same, if their left operand is in registers
 };
 

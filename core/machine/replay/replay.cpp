@@ -24,6 +24,12 @@ Bytes newIn(const State& state, std::unordered_set<const std::byte*>& known)
     for (std::int32_t i = 0; i < state.memory.end(); ++i) {
         state.memory[i].contents.forEachPiece(add);
     }
+    for (const SectorCache& cache : state.copies.caches) {
+        bytes += cache.bytesOfMemory();
+    }
+    for (const auto& [slot, use] : state.slotUses) {
+        bytes += use.l1 ? use.l1->bytesOfMemory() : 0;
+    }
     for (const Agent& agent : state.agents) {
         bytes += static_cast<std::int64_t>(agent.values.size() * sizeof(RuntimeValue)
                                            + agent.refs.size() * sizeof(RefBinding));

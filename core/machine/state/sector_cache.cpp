@@ -103,11 +103,11 @@ void SectorCache::refine(std::int32_t buffer, Cut& cut, Extents tile)
     m_newest = m_oldest = -1;
     for (const Entry& one : held) {
         if (!isHere(one)) {
-            insert(one.buffer, one.tile, one.bytes, one.ready);
+            insert(one.buffer, one.tile, one.bytes, one.since);
             continue;
         }
         forEachTile(cut, rangeOf(before, one.tile, cut), [&](std::int64_t part) {
-            insert(buffer, part, bytesOf(cut, part), one.ready);
+            insert(buffer, part, bytesOf(cut, part), one.since);
             return true;
         });
     }
@@ -173,17 +173,18 @@ bool SectorCache::forEachTile(const Cut& cut, const Range& range, F visit)
     }
 }
 
-std::optional<Picoseconds> SectorCache::use(const Part& part)
+std::optional<SectorCache::Held> SectorCache::use(const Part& part)
 {
     const Cut& cut = cutFor(part);
     const Range range = rangeOf(cut, part);
-    Picoseconds ready;
+    Held last;
     const bool holdsAll = forEachTile(cut, range, [&](std::int64_t tile) {
         const auto found = m_found.find(keyOf(part.buffer, tile));
         if (found == m_found.end()) {
             return false;
         }
-        ready = std::max(ready, m_entries[static_cast<std::size_t>(found->second)].ready);
+        const Held& since = m_entries[static_cast<std::size_t>(found->second)].since;
+        last = since.ready >= last.ready ? since : last;
         return true;
     });
     if (!holdsAll) {
@@ -193,10 +194,10 @@ std::optional<Picoseconds> SectorCache::use(const Part& part)
         touch(m_found.at(keyOf(part.buffer, tile)));
         return true;
     });
-    return ready;
+    return last;
 }
 
-void SectorCache::hold(const Part& part, Picoseconds ready)
+void SectorCache::hold(const Part& part, Held since)
 {
     const Cut& cut = cutFor(part);
     forEachTile(cut, rangeOf(cut, part), [&](std::int64_t tile) {
@@ -204,7 +205,7 @@ void SectorCache::hold(const Part& part, Picoseconds ready)
             touch(found->second);
             return true;
         }
-        insert(part.buffer, tile, bytesOf(cut, tile), ready);
+        insert(part.buffer, tile, bytesOf(cut, tile), since);
         return true;
     });
     while (m_held > m_capacity) {
@@ -235,13 +236,20 @@ bool SectorCache::drop(SlabRange buffers)
     return m_held != before;
 }
 
+std::int64_t SectorCache::bytesOfMemory() const
+{
+    // The nodes of a hash table have a pointer beside the entry.
+    constexpr std::size_t kFound = sizeof(std::pair<Key, std::int32_t>) + 2 * sizeof(void*);
+    return static_cast<std::int64_t>(m_entries.size() * sizeof(Entry) + m_found.size() * kFound);
+}
+
 void SectorCache::countRead(const Part& part, Bytes bytes, bool isHit)
 {
     Share& share = shareOf(part.buffer);
     (isHit ? share.hit : share.missed) += bytes;
 }
 
-void SectorCache::insert(std::int32_t buffer, std::int64_t tile, Bytes bytes, Picoseconds ready)
+void SectorCache::insert(std::int32_t buffer, std::int64_t tile, Bytes bytes, Held since)
 {
     std::int32_t entry = static_cast<std::int32_t>(m_entries.size());
     if (m_free.empty()) {
@@ -250,7 +258,7 @@ void SectorCache::insert(std::int32_t buffer, std::int64_t tile, Bytes bytes, Pi
         entry = m_free.back();
         m_free.pop_back();
     }
-    m_entries[static_cast<std::size_t>(entry)] = {buffer, tile, bytes, ready, -1, -1};
+    m_entries[static_cast<std::size_t>(entry)] = {buffer, tile, bytes, since, -1, -1};
     m_found[keyOf(buffer, tile)] = entry;
     m_held += bytes;
     shareOf(buffer).held += bytes;

@@ -1,5 +1,5 @@
-// A cache of a GPU, L2 or the L1 of an SM: which parts of the arrays in GMEM it holds. It keeps what
-// was used last, up to a capacity. Only addresses count; values are in memory.
+// A cache of a GPU, L2 or the L1 of an SM: which parts of the arrays in GMEM it holds. It keeps
+// what was used last, up to a capacity. Only addresses count; values are in memory.
 #pragma once
 
 #include "core/base/shape.h"
@@ -32,12 +32,23 @@ public:
         std::int32_t operand = 0; // of the copy that asks for it: a row of Info::operands
     };
 
-    // If all of the part is held or on its way: when its last byte has come. It then counts as used
-    // now. Otherwise empty, and nothing changes.
-    [[nodiscard]] std::optional<Picoseconds> use(const Part& part);
+    // When the last byte of a part has come or will come, and what copy brings it: a row of the
+    // trace, or -1 if it was not said.
+    struct Held
+    {
+        Picoseconds ready;
+        std::int32_t copy = -1;
+    };
 
-    // Holds the part from `ready` on, and drops what was used longest ago if there is no room.
-    void hold(const Part& part, Picoseconds ready);
+    // If all of the part is held or on its way. It then counts as used now. Otherwise empty, and
+    // nothing changes.
+    [[nodiscard]] std::optional<Held> use(const Part& part);
+
+    // Holds the part from then on, and drops what was used longest ago if there is no room.
+    void hold(const Part& part, Held since);
+
+    // About how much memory this takes, not what it stands for.
+    [[nodiscard]] std::int64_t bytesOfMemory() const;
 
     // Whether anything of these buffers was ever asked for.
     [[nodiscard]] bool knows(SlabRange buffers) const;
@@ -84,7 +95,7 @@ private:
         std::int32_t buffer = 0;
         std::int64_t tile = 0;
         Bytes bytes;
-        Picoseconds ready;
+        Held since;
         std::int32_t newer = -1, older = -1; // neighbours in the order of their last use
     };
 
@@ -102,7 +113,7 @@ private:
     static Bytes bytesOf(const Cut& cut, std::int64_t tile);
     template<class F>
     static bool forEachTile(const Cut& cut, const Range& range, F visit);
-    void insert(std::int32_t buffer, std::int64_t tile, Bytes bytes, Picoseconds ready);
+    void insert(std::int32_t buffer, std::int64_t tile, Bytes bytes, Held since);
     void remove(std::int32_t entry);
     void touch(std::int32_t entry); // it is the one used last
     void link(std::int32_t entry);  // as the one used last

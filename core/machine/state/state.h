@@ -7,10 +7,10 @@
 #include "core/machine/state/barrier.h"
 #include "core/machine/state/frames.h"
 #include "core/machine/state/hindrances.h"
-#include "core/machine/state/sector_cache.h"
 #include "core/machine/state/link.h"
 #include "core/machine/state/queue.h"
 #include "core/machine/state/races.h"
+#include "core/machine/state/sector_cache.h"
 #include "core/machine/state/slab.h"
 
 #include <algorithm>
@@ -216,7 +216,7 @@ struct CopyState
     std::vector<FifoLink> links;        // ordered by device
     std::vector<Queue<Flight>> flights; // for each link, in order
     std::vector<Flight> held;           // only with dma_execution_mode=on_wait
-    std::vector<SectorCache> caches;        // for each device, where the chip has one
+    std::vector<SectorCache> caches;    // for each device, where the chip has one
 };
 
 struct SyncState

@@ -186,7 +186,7 @@ private:
         }
         for (std::int32_t entry = cache.m_oldest; entry >= 0;) {
             const SectorCache::Entry& one = cache.m_entries[static_cast<std::size_t>(entry)];
-            all(one.buffer, one.tile, one.bytes, one.ready);
+            all(one.buffer, one.tile, one.bytes, one.since.ready, one.since.copy);
             entry = one.newer;
         }
     }

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace pallascope::machine_test {
 
 namespace {
@@ -102,6 +104,50 @@ TEST(L1, answersAfterItsLatency)
     EXPECT_NEAR(endWith(kCycles, 9) - endWith(kCycles, 1)
                     - (endWith(2 * kCycles, 9) - endWith(2 * kCycles, 1)),
                 -8 * kCycles * cycle, 100);
+}
+
+// The wait names the copy that brought the tile, which counts as exposed.
+TEST(L1, isWaitedForByTheNameOfTheCopy)
+{
+    chip::Chip chip = h100();
+    chip.multiprocessor->l1LoadCycles = 5000;
+    const machine::RunResult run = runLoads(loadsInRounds(1, 1, 3), chip);
+    const trace::Waits& waits = run.trace->waits();
+    ASSERT_EQ(loadsOver(run, "HBM"), 1);
+    EXPECT_EQ(std::count(waits.copy.begin(), waits.copy.end(), 0), 3);
+}
+
+// Two blocks of an SM load one tile at the same time: the second has it when it has come.
+TEST(L1, holdsWhatIsOnItsWay)
+{
+    chip::Chip chip = h100();
+    chip.agents.front().slots = 1;
+    const machine::RunResult run = runLoads(loadsInRounds(2, 1, 1), chip);
+    const trace::Waits& waits = run.trace->waits();
+    ASSERT_EQ(loadsOver(run, "HBM") + loadsOver(run, "L2"), 1);
+    EXPECT_EQ(run.trace->info().fromL1, kLoad);
+    ASSERT_EQ(std::count(waits.copy.begin(), waits.copy.end(), 0), 2);
+    for (std::size_t i = 0; i < waits.size(); ++i) {
+        if (waits.copy[i] == 0) {
+            EXPECT_GE(waits.end[i], run.trace->copies().end[0]);
+        }
+    }
+}
+
+TEST(L1, isPassedByOnTheWayToAtomicOperations)
+{
+    const ir::Program program =
+        mustTrace(pl::kernel("count", {pl::out("y", DType::Int32, {8})}, [&](pl::Ref y) {
+            gpu::launch({}, [&] {
+                for (int i = 0; i < 3; ++i) {
+                    (void)gpu::atomicRmw(ir::AtomicType::Add, y.at(pl::ds(0, 1)),
+                                         pl::full({1}, 1, DType::Int32));
+                }
+            });
+        }));
+    const machine::RunResult run = mustRun(program, {}, machine::ValueMode::Needed, h100());
+    EXPECT_EQ(run.trace->info().fromL1, Bytes(0));
+    EXPECT_EQ(run.trace->copies().size(), 3U);
 }
 
 // Shared memory and L1 are one: what blocks take of it, L1 does not have.

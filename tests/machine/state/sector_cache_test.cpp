@@ -1,4 +1,4 @@
-// The L2 of a GPU: what it holds after uses of parts of arrays, checked sector by sector, and what
+// A cache of a GPU: what it holds after uses of parts of arrays, checked sector by sector, and what
 // it drops, checked against a list in the order of use.
 #include "core/machine/state/sector_cache.h"
 #include "tests/machine/chance.h"
@@ -23,7 +23,7 @@ bool use(SectorCache& cache, const SectorCache::Part& part, Picoseconds ready = 
 {
     const bool hit = cache.use(part).has_value();
     if (!hit) {
-        cache.hold(part, ready);
+        cache.hold(part, {ready});
     }
     return hit;
 }
@@ -146,11 +146,13 @@ TEST(SectorCache, saysWhenAllOfAPartHasCome)
 {
     const Shape array({128});
     SectorCache cache(kRoom);
-    cache.hold({0, array, {0}, {64}, 32}, Picoseconds(10));
-    cache.hold({0, array, {64}, {128}, 32}, Picoseconds(30));
-    EXPECT_EQ(cache.use({0, array, {0}, {64}, 32}), Picoseconds(10));
-    EXPECT_EQ(cache.use({0, array, {0}, {128}, 32}), Picoseconds(30));
-    EXPECT_EQ(cache.use({1, array, {0}, {64}, 32}), std::nullopt);
+    cache.hold({0, array, {0}, {64}, 32}, {Picoseconds(10), 7});
+    cache.hold({0, array, {64}, {128}, 32}, {Picoseconds(30), 8});
+    EXPECT_EQ(cache.use({0, array, {0}, {64}, 32})->ready, Picoseconds(10));
+    EXPECT_EQ(cache.use({0, array, {0}, {64}, 32})->copy, 7);
+    EXPECT_EQ(cache.use({0, array, {0}, {128}, 32})->ready, Picoseconds(30));
+    EXPECT_EQ(cache.use({0, array, {0}, {128}, 32})->copy, 8);
+    EXPECT_FALSE(cache.use({1, array, {0}, {64}, 32}));
 }
 
 TEST(SectorCache, forgetsBuffersThatExistNoMore)
@@ -161,7 +163,7 @@ TEST(SectorCache, forgetsBuffersThatExistNoMore)
         cache.hold({buffer, array, {0}, {128}, 32}, {});
     }
     cache.drop({4, 1});
-    EXPECT_EQ(cache.use({4, array, {0}, {128}, 32}), std::nullopt);
+    EXPECT_FALSE(cache.use({4, array, {0}, {128}, 32}));
     EXPECT_TRUE(cache.use({3, array, {0}, {128}, 32}));
     EXPECT_TRUE(cache.use({5, array, {0}, {128}, 32}));
     EXPECT_EQ(cache.held(), Bytes(2 * 128 * 4));

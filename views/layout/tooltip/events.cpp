@@ -49,7 +49,7 @@ std::string whyOfCopy(const trace::Trace& trace, std::size_t copy)
     const trace::Waits& waits = trace.waits();
     const trace::Copies& copies = trace.copies();
     const auto first = std::lower_bound(waits.begin.begin(), waits.begin.end(), copies.issue[copy]);
-    for (auto it = first; it != waits.begin.end() && *it <= copies.end[copy]; ++it) {
+    for (auto it = first; it != waits.begin.end(); ++it) {
         const auto wait = static_cast<std::size_t>(it - waits.begin.begin());
         if (waits.copy[wait] == static_cast<std::int64_t>(copy) && waits.end[wait] > *it) {
             const std::string behind = queuedBehind(trace, copy);
