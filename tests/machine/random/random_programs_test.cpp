@@ -65,6 +65,7 @@ std::vector<Array> neededInputs(const RandomProgram& random, std::uint64_t seed)
 struct Tally
 {
     std::int64_t events = 0, errors = 0;
+    Bytes fromL1;
     std::map<std::string, int> findings;
 };
 
@@ -83,6 +84,7 @@ std::string difference(const RandomProgram& random, std::uint64_t seed, Tally& t
         return with == without ? "" : "error: \"" + with + "\", needed \"" + without + "\"";
     }
     tally.events += full->trace->info().events;
+    tally.fromL1 += full->trace->info().fromL1;
     for (const trace::Finding& finding : full->trace->info().findings) {
         ++tally.findings[finding.kind];
     }
@@ -158,6 +160,7 @@ TEST(RandomPrograms, ofAGpuDoTheSameHoweverTheyAreRun)
                                  "race", "deadlock", "barrier_misuse"}) {
             EXPECT_TRUE(tally.findings.contains(kind)) << kind;
         }
+        EXPECT_GT(tally.fromL1, Bytes(0));
     }
 }
 
