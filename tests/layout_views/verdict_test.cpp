@@ -200,6 +200,18 @@ TEST(Verdict, bytesByOperandAreThoseOfTheReport)
     }
 }
 
+TEST(Verdict, saysWhatLoadsFoundInL1)
+{
+    RunView run = mainJobView();
+    run.report.l2 = analysis::CacheReads{Bytes(0), Bytes(0), Bytes(0), Bytes(0)};
+    EXPECT_FALSE(hasText(layoutVerdict(run, at(run, 0.5), kVerdictSize), "found in L1"));
+    run.report.l2->fromL1 = Bytes(3 << 20);
+    const Scene scene = layoutVerdict(run, at(run, 0.5), kVerdictSize);
+    const layout::TextItem found = textWith(scene, "loads, found in L1");
+    EXPECT_EQ(textsAt(scene, found.rect.y + 9, 2),
+              (std::vector<std::string>{"loads, found in L1", "3 MiB"}));
+}
+
 TEST(Verdict, withoutFindingsItSaysWhichChecksRan)
 {
     const RunView run = mainJobView(); // with values `full`

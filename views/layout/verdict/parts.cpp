@@ -278,6 +278,12 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
               style(11, Role::Text));
         y += kRow;
     }
+    if (hasL2 && run.report.l2->fromL1 > Bytes(0)) {
+        canvas.text(x + 14, y, w - factor - bytesWidth - 14, kRow, "loads, found in L1",
+                    style(11, Role::Text2));
+        right(w - factor, y, bytesText(run.report.l2->fromL1), style(11, Role::Text));
+        y += kRow;
+    }
     return y + 8;
 }
 
