@@ -254,6 +254,26 @@ OptionalRow<WaitRow> waitAt(const Trace& trace, AgentRow agent, Picoseconds time
     return row && t < waits.end[*row] ? OptionalRow(WaitRow::at(*row)) : std::nullopt;
 }
 
+std::vector<WaitRow> waitsFor(const Trace& trace, CopyRow copy)
+{
+    const Waits& waits = trace.waits();
+    const Copies& copies = trace.copies();
+    const auto first =
+        std::lower_bound(waits.begin.begin(), waits.begin.end(), copies.issue[copy.index()]);
+    // Without caches, a copy has landed when its link has served it.
+    const auto last = trace.info().blockGrids.empty()
+                          ? std::upper_bound(first, waits.begin.end(), copies.end[copy.index()])
+                          : waits.begin.end();
+    std::vector<WaitRow> found;
+    for (auto it = first; it != last; ++it) {
+        const WaitRow wait = WaitRow::at(static_cast<std::size_t>(it - waits.begin.begin()));
+        if (waits.copy[wait.index()] == copy.number && waits.end[wait.index()] > *it) {
+            found.push_back(wait);
+        }
+    }
+    return found;
+}
+
 std::string awaitedName(const Trace& trace, WaitRow wait)
 {
     const std::size_t row = wait.index();

@@ -79,6 +79,10 @@ struct CopyRange
 // The wait (of non-zero length) that holds an agent at t, if there is one.
 [[nodiscard]] OptionalRow<WaitRow> waitAt(const Trace& trace, AgentRow agent, Picoseconds t);
 
+// The waits for a copy that have a length. On a GPU some may begin when the link has long served
+// it: its bytes come later, or a load finds them in L1.
+[[nodiscard]] std::vector<WaitRow> waitsFor(const Trace& trace, CopyRow copy);
+
 // What a wait waits for: the name of the copy's block, or of the semaphore. Empty for a delay or a
 // wait for other cores.
 [[nodiscard]] std::string awaitedName(const Trace& trace, WaitRow wait);

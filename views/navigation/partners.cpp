@@ -21,23 +21,6 @@ std::size_t row(std::int64_t index)
     return static_cast<std::size_t>(index);
 }
 
-// A wait for a copy that has a length begins after the issue of the copy. It may begin when the
-// link has served the copy: on a GPU it arrives later than that.
-std::vector<std::size_t> waitsFor(const Trace& trace, std::size_t copy)
-{
-    const auto& waits = trace.waits();
-    const auto first =
-        std::lower_bound(waits.begin.begin(), waits.begin.end(), trace.copies().issue[copy]);
-    std::vector<std::size_t> found;
-    for (auto it = first; it != waits.begin.end(); ++it) {
-        const auto wait = static_cast<std::size_t>(it - waits.begin.begin());
-        if (waits.copy[wait] >= 0 && row(waits.copy[wait]) == copy && waits.end[wait] > *it) {
-            found.push_back(wait);
-        }
-    }
-    return found;
-}
-
 // Views differ in how precise their targets are: a place may leave the segment open, or may name
 // only the first of several steps.
 bool agree(const Target& one, const Target& other)
@@ -77,8 +60,8 @@ struct Partners::Gather
         if (operand.slots > 0) { // a copy of a pipeline, not a manual DMA
             add(target::Buffer{operand.firstBuffer + copies.slot[copy]});
         }
-        for (const std::size_t wait : waitsFor(trace, copy)) {
-            add(target::Wait{static_cast<std::int64_t>(wait)});
+        for (const trace::WaitRow wait : trace::waitsFor(trace, trace::CopyRow::at(copy))) {
+            add(target::Wait{wait.number});
         }
     }
 

@@ -355,7 +355,7 @@ void Copies::dropFlights(SlabRange buffers)
         }
         for (auto& [slot, use] : m_uses) {
             if (use.l1) {
-                (void)use.l1->drop(buffers);
+                use.l1->drop(buffers);
             }
         }
     }

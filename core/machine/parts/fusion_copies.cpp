@@ -139,7 +139,7 @@ bool FusionCopies::serve(const PlanItem& item, BlockFrame& frame)
         }
         const trace::CopyRow copy = record(stream, *served, begin, frame);
         if (window && isLoad) {
-            m_l1.hold(*window, {served->arrival, static_cast<std::int32_t>(copy.index())});
+            m_l1.hold(*window, {served->arrival, copy.number});
         }
         return true;
     });

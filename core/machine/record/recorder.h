@@ -86,21 +86,21 @@ public:
     struct SumsSoFar
     {
         trace::Summarizer::SoFar sums;
-        std::int64_t events = 0;
-        Bytes fromL1;
+        Position position;
     };
 
     [[nodiscard]] SumsSoFar sumsSoFar(Picoseconds now) const
     {
-        return {m_sums->soFar(now), m_position.events, m_position.fromL1};
+        return {m_sums->soFar(now), m_position};
     }
 
     // Adds what was added between two moments, times ÷ of, for blocks that do not run.
     void addAgain(const SumsSoFar& from, const SumsSoFar& to, std::int64_t times, std::int64_t of)
     {
         m_sums->addAgain(from.sums, to.sums, times, of);
-        m_position.events += (to.events - from.events) * times / of;
-        m_position.fromL1 += Bytes((to.fromL1 - from.fromL1).value() * times / of);
+        const Position &before = from.position, &after = to.position;
+        m_position.events += (after.events - before.events) * times / of;
+        m_position.fromL1 += Bytes((after.fromL1 - before.fromL1).value() * times / of);
     }
 
     void countPassed(std::int64_t blocks) { m_sums->countPassed(blocks); }

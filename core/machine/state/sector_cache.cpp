@@ -221,6 +221,9 @@ bool SectorCache::knows(SlabRange buffers) const
 
 bool SectorCache::drop(SlabRange buffers)
 {
+    if (!knows(buffers)) {
+        return false;
+    }
     const auto first = m_cuts.lower_bound(buffers.first),
                last = m_cuts.lower_bound(buffers.first + buffers.count);
     const Bytes before = m_held;

@@ -1,6 +1,9 @@
 // The L1 of each SM of a GPU in a run: which loads find something there, and when.
 #include "core/analysis/report.h"
 #include "core/ir/builder_gpu.h"
+#include "core/trace/lookup.h"
+#include "core/trace/summary.h"
+#include "tests/machine/engine/gmem_tile.h"
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -12,10 +15,7 @@ namespace pallascope::machine_test {
 namespace {
 
 namespace gpu = pl::gpu;
-using LoadRefs = std::vector<pl::Ref>;
-
-constexpr Extent kLoadRows = 64, kLoadColumns = 64;
-constexpr Bytes kLoad{kLoadRows * kLoadColumns * 4};
+using Refs = std::vector<pl::Ref>;
 
 // Each of `blocks` blocks, which take `shared` bytes of shared memory, loads the first `tiles`
 // tiles of x, one after another, `times` times.
@@ -24,20 +24,20 @@ ir::Program loadsInRounds(std::int32_t blocks, std::int32_t tiles, std::int32_t 
 {
     return mustTrace(pl::kernel(
         "load",
-        {pl::in("x", kF32, {tiles * kLoadRows, kLoadColumns}),
-         pl::out("y", kF32, {blocks * kLoadRows, kLoadColumns})},
+        {pl::in("x", kF32, {tiles * kTileRows, kTileColumns}),
+         pl::out("y", kF32, {blocks * kTileRows, kTileColumns})},
         [&](pl::Ref x, pl::Ref y) {
             gpu::launch({{{"block", blocks}}}, [&] {
-                gpu::runScoped({gpu::smem("room", kF32, {shared / 4})}, true, [&](const LoadRefs&) {
-                    const pl::Value none = pl::full({kLoadRows, kLoadColumns}, 0, kF32);
+                gpu::runScoped({gpu::smem("room", kF32, {shared / 4})}, true, [&](const Refs&) {
+                    const pl::Value none = pl::full({kTileRows, kTileColumns}, 0, kF32);
                     const std::vector<pl::Value> sum = pl::foriLoop(
                         tiles * times, {none}, [&](pl::Value round, std::vector<pl::Value> sums) {
-                            const pl::Value row = round % tiles * static_cast<int>(kLoadRows);
+                            const pl::Value row = round % tiles * static_cast<int>(kTileRows);
                             return std::vector<pl::Value>{
-                                sums[0] + x[{pl::ds(row, kLoadRows), pl::all}].load()};
+                                sums[0] + x[{pl::ds(row, kTileRows), pl::all}].load()};
                         });
-                    const pl::Value row = pl::axisIndex("block") * static_cast<int>(kLoadRows);
-                    y[{pl::ds(row, kLoadRows), pl::all}] = sum[0];
+                    const pl::Value row = pl::axisIndex("block") * static_cast<int>(kTileRows);
+                    y[{pl::ds(row, kTileRows), pl::all}] = sum[0];
                 });
             });
         }));
@@ -50,16 +50,10 @@ machine::RunResult runLoads(const ir::Program& program, const chip::Chip& chip)
     return mustRun(program, inputs, machine::ValueMode::Needed, chip);
 }
 
-// How many tiles of x the link of this name carried.
-std::int64_t loadsOver(const machine::RunResult& run, const std::string& link)
+// How many loads of x came from HBM, and how many from L2.
+std::int64_t loadsBy(const machine::RunResult& run, trace::Summary::Way way)
 {
-    std::int64_t count = 0;
-    const trace::Copies& copies = run.trace->copies();
-    for (std::size_t i = 0; i < copies.size(); ++i) {
-        const auto& one = run.trace->info().links[static_cast<std::size_t>(copies.link[i])];
-        count += one.name == link && copies.out[i] == 0 && Bytes(copies.bytes[i]) == kLoad ? 1 : 0;
-    }
-    return count;
+    return trace::summaryOf(*run.trace).moved[0][way].copies;
 }
 
 chip::Chip withoutL1()
@@ -74,20 +68,20 @@ chip::Chip withoutL1()
 TEST(L1, keepsWhatItsSmHasLoaded)
 {
     const machine::RunResult run = runLoads(loadsInRounds(2, 3, 4), h100());
-    EXPECT_EQ(loadsOver(run, "HBM"), 3);
-    EXPECT_EQ(loadsOver(run, "L2"), 3); // those of the second block, on another SM
-    EXPECT_EQ(run.trace->info().fromL1, kLoad * (2 * 3 * 4 - 6));
+    EXPECT_EQ(loadsBy(run, trace::Summary::Read), 3);
+    EXPECT_EQ(loadsBy(run, trace::Summary::OnChip), 3); // those of the second block, on another SM
+    EXPECT_EQ(run.trace->info().fromL1, kTile * (2 * 3 * 4 - 6));
     const Result<analysis::Report> report = analysis::report(*run.trace);
-    EXPECT_EQ(report->l2->missed, kLoad * 3);
-    EXPECT_EQ(report->l2->hit, kLoad * 3);
-    EXPECT_EQ(report->l2->fromL1, kLoad * (2 * 3 * 4 - 6));
+    EXPECT_EQ(report->l2->missed, kTile * 3);
+    EXPECT_EQ(report->l2->hit, kTile * 3);
+    EXPECT_EQ(report->l2->fromL1, kTile * (2 * 3 * 4 - 6));
 }
 
 TEST(L1, mayBeMissing)
 {
     const machine::RunResult run = runLoads(loadsInRounds(2, 3, 4), withoutL1());
-    EXPECT_EQ(loadsOver(run, "HBM"), 3);
-    EXPECT_EQ(loadsOver(run, "L2"), 2 * 3 * 4 - 3);
+    EXPECT_EQ(loadsBy(run, trace::Summary::Read), 3);
+    EXPECT_EQ(loadsBy(run, trace::Summary::OnChip), 2 * 3 * 4 - 3);
     EXPECT_EQ(run.trace->info().fromL1, Bytes(0));
 }
 
@@ -113,8 +107,9 @@ TEST(L1, isWaitedForByTheNameOfTheCopy)
     chip.multiprocessor->l1LoadCycles = 5000;
     const machine::RunResult run = runLoads(loadsInRounds(1, 1, 3), chip);
     const trace::Waits& waits = run.trace->waits();
-    ASSERT_EQ(loadsOver(run, "HBM"), 1);
+    ASSERT_EQ(loadsBy(run, trace::Summary::Read), 1);
     EXPECT_EQ(std::count(waits.copy.begin(), waits.copy.end(), 0), 3);
+    EXPECT_EQ(trace::waitsFor(*run.trace, trace::CopyRow{0}).size(), 3U);
 }
 
 // Two blocks of an SM load one tile at the same time: the second has it when it has come.
@@ -124,8 +119,8 @@ TEST(L1, holdsWhatIsOnItsWay)
     chip.agents.front().slots = 1;
     const machine::RunResult run = runLoads(loadsInRounds(2, 1, 1), chip);
     const trace::Waits& waits = run.trace->waits();
-    ASSERT_EQ(loadsOver(run, "HBM") + loadsOver(run, "L2"), 1);
-    EXPECT_EQ(run.trace->info().fromL1, kLoad);
+    ASSERT_EQ(loadsBy(run, trace::Summary::Read) + loadsBy(run, trace::Summary::OnChip), 1);
+    EXPECT_EQ(run.trace->info().fromL1, kTile);
     ASSERT_EQ(std::count(waits.copy.begin(), waits.copy.end(), 0), 2);
     for (std::size_t i = 0; i < waits.size(); ++i) {
         if (waits.copy[i] == 0) {
@@ -153,11 +148,11 @@ TEST(L1, isPassedByOnTheWayToAtomicOperations)
 // Shared memory and L1 are one: what blocks take of it, L1 does not have.
 TEST(L1, hasWhatSharedMemoryLeaves)
 {
-    constexpr std::int32_t kLoads = 3; // 48 KiB
+    constexpr std::int32_t kTiles = 3; // 48 KiB
     const auto fromL1 = [](Extent shared) {
-        return runLoads(loadsInRounds(1, kLoads, 2, shared), h100()).trace->info().fromL1;
+        return runLoads(loadsInRounds(1, kTiles, 2, shared), h100()).trace->info().fromL1;
     };
-    EXPECT_EQ(fromL1(204 << 10), kLoad * kLoads);
+    EXPECT_EQ(fromL1(204 << 10), kTile * kTiles);
     EXPECT_EQ(fromL1(210 << 10), Bytes(0)); // 45 KiB are left: the oldest tile is always next
 }
 
@@ -166,7 +161,7 @@ TEST(L1, isEmptyWhenAKernelBegins)
     const auto load = [](pl::Ref x, pl::Ref y) {
         gpu::launch({}, [&] { y[{pl::all, pl::all}] = x[{pl::all, pl::all}].load(); });
     };
-    const Shape tile{kLoadRows, kLoadColumns};
+    const Shape tile{kTileRows, kTileColumns};
     const ir::Program program = mustTrace(pl::kernel(
         "twice", {pl::in("x", kF32, tile), pl::out("y", kF32, tile), pl::out("z", kF32, tile)},
         [&](pl::Ref x, pl::Ref y, pl::Ref z) {
@@ -174,8 +169,8 @@ TEST(L1, isEmptyWhenAKernelBegins)
             load(x, z);
         }));
     const machine::RunResult run = runLoads(program, h100());
-    EXPECT_EQ(loadsOver(run, "HBM"), 1);
-    EXPECT_EQ(loadsOver(run, "L2"), 1);
+    EXPECT_EQ(loadsBy(run, trace::Summary::Read), 1);
+    EXPECT_EQ(loadsBy(run, trace::Summary::OnChip), 1);
     EXPECT_EQ(run.trace->info().fromL1, Bytes(0));
 }
 

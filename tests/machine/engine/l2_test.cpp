@@ -2,6 +2,7 @@
 #include "core/analysis/report.h"
 #include "core/ir/builder_gpu.h"
 #include "core/trace/summary.h"
+#include "tests/machine/engine/gmem_tile.h"
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -14,9 +15,6 @@ namespace {
 
 namespace gpu = pl::gpu;
 using Refs = std::vector<pl::Ref>;
-
-constexpr Extent kTileRows = 64, kTileColumns = 64;
-constexpr Bytes kTile{kTileRows * kTileColumns * 4};
 
 // Each of `blocks` blocks copies `reads` tiles of x into SMEM, one after another: the tile whose
 // number is what `tileOf` makes of the block and the round.

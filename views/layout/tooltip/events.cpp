@@ -47,16 +47,13 @@ std::string queuedBehind(const trace::Trace& trace, std::size_t copy)
 std::string whyOfCopy(const trace::Trace& trace, std::size_t copy)
 {
     const trace::Waits& waits = trace.waits();
-    const trace::Copies& copies = trace.copies();
-    const auto first = std::lower_bound(waits.begin.begin(), waits.begin.end(), copies.issue[copy]);
-    for (auto it = first; it != waits.begin.end(); ++it) {
-        const auto wait = static_cast<std::size_t>(it - waits.begin.begin());
-        if (waits.copy[wait] == static_cast<std::int64_t>(copy) && waits.end[wait] > *it) {
-            const std::string behind = queuedBehind(trace, copy);
-            return stepName(trace, trace::StepRow::of(waits.step[wait])) + " waits "
-                   + timeText(Picoseconds(waits.end[wait] - *it)) + " for it"
-                   + (behind.empty() ? "" : ": it queued behind " + behind);
-        }
+    const std::vector<trace::WaitRow> found = trace::waitsFor(trace, trace::CopyRow::at(copy));
+    if (!found.empty()) {
+        const std::size_t wait = found.front().index();
+        const std::string behind = queuedBehind(trace, copy);
+        return stepName(trace, trace::StepRow::of(waits.step[wait])) + " waits "
+               + timeText(Picoseconds(waits.end[wait] - waits.begin[wait])) + " for it"
+               + (behind.empty() ? "" : ": it queued behind " + behind);
     }
     return "no step waits for it: it hides behind the steps before";
 }
