@@ -66,6 +66,9 @@ OPERATIONS = {
     "approx_min_k": lambda x, rows: lax.approx_min_k(
         x + jnp.arange(32)[:, None] / 64, 4, reduction_dimension=0),
     "nothing joined": lambda x, rows: jnp.concatenate([x[:0], x[3:], x[:3], jnp.zeros((0, 128))]),
+    "a column as a row": lambda x, rows: x[:, :1].T + 1,
+    "columns by the largest of rows": lambda x, rows: x[:, :32] - x.max(1, keepdims=True).T,
+    "a column as a row, picked": lambda x, rows: x[:, :1].T[:, ::-1][:, jnp.array([3, 1])],
     "roll": lambda x, rows: jnp.roll(x, rows[0], axis=0)}
 
 

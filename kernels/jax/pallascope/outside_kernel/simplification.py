@@ -55,6 +55,7 @@ def simplified(steps: list[Step], kept: set[Array], known: Callable[[int], Any])
         _renamed(step, same)
         if step.name == "transpose":
             _merge_transposes(step, made.get(step.operands[0]))
+            _reshape_if_nothing_moves(step)
         elif step.name in BY_ELEMENT:
             before = _before_transposes(step, made)
             if before is not None:
@@ -119,9 +120,18 @@ def _merge_transposes(step: Step, before: Step | None) -> None:
                                     params=step.eqn.params | {"permutation": order})
 
 
+def _reshape_if_nothing_moves(step: Step) -> None:
+    """Makes a transpose that moves only axes of 1 a reshape (AlgebraicSimplifier::HandleTranspose)."""
+    order, aval = step.eqn.params["permutation"], step.eqn.invars[0].aval
+    wide = [axis for axis in order if aval.shape[axis] > 1]
+    if wide == sorted(wide) and step.result.aval.shape != aval.shape:
+        shape = step.result.aval.shape
+        step.eqn = equation(lambda one: jax.lax.reshape(one, shape), [aval])
+
+
 def _is_operand(step: Step, known: Callable[[int], Any]) -> Array | None:
-    """Returns the operand that the result is equal to: for a transpose that moves only axes of 1,
-    or for a choice by a constant."""
+    """Returns the operand that the result is equal to: for a transpose that moves only axes of 1
+    among others of 1, or for a choice by a constant."""
     source: Any = None
     if step.name == "transpose":
         order, shape = step.eqn.params["permutation"], step.eqn.invars[0].aval.shape
