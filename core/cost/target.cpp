@@ -100,13 +100,40 @@ std::string said(const ir::Program& program, const std::string& what, ir::Locati
     return what + (location.index < 0 ? "" : " at " + program.where(location));
 }
 
-// The first operation or memory for which one of these is true, in words.
+// What runs on the cores of a device: the kernels, but not what XLA does between them. A program
+// that names neither is itself one kernel.
+std::vector<const ir::Region*> kernelsOf(const ir::Program& program)
+{
+    std::vector<const ir::Region*> kernels;
+    bool hasFusions = false;
+    ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
+        hasFusions = hasFusions || operation.code == ir::OpCode::Fusion;
+        if (operation.code == ir::OpCode::Kernel) {
+            kernels.push_back(&operation.regions[0]);
+        }
+    });
+    if (kernels.empty() && !hasFusions) {
+        kernels.push_back(&program.body);
+    }
+    return kernels;
+}
+
+// Calls a function for every operation of the kernels.
+template<class F>
+void forEachInKernels(const ir::Program& program, const F& visit)
+{
+    for (const ir::Region* kernel : kernelsOf(program)) {
+        ir::forEachOperation(*kernel, visit);
+    }
+}
+
+// The first operation or memory of the kernels for which one of these is true, in words.
 template<class OfCode, class OfSpace>
 std::optional<std::string> firstSign(const ir::Program& program, const OfCode& ofCode,
                                      const OfSpace& ofSpace)
 {
     std::optional<std::string> sign;
-    ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
+    forEachInKernels(program, [&](const ir::Operation& operation) {
         const auto note = [&](const std::string& what) {
             sign = sign ? sign : said(program, what, operation.location);
         };
@@ -129,7 +156,7 @@ std::optional<std::string> firstSign(const ir::Program& program, const OfCode& o
 // lacks.
 std::optional<std::string> signOfTpus(const ir::Program& program)
 {
-    bool hasBlocks = false;
+    bool hasBlocks = kernelsOf(program).empty();
     std::optional<std::string> sign = firstSign(
         program,
         [&](const ir::Operation& operation) {

@@ -102,3 +102,30 @@ def two_signals_at_once(x):
         return kernel(x)
 
     return sharded(send, _P("x"), _P("x"))(x)
+
+
+# ---- collectives of XLA beside a kernel ------------------------------------------------------
+
+
+def _doubled(x):
+    @plgpu.kernel(out_type=like(*x.shape))
+    def double(x_gmem, o_gmem):
+        o_gmem[...] = x_gmem[...] * 2
+
+    return double(x)
+
+
+@case(ramp(8, 128), wanted=lambda x: 2 * (x[:4] + x[4:]), is_interpreted=False)
+def a_sum_of_what_kernels_made(x):
+    return sharded(lambda x: lax.psum(_doubled(x), "x"), _P("x"), _P())(x)
+
+
+@case(ramp(8, 128), wanted=lambda x: 4 * x, is_interpreted=False)
+def a_kernel_on_what_all_have_gathered(x):
+    return sharded(lambda x: _doubled(lax.all_gather(_doubled(x), "x", tiled=True)), _P("x"),
+                   _P())(x)
+
+
+@case(ramp(8, 128), wanted=lambda x: 2 * _halves_swapped(x), is_interpreted=False)
+def rows_that_xla_sends_to_the_next(x):
+    return sharded(lambda x: lax.ppermute(_doubled(x), "x", [(0, 1), (1, 0)]), _P("x"), _P("x"))(x)

@@ -4,6 +4,7 @@ must accept every kernel of these tests, and its interpreter yields what the tes
 import inspect
 
 import gpu_ampere
+import gpu_around
 import gpu_authors
 import gpu_blocks
 import gpu_kernels
@@ -22,7 +23,7 @@ from jax.extend import backend
 from support import operations, pallascope, pl, pltpu
 
 CASES = cases_of(gpu_kernels, gpu_loops, gpu_numbers, gpu_places, gpu_products, gpu_shared,
-                 gpu_ampere, gpu_authors, gpu_blocks)
+                 gpu_ampere, gpu_authors, gpu_blocks, gpu_around)
 CHIP = "h100_sxm"
 
 

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 
 import gpu_ampere
+import gpu_around
 import gpu_authors
 import gpu_authors_triton
 import gpu_blocks
@@ -19,6 +20,7 @@ import gpu_shipped
 import gpu_shipped_triton
 import gpu_triton
 import gpu_triton_loops
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from gpu_case import cases_of
@@ -26,7 +28,7 @@ from support import PALLASCOPE, pallascope
 
 CASES = cases_of(gpu_kernels, gpu_loops, gpu_numbers, gpu_places, gpu_products, gpu_shared,
                  gpu_ampere, gpu_authors, gpu_blocks, gpu_shipped, gpu_triton, gpu_triton_loops,
-                 gpu_authors_triton, gpu_shipped_triton)
+                 gpu_authors_triton, gpu_shipped_triton, gpu_around)
 
 
 def run(kernel, *options):
@@ -52,6 +54,15 @@ def test_values(name):
     assert findings <= {case.finds}
     for ours, theirs in zip(results, case.results(), strict=True):
         case.compare(ours if ours.dtype == theirs.dtype else ours.view(theirs.dtype), theirs)
+
+
+def test_a_function_without_a_kernel_runs_on_a_gpu():
+    x = np.arange(64, dtype=np.float32)
+    kernel = pallascope.capture(lambda x: (jnp.cumsum(x), x.sum() > 3), x, chip="h100_sxm")
+    (sums, is_more), findings = run(kernel)
+    assert not findings
+    np.testing.assert_array_equal(sums, np.cumsum(x))
+    assert is_more
 
 
 def test_blocks_of_a_cluster_fetch_each_byte_once():

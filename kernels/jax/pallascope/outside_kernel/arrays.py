@@ -1,6 +1,6 @@
 """Arrays of the function around the kernels. An array is a ref in HBM, a ref in SMEM if a kernel
-wants scalars before it starts, or a scalar in a register. Its first use decides where it lives. It
-is copied if a later use wants it elsewhere."""
+of a TPU wants scalars before it starts, or a scalar in a register. Its first use decides where it
+lives. It is copied if a later use wants it elsewhere."""
 
 from __future__ import annotations
 
@@ -61,8 +61,9 @@ class Array:
 class Arrays:
     """The arrays of a function. In the end, `inputs` and `results` are in the order of the file."""
 
-    def __init__(self, walk: Walk) -> None:
+    def __init__(self, walk: Walk, is_tpu: bool = True) -> None:
         self.walk = walk
+        self._is_tpu = is_tpu
         self.inputs: list[Array] = []
         self.results: list[Array] = []
         self._scratch: list[int] = []  # refs other than those of inputs and results
@@ -114,10 +115,11 @@ class Arrays:
             array.scalar = builder.literal(types.dtype_of(array.aval.dtype),
                                            types.stored(array.value)[()])
         if array.scalar is None:
-            ref = self.ref(array, "smem")
+            ref = self.ref(array, "smem" if self._is_tpu else "hbm")
             self._changes(array)
-            array.scalar = builder.one("get", [ref], builder.types[ref]._replace(space=None),
-                                       self._whole(ref))
+            array.scalar = (builder.one("get", [ref], builder.types[ref]._replace(space=None),
+                                        self._whole(ref)) if self._is_tpu
+                            else fusion_operation.load(self.walk, ref))
         return array.scalar
 
     def is_scalar(self, array: Array) -> bool:
@@ -141,18 +143,26 @@ class Arrays:
             found = self._new(self._type(array, space), array.name)
             self.copy(array.ref(), found)
         else:
-            found = self._new(self._type(array, "smem"), array.name)
-            assert array.scalar is not None
-            self.walk.builder.one("swap", [found, array.scalar],
-                                  self.walk.builder.types[array.scalar], self._whole(found))
             self._changes(array)
-            array.refs["smem"], array.home = found, "smem"
+            self._store_scalar(array)
             return self.ref(array, space)
         if not is_declared:
             self._changes(array)
         array.refs[space] = found
         array.home = array.home or space
         return found
+
+    def _store_scalar(self, array: Array) -> None:
+        """Gives memory to an array that is a scalar: SMEM, which on a GPU only blocks of kernels
+        have."""
+        assert array.scalar is not None
+        array.home = "smem" if self._is_tpu else "hbm"
+        found = array.refs[array.home] = self._new(self._type(array, array.home), array.name)
+        if self._is_tpu:
+            self.walk.builder.one("swap", [found, array.scalar],
+                                  self.walk.builder.types[array.scalar], self._whole(found))
+        else:
+            fusion_operation.store(self.walk, array.scalar, found)
 
     def own_scalars(self, array: Array) -> int:
         """Returns a copy in SMEM for a kernel that writes to its scalars."""

@@ -43,7 +43,7 @@ class Function:
         self.walk = walk
         self._is_tpu = is_tpu
         self._constant_names = constant_names  # by the ids of the arrays
-        self.arrays = Arrays(walk)
+        self.arrays = Arrays(walk, is_tpu)
         self._frames = Frames()
         self.kernels = Kernels(walk, self.arrays, self._frames, cores, is_tpu)
         self._collectives = collectives.Collectives(walk, self.arrays)

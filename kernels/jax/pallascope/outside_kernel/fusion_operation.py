@@ -45,6 +45,16 @@ def copy(walk: Walk, source: int, target: int, launches: bool = True) -> None:
     emit(walk, "copy", [source], [target], lambda loaded: [loaded[source]], launches)
 
 
+def load(walk: Walk, ref: int) -> int:
+    """Returns the only element of an array of rank 0."""
+    return emit(walk, "copy", [ref], [None], lambda loaded: [loaded[ref]])[0]
+
+
+def store(walk: Walk, scalar: int, ref: int) -> None:
+    """Fills an array of rank 0."""
+    emit(walk, "copy", [], [ref], lambda _: [scalar])
+
+
 def fill(walk: Walk, ref: int, launches: bool = True) -> None:
     """Fills an array with zeros."""
     dtype, shape, _ = walk.builder.types[ref]
