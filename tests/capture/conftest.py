@@ -10,7 +10,9 @@ import pytest
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ["XLA_FLAGS"] = (os.environ.get("XLA_FLAGS", "")
-                           + " --xla_allow_excess_precision=false --xla_cpu_max_isa=AVX")
+                           + " --xla_allow_excess_precision=false --xla_cpu_max_isa=AVX"
+                           # Each function is compiled for one call.
+                           + " --xla_llvm_disable_expensive_passes=true")
 
 _ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(_ROOT / "kernels" / "jax"))
