@@ -82,7 +82,6 @@ Docks::Docks(Session& session, QMainWindow& window)
     connect(m_budget, &SceneView::clicked, this, &Docks::clickedBudget);
 }
 
-// Not so the budget of what does not fit, beside views of the run before: its rows are others.
 bool Docks::isOfTheRun(const SceneView* view) const
 {
     return view != m_budget || !m_session.runs().unfit() || !m_session.runs().shown();

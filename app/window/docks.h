@@ -60,6 +60,9 @@ public:
     [[nodiscard]] KernelForm* form() const { return m_form; }
 
     void showBudget(std::shared_ptr<const layout::RunView> run);
+    // Whether a view shows the run of the session: not so the budget of what does not fit, beside
+    // views of the run before. Its rows are others.
+    [[nodiscard]] bool isOfTheRun(const views::SceneView* view) const;
 
     [[nodiscard]] views::SceneView* budget() const { return m_budget; } // below the form
 
@@ -78,7 +81,6 @@ private:
     void add(const layout::View& row);
     void addValues();
     void enlist(Dock* dock, views::SceneView* view);
-    [[nodiscard]] bool isOfTheRun(const views::SceneView* view) const;
     void clickedBudget(const layout::Target& target);
     QWidget* makeKernelPanel(views::SceneView* budget);
     QWidget* makeSourcePages();

@@ -194,10 +194,13 @@ void MainWindow::connectFocus()
     });
 }
 
+// A budget of what does not fit is of another run, which may lack what the state names.
 void MainWindow::pushState()
 {
+    const layout::ViewState& state = m_session.viewpoint().state();
+    const layout::ViewState none{.stale = state.stale};
     for (views::SceneView* view : allViews()) {
-        view->setState(m_session.viewpoint().state());
+        view->setState(m_docks->isOfTheRun(view) ? state : none);
     }
 }
 
@@ -231,7 +234,9 @@ void MainWindow::showFile()
 void MainWindow::pushUnfit()
 {
     const auto unfit = m_session.runs().unfit();
+    m_docks->budget()->setState({}); // that of the run before would name what this one lacks
     m_docks->showBudget(unfit ? unfit : m_session.viewpoint().run());
+    pushState();
 }
 
 void MainWindow::followKept()

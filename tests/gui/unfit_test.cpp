@@ -158,6 +158,24 @@ private Q_SLOTS:
         QVERIFY(!caption("grid").contains(QStringLiteral("4096-blocks")));
     }
 
+    // The budget of what does not fit has none of the copies of the run that the views keep.
+    void pointingAtACopyOfTheRunBeforeLeavesTheBudgetAlone()
+    {
+        open("512");
+        run("4096");
+        QVERIFY(runs().unfit());
+        app::Viewpoint& viewpoint = m_window->session().viewpoint();
+        const auto copy = static_cast<std::int64_t>(runs().shown()->view->trace->copies().size());
+        QVERIFY(copy > 0);
+        viewpoint.setHover(target::Copy{copy - 1});
+        QCoreApplication::processEvents();
+        viewpoint.select(target::Copy{copy - 1});
+        run("512"); // and what is pointed at stays while another takes its place
+        viewpoint.setHover(target::Copy{copy - 1});
+        run("4096");
+        QVERIFY(runs().unfit());
+    }
+
     // The blocks of a file are fixed, but another chip may have the room.
     void aKernelFileThatDoesNotFitOffersOtherChips()
     {
