@@ -23,6 +23,23 @@ std::string loweringLine(std::string_view accepted, const std::string& reason)
     return text.empty() ? "" : oneLine(text) + "\n";
 }
 
+namespace {
+
+// The sentence of an error, with what the command line has against it.
+std::string advised(const Error& error)
+{
+    std::string sentence = asSentence(error).message;
+    const About memory{Subject::Setting, kMemorySetting};
+    if (std::find(error.about.begin(), error.about.end(), memory) != error.about.end()) {
+        sentence.pop_back(); // the full stop
+        sentence += "; `--values needed` computes only what decides the timing, and `--memory 4` "
+                    "allows 4 GiB.";
+    }
+    return sentence;
+}
+
+} // namespace
+
 int complain(const Error& error)
 {
     clearProgress();
@@ -30,7 +47,7 @@ int complain(const Error& error)
         say("Interrupted; nothing was written.");
         return kInterrupted;
     }
-    say(asSentence(error).message);
+    say(advised(error));
     return error.kind == ErrorKind::Internal ? kInternalError : kWrongInput;
 }
 

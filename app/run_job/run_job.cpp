@@ -209,9 +209,8 @@ Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progres
         return runWithin(request, progress, printer);
     } catch (const MemoryLimitReached&) {
         return limitError(request.kernel + ": its arrays and values take more than "
-                          + bytesText(request.memory)
-                          + "; `--values needed` computes only what decides the timing, and "
-                            "`--memory 4` allows 4 GiB.");
+                              + bytesText(request.memory) + ".",
+                          {{Subject::Setting, kMemorySetting}});
     }
 }
 
@@ -264,9 +263,37 @@ Result<FinishedRun> openTrace(const std::string& path, const Progress& progress)
     return run;
 }
 
-Result<FinishedRun> openFile(const std::string& path, const Progress& progress)
+namespace {
+
+// Whether all values of a run are there about as soon as its times. A machine does some 0.1 GFLOP
+// of elementwise work in a second, and the values of arrays are made first.
+bool isCheapInFull(const analysis::Report& report)
 {
-    return kernel_file::isKernelFile(path) ? runKernel({.kernel = path}, progress)
+    constexpr Flops kMostFlops{50'000'000};
+    constexpr Bytes kMostMoved{std::int64_t{32} << 20};
+    return report.executedFlops <= kMostFlops && report.hbmRead + report.hbmWritten <= kMostMoved;
+}
+
+// Times first: all values can take minutes, and more memory than there may be.
+Result<FinishedRun> runFirst(const RunRequest& request, const Progress& progress)
+{
+    RunRequest needed = request;
+    needed.fullValues = needed.check = false;
+    Result<FinishedRun> times = runKernel(needed, progress);
+    if (!times || !isCheapInFull(times->view->report)) {
+        return times;
+    }
+    Result<FinishedRun> full = runKernel(request, progress);
+    const bool isAnswer = full || full.error().kind == ErrorKind::Cancelled;
+    return isAnswer ? std::move(full) : std::move(times);
+}
+
+} // namespace
+
+Result<FinishedRun> openFile(const std::string& path, const Progress& progress,
+                             const std::string& chip)
+{
+    return kernel_file::isKernelFile(path) ? runFirst({.kernel = path, .chip = chip}, progress)
                                            : openTrace(path, progress);
 }
 

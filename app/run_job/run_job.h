@@ -19,6 +19,8 @@
 namespace pallascope::app {
 
 inline constexpr Bytes kDefaultMemory{std::int64_t{896} << 20};
+// What the error of a run that takes more is about. How to allow more, the command line says.
+inline constexpr auto kMemorySetting = "memory";
 
 struct RunRequest
 {
@@ -79,7 +81,9 @@ runKernel(const RunRequest& request, const Progress& progress = {}, const Printe
 // limited to request.memory.
 [[nodiscard]] Result<std::unique_ptr<machine::Replay>> startReplay(const RunRequest& request);
 [[nodiscard]] Result<FinishedRun> openTrace(const std::string& path, const Progress& progress = {});
-// Opens a trace, or runs the kernel of a kernel file.
-[[nodiscard]] Result<FinishedRun> openFile(const std::string& path, const Progress& progress = {});
+// Opens a trace, or runs the kernel of a kernel file, on its own chip unless one is named. A kernel
+// is run for its times alone unless all its values are there about as soon.
+[[nodiscard]] Result<FinishedRun> openFile(const std::string& path, const Progress& progress = {},
+                                           const std::string& chip = {});
 
 } // namespace pallascope::app

@@ -168,7 +168,7 @@ void MainWindow::connectSession()
             });
     connect(m_capture, &CaptureDialog::captured, &m_session,
             [this](const QString& file, const QString& chip) {
-                m_session.runs().start({.kernel = file.toStdString(), .chip = chip.toStdString()});
+                m_session.runs().openTrace(file, chip);
             });
     for (views::SceneView* view : {m_strip->view(), m_program}) {
         connect(view, &views::SceneView::clicked, &m_session, &Session::activate);

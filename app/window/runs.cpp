@@ -148,14 +148,16 @@ void Runs::checkValues()
     start(next);
 }
 
-void Runs::openTrace(const QString& path)
+void Runs::openTrace(const QString& path, const QString& chip)
 {
     m_asked = path;
     startJob(tr("opening %1").arg(QFileInfo(path).fileName()),
-             [file = path.toStdString()](const Progress& progress) {
-                 JobResult result = jobResult(openFile(file, progress));
+             [file = path.toStdString(), on = chip.toStdString()](const Progress& progress) {
+                 JobResult result = jobResult(openFile(file, progress, on));
                  if (result.error && result.error->kind != ErrorKind::Cancelled) {
-                     result.run = viewWithoutRun({.kernel = file}, *result.error);
+                     const RunRequest asked{
+                         .kernel = file, .chip = on, .fullValues = false, .check = false};
+                     result.run = viewWithoutRun(asked, *result.error);
                  }
                  return result;
              });

@@ -61,7 +61,7 @@ public:
     void applyAlternative(std::size_t index); // of the run that is shown
     void applyFitting(std::size_t index);     // of what does not fit
     void checkValues();                       // runs it again with every value computed and checked
-    void openTrace(const QString& path);
+    void openTrace(const QString& path, const QString& chip = {}); // or a kernel file, on a chip
     void saveTrace(const QString& path);
     void cancel();
     void adopt(FinishedRun run); // shows a run that exists already

@@ -116,7 +116,7 @@ private Q_SLOTS:
         const app::RunRequest asked = FakeMachine::instance().asked().back();
         QCOMPARE(QString::fromStdString(asked.kernel), path(u"f.pallascope"_s));
         QCOMPARE(asked.chip, std::string("tpu_v5e"));
-        QVERIFY(asked.fullValues);
+        QVERIFY(!asked.fullValues); // times do not need all values
         QVERIFY(!dialog().isVisible());
         QFile words(path(u"python.words"_s));
         QVERIFY(words.open(QIODevice::ReadOnly));

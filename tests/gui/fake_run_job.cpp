@@ -185,9 +185,11 @@ Result<std::optional<std::vector<std::int64_t>>> searchStops(const RunRequest&,
     return userError("A made-up trace has no values.");
 }
 
-Result<FinishedRun> openFile(const std::string& path, const Progress&)
+Result<FinishedRun> openFile(const std::string& path, const Progress& progress,
+                             const std::string& chip)
 {
-    return openTrace(path);
+    const RunRequest kernel{.kernel = path, .chip = chip, .fullValues = false, .check = false};
+    return path.ends_with(".pallascope") ? runKernel(kernel, progress, {}) : openTrace(path);
 }
 
 } // namespace pallascope::app

@@ -5,7 +5,9 @@
 #include "app/run_job/kernel_choice.h"
 #include "app/run_job/run_job.h"
 #include "core/base/whole_file.h"
+#include "core/kernel_file/kernel_file.h"
 #include "core/trace_file/trace_file.h"
+#include "kernels/kernel.h"
 
 #include <gtest/gtest.h>
 
@@ -135,6 +137,30 @@ TEST(RunErrors, areOfTheKindCancelledWhenItWas)
     ASSERT_FALSE(run);
     EXPECT_EQ(run.error().kind, ErrorKind::Cancelled);
     EXPECT_TRUE(run.error().about.empty());
+}
+
+// All its values can take minutes, and more memory than a run may take: the window asks later.
+TEST(OpenedKernelFile, hasItsTimesAndOnlyIfThatIsCheapAllValues)
+{
+    const auto opened = [](const char* size) {
+        const std::string file = testing::TempDir() + "/opened_kernel_file.kernel.json";
+        const kernels::Kernel& matmul = *kernels::find("matmul");
+        const auto arguments = kernels::arguments(
+            matmul,
+            {{"m", size}, {"n", size}, {"k", size}, {"bm", "128"}, {"bn", "128"}, {"bk", "128"}});
+        kernel_file::KernelFile kernel;
+        kernel.program = matmul.build(*arguments).value();
+        kernel.inputs = kernel_file::defaultInputs(kernel.program);
+        EXPECT_TRUE(kernel_file::save(kernel, file));
+        const Result<FinishedRun> run = openFile(file, {}, "tpu_v5e");
+        std::filesystem::remove(file);
+        EXPECT_TRUE(run) << run.error().message;
+        EXPECT_EQ(run->request.chip, "tpu_v5e");
+        EXPECT_EQ(run->view->trace->info().values, run->request.fullValues ? "full" : "needed");
+        return run->request.fullValues;
+    };
+    EXPECT_TRUE(opened("256"));
+    EXPECT_FALSE(opened("1024"));
 }
 
 TEST(RunErrors, areOfTheKindCancelledWhenAFileIsOpened)
