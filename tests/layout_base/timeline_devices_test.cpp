@@ -4,6 +4,7 @@
 #include "views/layout/scene/scene.h"
 #include "views/layout/scene/svg.h"
 #include "views/layout/timeline/timeline.h"
+#include "views/layout/tooltip/tooltip.h"
 
 #include <gtest/gtest.h>
 
@@ -168,7 +169,7 @@ TEST(TimelineOfDevices, countsWhatItsLinksDoAtOnceOnce)
     const auto trace = twoDevices();
     EXPECT_EQ(trace->info().deviceCount(), 2);
     const layout::RunView run = viewOfDevices(trace);
-    EXPECT_EQ(deviceBusyBy(run, copiesOf(0), {Picoseconds(5 * kUs / 2), Picoseconds(4 * kUs)}),
+    EXPECT_EQ(linksBusyBy(run, copiesOf(0), {Picoseconds(5 * kUs / 2), Picoseconds(4 * kUs)}),
               (std::vector<Picoseconds>{Picoseconds(3 * kUs / 2), Picoseconds(3 * kUs)}));
     for (const Lane& lane : lanesOf(run, Level::Steps, 400)) {
         EXPECT_TRUE(lane.kind != LaneKind::DeviceWait
@@ -181,6 +182,29 @@ TEST(TimelineOfDevices, countsWhatItsLinksDoAtOnceOnce)
 }
 
 // A file may name fewer cores than there are devices.
+// "copy in" of a GPU is over HBM and L2 at once: it is busy while either is.
+TEST(TimelineOfLinks, aLaneOfSeveralIsBusyWhileAnyOfThemIs)
+{
+    const auto trace = twoDevices(1);
+    const layout::RunView run = viewOfDevices(trace);
+    const std::vector<Lane> lanes = lanesOf(run, Level::Steps, 400);
+    ASSERT_EQ(lanes.front().kind, LaneKind::CopyIn);
+    EXPECT_EQ(lanes.front().links.size(), 3U);
+    EXPECT_EQ(
+        busyBy(run, lanes.front(),
+               {Picoseconds(0), Picoseconds(3 * kUs / 2), Picoseconds(4 * kUs)}),
+        (std::vector<Picoseconds>{Picoseconds(0), Picoseconds(kUs / 2), Picoseconds(3 * kUs)}));
+    ViewState state;
+    state.visible = {Picoseconds(0), Picoseconds(4 * kUs)};
+    const std::vector<std::string> lines =
+        layout::tooltip(run, state, target::Lane{idOf(lanes.front())});
+    const auto has = [&](const std::string& wanted) {
+        return std::find(lines.begin(), lines.end(), wanted) != lines.end();
+    };
+    EXPECT_TRUE(has("busy 3.00 µs of the run, 75.0 %")) << testing::PrintToString(lines);
+    EXPECT_TRUE(has("device 0 HBM 2.00 µs, 50.0 %")) << testing::PrintToString(lines);
+}
+
 TEST(TimelineOfDevices, needEachDeviceToHaveACore)
 {
     EXPECT_TRUE(hasDeviceLanes(*twoDevices()));

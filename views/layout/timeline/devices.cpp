@@ -18,29 +18,6 @@ namespace {
 
 constexpr std::size_t kMostRows = 20'000, kMostSegments = 400'000;
 
-// The times when any of the links is busy, in order and joined where they overlap.
-std::vector<std::pair<std::int64_t, std::int64_t>> busySpans(const RunView& run,
-                                                             const std::vector<std::int32_t>& links)
-{
-    const trace::Copies& copies = run.trace->copies();
-    std::vector<std::pair<std::int64_t, std::int64_t>> all, spans;
-    for (const std::int32_t link : links) {
-        for (std::size_t i = 0; i < run.index->copiesOf(trace::LinkRow{link}); ++i) {
-            const std::size_t row = run.index->copyOf(trace::LinkRow{link}, i).index();
-            all.emplace_back(copies.start[row], copies.end[row]);
-        }
-    }
-    std::sort(all.begin(), all.end());
-    for (const auto& [start, end] : all) {
-        if (spans.empty() || start > spans.back().second) {
-            spans.emplace_back(start, end);
-        } else {
-            spans.back().second = std::max(spans.back().second, end);
-        }
-    }
-    return spans;
-}
-
 std::vector<std::string> copyLabels(const trace::Trace& trace, std::size_t copy)
 {
     const trace::Copies& copies = trace.copies();
@@ -100,6 +77,24 @@ private:
     std::vector<std::size_t> m_next; // for each link
 };
 
+// Whether a lane shows this copy over one of its links.
+bool shows(const RunView& run, const Lane& lane, std::size_t copy)
+{
+    const bool isOut = run.trace->copies().out[copy] != 0;
+    return lane.kind == LaneKind::SmCopies
+               ? isCopyOfSm(run, trace::CopyRow::at(copy), lane.sm)
+               : lane.device >= 0 || isOut == (lane.kind == LaneKind::CopyOut);
+}
+
+// Adds a time to the sums up to each of several ascending times.
+void addSpan(std::vector<Picoseconds>& sums, const std::vector<Picoseconds>& times,
+             std::int64_t from, std::int64_t to)
+{
+    for (std::size_t i = times.size(); i-- > 0 && times[i].value() > from;) {
+        sums[i] += Picoseconds(std::min(times[i].value(), to) - from);
+    }
+}
+
 } // namespace
 
 bool hasDeviceLanes(const trace::Trace& trace)
@@ -111,21 +106,26 @@ bool hasDeviceLanes(const trace::Trace& trace)
            && trace.segments().size() <= kMostSegments;
 }
 
-std::vector<Picoseconds> deviceBusyBy(const RunView& run, const Lane& lane,
-                                      const std::vector<Picoseconds>& times)
+// Copies over several links, and on several devices over one, overlap: their times are joined.
+std::vector<Picoseconds> linksBusyBy(const RunView& run, const Lane& lane,
+                                     const std::vector<Picoseconds>& times)
 {
-    const auto spans = busySpans(run, lane.links);
-    auto span = spans.begin();
-    std::int64_t over = 0; // the length of the spans before this one
-    std::vector<Picoseconds> sums;
-    for (const Picoseconds t : times) {
-        for (; span != spans.end() && span->second <= t.value(); ++span) {
-            over += span->second - span->first;
+    const trace::Copies& copies = run.trace->copies();
+    std::vector<Picoseconds> sums(times.size());
+    std::int64_t from = 0, to = 0; // what is joined so far
+    CopyRows rows(run, lane.links, 0);
+    for (auto next = rows.take(); next && copies.start[next->row] < times.back().value();
+         next = rows.take()) {
+        if (!shows(run, lane, next->row)) {
+            continue;
         }
-        const std::int64_t now =
-            span == spans.end() ? 0 : std::max<std::int64_t>(0, t.value() - span->first);
-        sums.emplace_back(over + now);
+        if (copies.start[next->row] > to) {
+            addSpan(sums, times, from, to);
+            from = copies.start[next->row];
+        }
+        to = std::max(to, copies.end[next->row]);
     }
+    addSpan(sums, times, from, to);
     return sums;
 }
 
@@ -138,11 +138,7 @@ std::vector<Bar> copyBars(const RunView& run, const Lane& lane,
     std::vector<Bar> bars;
     for (auto next = rows.take(); next && copies.start[next->row] < plot.end; next = rows.take()) {
         const std::size_t row = next->row;
-        const bool isOther =
-            lane.kind == LaneKind::SmCopies
-                ? !isCopyOfSm(run, trace::CopyRow::at(row), lane.sm)
-                : lane.device < 0 && (copies.out[row] != 0) != (lane.kind == LaneKind::CopyOut);
-        if (isOther || copies.start[row] == copies.end[row]) {
+        if (!shows(run, lane, row) || copies.start[row] == copies.end[row]) {
             continue;
         }
         Bar bar;

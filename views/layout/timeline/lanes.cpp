@@ -189,8 +189,9 @@ std::vector<Lane> lanesOf(const RunView& run, Level level, double height, std::i
         lanes.push_back(std::move(lane));
     };
     const auto addCopies = [&](Lane lane) {
-        lane.links = linksOf(run, lane);
-        add(std::move(lane));
+        lane.links = linksOf(run, lane); // which are busy at some time
+        lane.used = !lane.links.empty();
+        lanes.push_back(std::move(lane));
     };
     if (run.trace->copies().size() > 0 && !byDevice) {
         addCopies({LaneKind::CopyIn, -1, "copy in", Role::CopyIn});

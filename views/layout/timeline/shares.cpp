@@ -252,8 +252,10 @@ std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
     const auto agents = static_cast<std::int64_t>(
         lane.kind == LaneKind::SmUnit ? 1 : std::max<std::size_t>(1, lane.agents.size()));
     std::vector<Picoseconds> sums;
-    if (lane.kind == LaneKind::SmCopies) {
-        sums = smCopiesBusyBy(run, lane, times);
+    const bool isOfLinks = lane.kind == LaneKind::SmCopies || lane.device >= 0
+                           || lane.links.size() > 1; // a single link knows its own time
+    if (isOfLinks && !lane.links.empty() && !times.empty()) {
+        sums = linksBusyBy(run, lane, times);
     } else if (lane.role == Role::Wait && !lane.agents.empty() && !times.empty()) {
         sums = waitedBy(*run.trace, lane, times);
     } else if (lane.device >= 0 && isStripOfSms(lane) && !times.empty()) {
@@ -266,8 +268,6 @@ std::vector<Picoseconds> busyBy(const RunView& run, const Lane& lane,
         }
         std::sort(all.agents.begin(), all.agents.end());
         sums = unitBusyBy(run, all, times);
-    } else if (!lane.links.empty() && lane.device >= 0) {
-        sums = deviceBusyBy(run, lane, times);
     } else if ((lane.kind == LaneKind::DeviceUnit || lane.kind == LaneKind::SmUnit
                 || lane.kind == LaneKind::Agent)
                && !times.empty()) {

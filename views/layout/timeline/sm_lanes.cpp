@@ -150,15 +150,6 @@ std::int32_t smOf(const RunView& run, const LaneId& id)
                               : trace::kNone;
 }
 
-// Adds a time to the sums up to each of several ascending times.
-void addSpan(std::vector<Picoseconds>& sums, const std::vector<Picoseconds>& times,
-             std::int64_t from, std::int64_t to)
-{
-    for (std::size_t i = times.size(); i-- > 0 && times[i].value() > from;) {
-        sums[i] += Picoseconds(std::min(times[i].value(), to) - from);
-    }
-}
-
 } // namespace
 
 std::optional<Lane> smStrip(const RunView& run, std::int32_t device)
@@ -221,19 +212,6 @@ bool isCopyOfSm(const RunView& run, trace::CopyRow copy, std::int32_t sm)
     const std::vector<std::int32_t>& smOf = run.index->agents().smOf;
     return smOf[trace::at(ends.agent[source->index()])] == sm
            || smOf[trace::at(ends.agent[source->index() + 1])] == sm;
-}
-
-std::vector<Picoseconds> smCopiesBusyBy(const RunView& run, const Lane& lane,
-                                        const std::vector<Picoseconds>& times)
-{
-    std::vector<Picoseconds> sums(times.size());
-    const trace::Copies& copies = run.trace->copies();
-    for (std::size_t row = 0; row < copies.size(); ++row) {
-        if (isCopyOfSm(run, trace::CopyRow::at(row), lane.sm)) {
-            addSpan(sums, times, copies.start[row], copies.end[row]);
-        }
-    }
-    return sums;
 }
 
 std::vector<std::vector<float>> smShares(const RunView& run, std::int32_t device,

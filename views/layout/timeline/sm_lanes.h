@@ -21,11 +21,6 @@ namespace pallascope::layout::timeline {
 // Whether a copy goes into or out of the memory of an SM.
 [[nodiscard]] bool isCopyOfSm(const RunView& run, trace::CopyRow copy, std::int32_t sm);
 
-// How long an SM's copies have gone by each of several ascending times. Times during which several
-// go count once for each.
-[[nodiscard]] std::vector<Picoseconds> smCopiesBusyBy(const RunView& run, const Lane& lane,
-                                                      const std::vector<Picoseconds>& times);
-
 // The share of each pixel during which the main unit of each SM of a device is busy: rows from its
 // first SM to its last, of `axis.width` pixels each. 0 to 1.
 [[nodiscard]] std::vector<std::vector<float>> smShares(const RunView& run, std::int32_t device,

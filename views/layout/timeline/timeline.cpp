@@ -156,8 +156,7 @@ void Painter::head(const Lane& lane)
         const Picoseconds to = std::clamp(m_axis.range.end, from, m_trace.end());
         const std::vector<Picoseconds> by = busyBy(m_run, lane, {from, to});
         const Picoseconds busyTime = by[1] - by[0];
-        // Time during which several links of a lane are busy counts once for each link.
-        const double share = to > from ? std::min(1.0, ratio(busyTime, to - from)) : 0;
+        const double share = to > from ? ratio(busyTime, to - from) : 0;
         m_canvas.text(
             50, lane.y, kHead - 60, high, percentText(share, 0),
             {11, busyTime.value() > 0 ? Role::Text2 : Role::Text3, Weight::Regular, Align::Right});

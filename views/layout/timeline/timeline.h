@@ -178,10 +178,10 @@ using RowAt = std::variant<trace::SegmentRow, trace::WaitRow>;
                                             std::int32_t sm);
 // The lane of a device that an id names; it need not be the chosen one's.
 [[nodiscard]] std::optional<Lane> deviceLaneOf(const RunView& run, const LaneId& id);
-// The time in [0, t) during which any of the lane's links is busy, for ascending times. Time during
-// which several are busy counts once.
-[[nodiscard]] std::vector<Picoseconds> deviceBusyBy(const RunView& run, const Lane& lane,
-                                                    const std::vector<Picoseconds>& times);
+// The time in [0, t) during which the lane has a copy over any of its links, for ascending times.
+// Time during which it has several counts once.
+[[nodiscard]] std::vector<Picoseconds> linksBusyBy(const RunView& run, const Lane& lane,
+                                                   const std::vector<Picoseconds>& times);
 
 // Whole steps that one bar stands for at Level::Run.
 struct Fold

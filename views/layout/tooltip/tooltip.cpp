@@ -264,6 +264,23 @@ Lines printLines(const trace::Info& info, const trace::Print& print, const trace
     return lines;
 }
 
+// Of copies over several links, which overlap, what each of them is busy.
+void addLinks(Lines& lines, const RunView& run, const timeline::Lane& lane)
+{
+    const bool isOut = lane.kind == timeline::LaneKind::CopyOut;
+    constexpr std::size_t kMost = 4;
+    if ((!isOut && lane.kind != timeline::LaneKind::CopyIn) || lane.links.size() < 2
+        || lane.links.size() > kMost) {
+        return;
+    }
+    const Picoseconds end = run.trace->end();
+    for (const std::int32_t link : lane.links) {
+        const Picoseconds time = run.index->linkBusy(trace::LinkRow{link}, isOut, end);
+        lines.push_back(run.trace->info().links[row(link)].name + " " + timeText(time) + ", "
+                        + percentText(ratio(time, end), 1));
+    }
+}
+
 Lines laneLines(const RunView& run, const ViewState& state, const LaneId& id)
 {
     const std::optional<timeline::Lane> lane = timeline::laneOf(run, id);
@@ -285,6 +302,7 @@ Lines laneLines(const RunView& run, const ViewState& state, const LaneId& id)
     if (end.value() > 0) {
         lines.push_back(verb + timeText(all) + " of the run, " + percentText(ratio(all, end), 1));
     }
+    addLinks(lines, run, *lane);
     if (!lane->agents.empty()) {
         lines.push_back((lane->agents.size() > 1 ? "on average of " : "of ")
                         + trace::agentNames(run.trace->info(), lane->agents));
