@@ -10,6 +10,7 @@
 #include "tests/agreement/texts.h"
 #include "tests/fuzz/kernel_seeds.h"
 #include "tests/kernel_file/support.h"
+#include "views/layout/run/copies.h"
 #include "views/layout/run/kept_run.h"
 #include "views/layout/scene/canvas.h"
 #include "views/layout/views.h"
@@ -92,6 +93,54 @@ TEST(Views, agreeOnProgramsOfSeveralAgentsAndKernels)
         ASSERT_TRUE(saved) << saved.error().message;
         expectAgreement(app::runKernel(request), one.name);
     }
+}
+
+// The grid, the memory and the time line ask one function how many copies wait; the grid lists
+// those of the chosen SM, what is under way first.
+TEST(Views, agreeOnHowManyCopiesWait)
+{
+    app::RunRequest request{.kernel = "hopper_matmul", .fullValues = false};
+    const Result<app::FinishedRun> run = app::runKernel(request);
+    ASSERT_TRUE(run) << run.error().message;
+    const trace::Copies& copies = run->view->trace->copies();
+    const auto sceneOf = [&](const char* view, const layout::ViewState& state) {
+        return layout::findView(view)->layout(*run->view, state, {900, 900});
+    };
+    const auto queuedIn = [](const std::string& caption) { // "|73| queued": 73
+        const std::size_t end = caption.rfind("| queued");
+        return end == std::string::npos ? std::string()
+                                        : caption.substr(caption.rfind('|', end - 1) + 1,
+                                                         end - caption.rfind('|', end - 1) - 1);
+    };
+    std::size_t most = 0, listed = 0;
+    for (int percent = 1; percent < 90; percent += percent < 10 ? 1 : 8) {
+        layout::ViewState state;
+        state.now = Picoseconds(run->view->trace->end().value() / 100 * percent);
+        state.visible = {Picoseconds(0), run->view->trace->end()};
+        state.sm = 47;
+        const layout::Scene grid = sceneOf("grid", state);
+        const std::string said = queuedIn(grid.caption);
+        EXPECT_EQ(said, queuedIn(sceneOf("timeline", state).caption)) << grid.caption;
+        EXPECT_NE(sceneOf("memory", state).caption.find("|" + said + "| queued"), std::string::npos)
+            << said << "\n"
+            << sceneOf("memory", state).caption;
+        most = std::max<std::size_t>(most, said.empty() ? 0 : std::stoul(said));
+        bool isBehind = false; // the rows that have landed
+        for (const layout::Hit& hit : grid.hits) {
+            const auto* copy = std::get_if<layout::target::Copy>(&hit.target);
+            if (copy == nullptr) {
+                continue;
+            }
+            const auto row = static_cast<std::size_t>(copy->row);
+            EXPECT_TRUE(layout::isCopyOfSm(*run->view, trace::CopyRow::at(row), 47));
+            const bool hasLanded = copies.end[row] <= state.now.value();
+            EXPECT_FALSE(isBehind && !hasLanded) << "at " << percent << " %";
+            isBehind = hasLanded;
+            ++listed;
+        }
+    }
+    EXPECT_GT(most, 512U);
+    EXPECT_GT(listed, 20U);
 }
 
 // Beside a kept run with other parameters, and what they say of the difference is what compare

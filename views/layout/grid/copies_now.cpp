@@ -2,6 +2,8 @@
 #include "core/base/format.h"
 #include "core/trace/copy_ends.h"
 #include "views/layout/grid/picture.h"
+#include "views/layout/run/copies.h"
+#include "views/layout/run/grid_blocks.h"
 #include "views/layout/run/operand_color.h"
 #include "views/layout/run/view_parts.h"
 
@@ -116,23 +118,42 @@ void paintCopy(Canvas& canvas, const GridMoment& moment, Rect line, std::uint32_
 
 std::vector<std::uint32_t> manualCopiesNow(const GridMoment& moment)
 {
-    constexpr std::size_t kMostAsked = 512;
-    const trace::Copies& copies = moment.run.trace->copies();
+    constexpr std::ptrdiff_t kMostAsked = 8192; // an SM's are few among those of all
+    const trace::Trace& trace = *moment.run.trace;
+    const trace::Copies& copies = trace.copies();
     const trace::ManualArrays& manual = moment.run.index->manualArrays(moment.device);
     const std::int64_t now = moment.now.value();
     const std::vector<std::uint32_t>& rows = manual.copies();
-    const auto end = std::partition_point(
-        rows.begin(), rows.end(), [&](std::uint32_t copy) { return copies.issue[copy] <= now; });
-    std::vector<std::uint32_t> found;
-    for (auto row = end; row != rows.begin() && static_cast<std::size_t>(end - row) < kMostAsked;) {
-        --row;
-        const trace::ManualArrays::Stay stay = manual.stayOf(*row);
-        const bool isAwaited = stay.kept > now && stay.waited > now;
-        if (copies.end[*row] > now || (isAwaited && copies.out[*row] == 0)) {
-            found.push_back(*row);
+    const auto isListed = [&](std::uint32_t copy) {
+        return moment.sm == trace::kNone
+               || isCopyOfSm(moment.run, trace::CopyRow::at(copy), moment.sm);
+    };
+    std::vector<std::uint32_t> found, queued, landed;
+    for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
+        for (const std::size_t row :
+             copiesOnLink(trace, static_cast<std::int32_t>(link), moment.now)) {
+            const auto copy = static_cast<std::uint32_t>(row);
+            if (std::binary_search(rows.begin(), rows.end(), copy) && isListed(copy)) {
+                (copies.start[row] <= now ? found : queued).push_back(copy);
+            }
         }
     }
-    std::reverse(found.begin(), found.end());
+    const auto end = std::partition_point(
+        rows.begin(), rows.end(), [&](std::uint32_t copy) { return copies.issue[copy] <= now; });
+    for (auto row = end - std::min(kMostAsked, end - rows.begin()); row != end; ++row) {
+        if (copies.end[*row] > now || copies.out[*row] != 0) {
+            continue;
+        }
+        const trace::ManualArrays::Stay stay = manual.stayOf(*row);
+        if (stay.kept > now && stay.waited > now && isListed(*row)) {
+            landed.push_back(*row);
+        }
+    }
+    for (std::vector<std::uint32_t>* kind : {&found, &queued}) { // in the order of all links
+        std::sort(kind->begin(), kind->end());
+    }
+    found.insert(found.end(), queued.begin(), queued.end());
+    found.insert(found.end(), landed.begin(), landed.end());
     return found;
 }
 
@@ -142,7 +163,9 @@ void paintCopiesNow(Canvas& canvas, const GridMoment& moment, Rect area)
     if (area.h < kCopiesHead + kCopyLine) {
         return;
     }
-    canvas.text(area.x, area.y, area.w, 17, "Copies between arrays and slots now",
+    canvas.text(area.x, area.y, area.w, 17,
+                moment.sm == trace::kNone ? "Copies between arrays and slots now"
+                                          : "Copies of " + smName(moment.run, moment.sm) + " now",
                 {12, Role::Text, Weight::SemiBold, Align::Left});
     const auto most = static_cast<std::size_t>((area.h - kCopiesHead) / kCopyLine);
     const std::size_t shown = rows.size() <= most ? rows.size() : most - 1;
@@ -187,18 +210,19 @@ std::string manualCaption(const GridMoment& moment, const std::vector<ArrayPictu
         return {};
     }
     std::string text;
-    std::int64_t queued = 0;
-    for (const std::uint32_t copy : manualCopiesNow(moment)) {
-        const bool isWaiting = trace.copies().start[copy] > moment.now.value();
-        queued += isWaiting ? 1 : 0;
-        if (text.empty() && !isWaiting && trace.copies().end[copy] > moment.now.value()) {
-            text = fmt::format(
-                "{} |{}| on its way", trace::copyLabel(trace, trace::CopyRow::at(copy)),
-                percentText(trace::copyFraction(trace, trace::CopyRow::at(copy), moment.now), 0));
+    const std::vector<std::uint32_t>& all = moment.run.index->manualArrays(moment.device).copies();
+    const std::optional<LinkNow> link = busyLinkNow(trace, moment.device, moment.now);
+    if (link
+        && std::binary_search(all.begin(), all.end(),
+                              static_cast<std::uint32_t>(link->copy.index()))) {
+        if (link->moves) {
+            text = fmt::format("{} |{}| on its way", trace::copyLabel(trace, link->copy),
+                               percentText(trace::copyFraction(trace, link->copy, moment.now), 0));
         }
-    }
-    if (queued > 0) {
-        text += fmt::format("{}|{}| queued", text.empty() ? "" : ", ", countText(queued));
+        if (link->queued > 0) {
+            text += fmt::format("{}|{}| queued", text.empty() ? "" : ", ",
+                                countText(static_cast<std::int64_t>(link->queued)));
+        }
     }
     const auto add = [&text](double bytes, const char* what) {
         text += fmt::format("{}|{}| {}", text.empty() ? "" : " · ",

@@ -29,6 +29,7 @@ GridMoment momentOf(const RunView& run, const ViewState& state)
     return {run,
             state.now,
             state.device,
+            chosenSm(run, state),
             position.pipeline,
             position.step,
             position.index,

@@ -20,6 +20,7 @@ struct GridMoment
     const RunView& run;
     Picoseconds now;
     std::int32_t device = 0; // whose manual DMA is shown
+    std::int32_t sm = -1;    // whose copies are listed; kNone: the run has no SMs
     trace::PipelineRow pipeline;
     trace::OptionalRow<trace::StepRow> step;
     std::vector<Extent> index; // in the grid
@@ -48,8 +49,9 @@ struct ArrayPicture; // picture.h
 void paintLegend(Canvas& canvas, const GridMoment& moment,
                  const std::vector<ArrayPicture>& pictures, Rect area);
 
-// The copies by manual DMA on the device that are queued, under way, or have brought what nobody
-// has waited for so far: rows of Copies in the order of issue, at most a few hundred.
+// The copies by manual DMA on the device, or of the SM, that are under way, then those that are
+// queued, then those that have brought what nobody has waited for so far: rows of Copies, each kind
+// in the order of issue. Of the last kind, those among the last few thousand copies.
 [[nodiscard]] std::vector<std::uint32_t> manualCopiesNow(const GridMoment& moment);
 // A list of them from y down to `bottom`, with what, from where to where, state and line.
 void paintCopiesNow(Canvas& canvas, const GridMoment& moment, Rect area);

@@ -157,18 +157,6 @@ std::string linkName(const trace::Info& info, std::int32_t link)
     return behind == std::string::npos ? name : name.substr(behind + 1);
 }
 
-std::vector<std::size_t> copiesOnLink(const trace::Trace& trace, std::int32_t link, Picoseconds now)
-{
-    const trace::CopyRange range = trace::copiesInFlight(trace, trace::LinkRow{link}, now);
-    std::vector<std::size_t> rows;
-    for (std::size_t row = range.first; row < range.last; ++row) {
-        if (trace.copies().link[row] == link) { // those of other links lie between them
-            rows.push_back(row);
-        }
-    }
-    return rows;
-}
-
 double linksHeight(const std::vector<std::int32_t>& links, double width)
 {
     const std::size_t beside = besideEachOther(width);

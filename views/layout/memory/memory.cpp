@@ -219,21 +219,19 @@ std::string ownerText(const RunView& run, Picoseconds now, std::int32_t agent)
 std::string linkPart(const RunView& run, Picoseconds now, std::int32_t link, bool named)
 {
     const trace::Trace& trace = *run.trace;
-    const std::vector<std::size_t> rows = copiesOnLink(trace, link, now);
     const trace::Copies& copies = trace.copies();
     const std::string name = named ? linkName(trace.info(), link) + " " : std::string();
-    if (rows.empty() || copies.start[rows.front()] > now.value()) {
-        const std::string queued =
-            rows.empty() ? std::string() : fmt::format(" · |{}| queued", rows.size());
+    const std::optional<LinkNow> of = linkNow(trace, link, now);
+    if (!of || !of->moves) {
+        const std::string queued = of ? fmt::format(" · |{}| queued", of->queued) : std::string();
         return fmt::format("{}|idle|{}", named ? name : "link ", queued);
     }
-    const std::size_t row = rows.front();
-    const auto copy = trace::CopyRow::at(row);
+    const std::size_t row = of->copy.index();
     const double seconds = toSeconds(Picoseconds(copies.end[row] - copies.start[row])).value();
     return fmt::format("{}|{}| · {} |{}| · |{}| queued", name,
                        bandwidthText(static_cast<double>(copies.bytes[row]) / seconds),
-                       trace::copyLabel(trace, copy),
-                       percentText(trace::copyFraction(trace, copy, now), 0), rows.size() - 1);
+                       trace::copyLabel(trace, of->copy),
+                       percentText(trace::copyFraction(trace, of->copy, now), 0), of->queued);
 }
 
 std::string captionOf(Canvas& canvas, const RunView& run, Picoseconds now,

@@ -2,6 +2,7 @@
 // y below it. Only the sources of the memory view use them.
 #pragma once
 
+#include "views/layout/run/copies.h"
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/canvas.h"
 
@@ -33,9 +34,6 @@ double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Pic
 [[nodiscard]] double linksHeight(const std::vector<std::int32_t>& links, double width);
 double paintLinks(Canvas& canvas, const RunView& run, Picoseconds now,
                   const std::vector<std::int32_t>& links, double y);
-// The copies on a link that have been issued and not landed, in the order of its queue.
-[[nodiscard]] std::vector<std::size_t> copiesOnLink(const trace::Trace& trace, std::int32_t link,
-                                                    Picoseconds now);
 // Without its device: "HBM", "ICI x+".
 [[nodiscard]] std::string linkName(const trace::Info& info, std::int32_t link);
 

@@ -1,5 +1,6 @@
 // Says what happens now, in one sentence with numbers.
 #include "core/base/format.h"
+#include "views/layout/run/copies.h"
 #include "views/layout/run/grid_blocks.h"
 #include "views/layout/run/position.h"
 #include "views/layout/run/unit_state.h"
@@ -22,27 +23,20 @@ std::string strong(const std::string& text)
 std::string copiesText(const trace::Trace& trace, Picoseconds now,
                        std::int32_t device = trace::kNone)
 {
-    const trace::Copies& copies = trace.copies();
-    const std::size_t each = trace.info().linksPerDevice();
-    const std::size_t first = device == trace::kNone ? 0 : each * static_cast<std::size_t>(device);
-    const std::size_t last = device == trace::kNone ? trace.info().links.size() : first + each;
-    for (std::size_t link = first; link < last; ++link) {
-        const auto flight = trace::copiesInFlight(trace, trace::LinkRow::at(link), now);
-        if (flight.empty()) {
-            continue;
-        }
-        const bool out = copies.out[flight.first] != 0;
-        const auto copy = trace::CopyRow::at(flight.first);
-        const std::string share = strong(percentText(trace::copyFraction(trace, copy, now), 0));
-        std::string text = (out ? "write-back of " : "next ") + trace::copyLabel(trace, copy) + " "
-                           + share + (out ? " gone" : " arrived");
-        if (flight.size() > 1) {
-            text += ", " + strong(countText(static_cast<std::int64_t>(flight.size()) - 1))
-                    + " queued behind it";
-        }
-        return text;
+    const std::optional<LinkNow> link = busyLinkNow(trace, device, now);
+    if (!link) {
+        return {};
     }
-    return {};
+    const bool out = trace.copies().out[link->copy.index()] != 0;
+    const std::string name =
+        (out ? "write-back of " : "next ") + trace::copyLabel(trace, link->copy) + " ";
+    const std::string queued = strong(countText(static_cast<std::int64_t>(link->queued)));
+    if (!link->moves) {
+        return name + "about to start, " + queued + " queued";
+    }
+    const std::string share = strong(percentText(trace::copyFraction(trace, link->copy, now), 0));
+    return name + share + (out ? " gone" : " arrived")
+           + (link->queued > 0 ? ", " + queued + " queued behind it" : "");
 }
 
 // The inputs whose first copies come before the first body: "|x| and |y|".

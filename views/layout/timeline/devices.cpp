@@ -1,9 +1,9 @@
 // Handles copies link by link: those of several devices, and those of one device with several
 // links. Links work at the same time, so the ends of copies ascend only along each single link.
 #include "core/base/format.h"
+#include "views/layout/run/copies.h"
 #include "views/layout/run/operand_color.h"
 #include "views/layout/timeline/plot.h"
-#include "views/layout/timeline/sm_lanes.h"
 #include "views/layout/timeline/timeline.h"
 
 #include <algorithm>

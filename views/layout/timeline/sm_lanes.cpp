@@ -202,18 +202,6 @@ std::optional<Lane> smLaneOf(const RunView& run, const LaneId& id)
     return found == lanes.end() ? std::nullopt : std::optional(std::move(*found));
 }
 
-bool isCopyOfSm(const RunView& run, trace::CopyRow copy, std::int32_t sm)
-{
-    const trace::OptionalRow<trace::EndRow> source = trace::sourceOf(*run.trace, copy);
-    if (!source) {
-        return false;
-    }
-    const trace::CopyEnds& ends = run.trace->copyEnds();
-    const std::vector<std::int32_t>& smOf = run.index->agents().smOf;
-    return smOf[trace::at(ends.agent[source->index()])] == sm
-           || smOf[trace::at(ends.agent[source->index() + 1])] == sm;
-}
-
 std::vector<std::vector<float>> smShares(const RunView& run, std::int32_t device,
                                          trace::UnitRow unit, const TimeAxis& axis)
 {

@@ -18,9 +18,6 @@ namespace pallascope::layout::timeline {
 // The lane of an SM that an id names; it need not be the chosen one's.
 [[nodiscard]] std::optional<Lane> smLaneOf(const RunView& run, const LaneId& id);
 
-// Whether a copy goes into or out of the memory of an SM.
-[[nodiscard]] bool isCopyOfSm(const RunView& run, trace::CopyRow copy, std::int32_t sm);
-
 // The share of each pixel during which the main unit of each SM of a device is busy: rows from its
 // first SM to its last, of `axis.width` pixels each. 0 to 1.
 [[nodiscard]] std::vector<std::vector<float>> smShares(const RunView& run, std::int32_t device,
