@@ -141,7 +141,7 @@ void Session::toggleBreakpointHere()
         return;
     }
     const Target& selection = m_viewpoint.state().selection;
-    const trace::SourceLine line = layout::currentLine(*m_viewpoint.run(), m_viewpoint.state().now);
+    const trace::SourceLine line = layout::currentLine(*m_viewpoint.run(), m_viewpoint.state());
     const bool isChosen =
         navigation::breakpointOf(*m_viewpoint.run()->trace, selection, m_viewpoint.state().now)
             .has_value();

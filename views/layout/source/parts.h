@@ -20,7 +20,8 @@ struct SourceMoment
         operation; // none in a pipeline's waits and step overhead
     trace::SourceLine line;
     std::string doing;
-    Picoseconds elapsed, length; // of the operation
+    Picoseconds elapsed, length;    // of the operation
+    std::int32_t sm = trace::kNone; // where; kNone: the run has none
 };
 
 void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state,

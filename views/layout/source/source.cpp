@@ -3,6 +3,7 @@
 #include "views/layout/source/source.h"
 
 #include "core/base/format.h"
+#include "views/layout/run/grid_blocks.h"
 #include "views/layout/run/kept_run.h"
 #include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
@@ -31,30 +32,35 @@ SourceMoment waitByProgram(const trace::Trace& trace, trace::WaitRow wait, Picos
     return moment;
 }
 
-// The agent whose step is shown; the first one while that one does nothing.
-std::int32_t shownAgent(const RunView& run, const Position& position, Picoseconds now)
+// The agent whose step is shown; the first one while that one does nothing. On a GPU, the one that
+// does the same on the chosen SM.
+std::int32_t shownAgent(const RunView& run, const Position& position, const ViewState& state)
 {
+    const Picoseconds now = state.now;
+    const std::int32_t sm = chosenSm(run, state);
     const trace::Trace& trace = *run.trace;
     if (!position.kind) {
-        return 0;
+        return run.trace->info().agents.empty() ? 0 : onSm(run, 0, sm);
     }
     const auto kind = static_cast<std::size_t>(*position.kind);
-    const std::int32_t agent = run.index->pipelines().all[kind].agent;
+    const std::int32_t agent = onSm(run, run.index->pipelines().all[kind].agent, sm);
     const bool isIdle = !trace::segmentAt(trace, trace::AgentRow{agent}, now)
                         && !trace::waitAt(trace, trace::AgentRow{agent}, now);
-    return isIdle ? 0 : agent;
+    return isIdle ? onSm(run, 0, sm) : agent;
 }
 
 // Where the program is: at the operation that runs, or at the pipeline's line during waits and
 // overhead.
-SourceMoment momentOf(const RunView& run, Picoseconds now)
+SourceMoment momentOf(const RunView& run, const ViewState& state)
 {
+    const Picoseconds now = state.now;
     const trace::Trace& trace = *run.trace;
     const trace::Info& info = trace.info();
     SourceMoment moment;
     const Position position = positionAt(run, now);
-    const std::int32_t agent = shownAgent(run, position, now);
+    const std::int32_t agent = shownAgent(run, position, state);
     moment.step = position.step;
+    moment.sm = chosenSm(run, state);
     if (now >= trace.end()) {
         moment.doing = "finished";
         return moment;
@@ -111,6 +117,9 @@ std::string captionOf(Canvas& canvas, const RunView& run, const SourceMoment& mo
     if (moment.length.value() > 0) {
         caption += " · |" + timeText(moment.elapsed) + "| of |" + timeText(moment.length) + "|";
     }
+    if (moment.sm != trace::kNone) {
+        caption += " · " + smName(run, moment.sm);
+    }
     if (moment.step) {
         const std::int64_t number = parts::stepOrdinal(*run.trace, *moment.step);
         canvas.state({FactKind::Step, -1, static_cast<double>(number), countText(number)});
@@ -121,20 +130,20 @@ std::string captionOf(Canvas& canvas, const RunView& run, const SourceMoment& mo
 
 } // namespace
 
-trace::SourceLine currentLine(const RunView& run, Picoseconds now)
+trace::SourceLine currentLine(const RunView& run, const ViewState& state)
 {
-    return momentOf(run, now).line;
+    return momentOf(run, state).line;
 }
 
 SourceGutter sourceGutter(const RunView& run, const ViewState& state)
 {
-    return gutterOfShown(run, state, momentOf(run, state.now));
+    return gutterOfShown(run, state, momentOf(run, state));
 }
 
 Scene layoutSource(const RunView& run, const ViewState& state, Size size, SourceTab tab)
 {
     const trace::Info& info = run.trace->info();
-    const SourceMoment moment = momentOf(run, state.now);
+    const SourceMoment moment = momentOf(run, state);
     const bool noSource = info.sources.empty();
     if (noSource && info.listing.empty()) {
         return parts::nothing("Source", "no source in this trace",

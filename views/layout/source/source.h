@@ -16,7 +16,7 @@ enum class SourceTab
                                  SourceTab tab = SourceTab::Source);
 
 // The line that runs at a time, or that waits; line 0 where none is known.
-[[nodiscard]] trace::SourceLine currentLine(const RunView& run, Picoseconds now);
+[[nodiscard]] trace::SourceLine currentLine(const RunView& run, const ViewState& state);
 
 // What stands left of the code, in px from the left edge of the view; all 0 without a source.
 struct SourceGutter
