@@ -17,6 +17,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -141,6 +143,41 @@ TEST(Views, agreeOnHowManyCopiesWait)
     }
     EXPECT_GT(most, 512U);
     EXPECT_GT(listed, 20U);
+}
+
+// Blocks of a cluster have their memory together, which is shown for each of their SMs. The source
+// is where the chosen SM is.
+TEST(Views, showTheChosenSmOfAPair)
+{
+    app::RunRequest request{.kernel = "blackwell_matmul", .fullValues = false};
+    request.parameters = {{"m", "1024"}, {"n", "1024"}, {"k", "512"}};
+    const Result<app::FinishedRun> run = app::runKernel(request);
+    ASSERT_TRUE(run) << run.error().message;
+    const auto captionOf = [&](const char* view, std::int32_t sm) {
+        layout::ViewState state;
+        state.now = Picoseconds(run->view->trace->end().value() / 2);
+        state.sm = sm;
+        return layout::findView(view)->layout(*run->view, state, {900, 900}).caption;
+    };
+    for (const std::int32_t first : {0, 30}) {
+        EXPECT_EQ(captionOf("memory", first), captionOf("memory", first + 1));
+        EXPECT_EQ(captionOf("memory", first)
+                      .find(fmt::format("|SM {}\u2013{}| block ({}), 0\u20131 of its cluster",
+                                        first, first + 1, first / 2)),
+                  0U)
+            << captionOf("memory", first);
+        EXPECT_TRUE(captionOf("source", first + 1).ends_with(fmt::format("SM {}", first + 1)))
+            << captionOf("source", first + 1);
+    }
+    const auto lineOf = [&](std::int32_t sm) {
+        const std::string caption = captionOf("source", sm);
+        return caption.substr(0, caption.rfind(" \u00b7 "));
+    };
+    std::set<std::string> lines;
+    for (std::int32_t sm = 0; sm < 32; ++sm) {
+        lines.insert(lineOf(sm));
+    }
+    EXPECT_GT(lines.size(), 1U) << *lines.begin();
 }
 
 // Beside a kept run with other parameters, and what they say of the difference is what compare

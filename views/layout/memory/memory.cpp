@@ -188,7 +188,15 @@ void fitAround(Around& around, const Strips& strips, Size view, double slots, do
     }
 }
 
-// Whose memory it is: "device 5", "SparseCore 0 vector subcore 5"; empty if there is no other.
+// The last word of an SM's name: "47".
+std::string smNumber(const RunView& run, std::int32_t sm)
+{
+    const std::string name = smName(run, sm);
+    return name.substr(name.rfind(' ') + 1);
+}
+
+// Whose memory it is: "SM 46–47" for two blocks of a cluster, "device 5", "SparseCore 0 vector
+// subcore 5"; empty if there is no other.
 std::string ownerText(const RunView& run, Picoseconds now, std::int32_t agent)
 {
     const trace::Info& info = run.trace->info();
@@ -209,7 +217,14 @@ std::string ownerText(const RunView& run, Picoseconds now, std::int32_t agent)
         const trace::GridBlocks& blocks = run.trace->gridBlocks();
         const auto grid = static_cast<std::size_t>(blocks.grid[static_cast<std::size_t>(*block)]);
         // The blocks of a cluster have their memory together.
-        return name + " " + blockName(*run.trace, *block, info.blockGrids[grid].cluster - 1);
+        const std::int64_t others = info.blockGrids[grid].cluster - 1;
+        const std::int64_t last = *block + others;
+        const bool isBesides = others > 0 && last < static_cast<std::int64_t>(blocks.size())
+                               && smOfBlock(run, last) == sm + others;
+        const std::string to =
+            isBesides ? smNumber(run, sm + static_cast<std::int32_t>(others)) : "";
+        return "|" + smName(run, sm) + (to.empty() ? "" : "\u2013" + to) + "| "
+               + blockName(*run.trace, *block, others);
     }
     return info.deviceCount() == static_cast<std::int64_t>(run.index->agents().size())
                ? fmt::format("device |{}|", info.deviceOf(agent))

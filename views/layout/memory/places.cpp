@@ -164,9 +164,15 @@ std::int32_t holderOfCluster(const RunView& run, std::int32_t agent, Picoseconds
     }
     const trace::GridBlocks& blocks = run.trace->gridBlocks();
     const trace::BlockGrid& grid = run.trace->info().blockGrids[index(blocks.grid[index(*row)])];
-    const std::int64_t before = blocks.block[index(*row)] % grid.cluster;
-    const std::int64_t first = blocks.agent[index(*row)] - before * grid.agents;
-    return grid.cluster > 1 && first >= 0 ? static_cast<std::int32_t>(first) : agent;
+    // An SM has agents that are of no block's own, so its number does not say who that is.
+    const std::int64_t first =
+        blocks.block[index(*row)] / grid.cluster * grid.cluster; // of the cluster
+    for (std::size_t i = index(*row) + 1; grid.cluster > 1 && i > 0; --i) {
+        if (blocks.block[i - 1] == first && blocks.grid[i - 1] == blocks.grid[index(*row)]) {
+            return holderOf(run, blocks.agent[i - 1]);
+        }
+    }
+    return agent;
 }
 
 } // namespace
