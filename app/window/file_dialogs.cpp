@@ -78,9 +78,10 @@ void FileDialogs::askSave()
 
 QString FileDialogs::askPicture(const QString& view)
 {
-    const QString path = QFileDialog::getSaveFileName(&m_window, tr("Export picture"),
-                                                      QDir(m_folder).filePath(view + u".png"_s),
-                                                      tr("Pictures (*.png *.svg)"));
+    const bool isWindow = view == u"window"_s; // which has no picture of lines
+    const QString path = QFileDialog::getSaveFileName(
+        &m_window, tr("Export picture"), QDir(m_folder).filePath(view + u".png"_s),
+        isWindow ? tr("Pictures (*.png)") : tr("Pictures (*.png *.svg)"));
     if (!path.isEmpty()) {
         m_folder = QFileInfo(path).absolutePath();
     }

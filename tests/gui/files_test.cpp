@@ -101,6 +101,14 @@ private Q_SLOTS:
         }
     }
 
+    void theWholeWindowIsNotSavedAsSvg()
+    {
+        const QString file = path("window.svg");
+        window->savePictureOf(QStringLiteral("window"), file);
+        QVERIFY(!QFile::exists(file));
+        QVERIFY(session().runs().job().error.contains(QStringLiteral(".png only")));
+    }
+
     void aPictureThatCannotBeWrittenIsSaidInPlaceAndLeavesNothing()
     {
         window->savePictureOf(QStringLiteral("grid"), path("no/such/grid.png"));
