@@ -126,8 +126,15 @@ void NumberField::setValueText(const QString& text)
     m_committed = text;
     if (lineEdit()->text() != text) {
         lineEdit()->setText(text);
+        lineEdit()->setCursorPosition(0); // where there is little room, the first digits show
         placeEdit();
     }
+}
+
+int NumberField::leastWidth() const
+{
+    constexpr int kAround = 13; // px: two frames, the margins of the edit and its cursor
+    return fontMetrics().horizontalAdvance(lineEdit()->text()) + kAround;
 }
 
 QSize NumberField::sizeHint() const

@@ -51,6 +51,8 @@ public:
 
     [[nodiscard]] bool isBad() const { return m_look.bad; }
 
+    // px that the field takes to show its number.
+    [[nodiscard]] int leastWidth() const;
     void setValueText(const QString& text);
 
     // For numbers that are not sizes, in large ranges too.

@@ -107,6 +107,7 @@ void KernelForm::show(const RunRequest& request, const std::vector<layout::Field
         setValue(text(parameter.name),
                  text(given == request.parameters.end() ? parameter.defaultValue : given->second));
     }
+    place(); // its numbers may be longer
 }
 
 void KernelForm::build(const std::string& kernel, const std::vector<ParameterInfo>& parameters,
@@ -287,6 +288,12 @@ void KernelForm::resizeEvent(QResizeEvent* event)
     place();
 }
 
+int KernelForm::leastWidth(const Cell& cell)
+{
+    const auto* number = qobject_cast<NumberField*>(cell.field);
+    return number != nullptr ? number->leastWidth() : kLeastChoice;
+}
+
 // Fields whose names leave them too little of half a row have a row each.
 int KernelForm::placeRow(const std::vector<Cell>& row, int y) const
 {
@@ -294,8 +301,7 @@ int KernelForm::placeRow(const std::vector<Cell>& row, int y) const
     const int half = (inner - kColumnGap) / 2;
     const bool wide = &row == &m_rows[0] || &row == &m_rows[1];
     const auto isNarrow = [&](const Cell& cell) {
-        return qobject_cast<ChoiceField*>(cell.field) != nullptr
-               && half - cell.label->sizeHint().width() - kLabelGap < kLeastChoice;
+        return half - cell.label->sizeHint().width() - kLabelGap < leastWidth(cell);
     };
     if (!wide && std::any_of(row.begin(), row.end(), isNarrow)) {
         for (const Cell& cell : row) {
@@ -310,7 +316,8 @@ int KernelForm::placeRow(const std::vector<Cell>& row, int y) const
     for (std::size_t column = 0; column < row.size(); ++column) {
         const Cell& cell = row[column];
         const int room = wide ? inner : (column == 1 ? inner - half - kColumnGap : half);
-        const int label = wide ? kWideLabel : labelWidth(row, column);
+        const int label =
+            wide ? kWideLabel : std::min(labelWidth(row, column), room - leastWidth(cell));
         cell.label->setGeometry(x, y, label, kFieldHeight);
         cell.field->setGeometry(x + label, y, room - label, kFieldHeight);
         x += half + kColumnGap;
@@ -318,7 +325,7 @@ int KernelForm::placeRow(const std::vector<Cell>& row, int y) const
     return y + kPitch;
 }
 
-// Number fields in the same column are aligned.
+// Number fields in the same column are aligned, as far as they keep room for their numbers.
 int KernelForm::labelWidth(const std::vector<Cell>& row, std::size_t column) const
 {
     const auto isNumber = [](const Cell& cell) {

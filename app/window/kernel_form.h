@@ -55,6 +55,7 @@ private:
     void setValue(const QString& name, const QString& value);
     void place();
     [[nodiscard]] int placeRow(const std::vector<Cell>& row, int y) const;
+    [[nodiscard]] static int leastWidth(const Cell& cell); // of its field, px
     [[nodiscard]] int labelWidth(const std::vector<Cell>& row, std::size_t column) const;
     void applyLook();
 

@@ -13,6 +13,7 @@
 #include "views/style.h"
 
 #include <QApplication>
+#include <QLineEdit>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -248,6 +249,28 @@ private Q_SLOTS:
             const QWidget* field = form.field(QString::fromLatin1(name));
             QVERIFY2(field->width() >= 44, name);
             QVERIFY2(field->geometry().right() < form.width(), name);
+        }
+    }
+
+    // A form that scrolls is narrower by its scroll bar.
+    void numbersAreReadableInANarrowForm()
+    {
+        open("512");
+        runs().setKernel("hopper_matmul");
+        QTRY_VERIFY_WITH_TIMEOUT(!runs().job().running, 60000);
+        app::KernelForm& form = *m_window->docks().form();
+        for (const int width : {233, 221, 205}) {
+            form.resize(width, form.height());
+            for (const char* name :
+                 {"m", "k", "bm", "bn", "bk", "stages", "epilogue", "persistent"}) {
+                const QWidget* field = form.field(QString::fromLatin1(name));
+                const auto* edit = field->findChild<const QLineEdit*>();
+                const int number = edit->fontMetrics().horizontalAdvance(edit->text());
+                constexpr int kAround = 8; // px of margins
+                QVERIFY2(edit->width() >= number + kAround,
+                         qPrintable(QStringLiteral("%1 at %2").arg(edit->text()).arg(width)));
+                QVERIFY2(field->geometry().right() < form.width(), name);
+            }
         }
     }
 
