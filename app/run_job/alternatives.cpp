@@ -193,4 +193,28 @@ void tryTime(analysis::Alternative& alternative, const kernels::Kernel& kernel,
     }
 }
 
+std::vector<std::string> raisedTooFar(const kernels::Kernel& kernel,
+                                      const kernels::Arguments& arguments, const chip::Chip& chip,
+                                      Bytes taken)
+{
+    std::vector<std::string> raised;
+    for (const kernels::Parameter& parameter : kernel.parameters) {
+        const bool isBlock =
+            std::find(kernel.blockParameters.begin(), kernel.blockParameters.end(), parameter.name)
+            != kernel.blockParameters.end();
+        if (isBlock || parameter.type != kernels::Parameter::Type::Integer
+            || arguments.integer(parameter.name) <= std::stoll(parameter.defaultValue)) {
+            continue;
+        }
+        const auto program =
+            programWith(kernel, arguments, {{parameter.name, parameter.defaultValue}});
+        const Result<study::Fit> lower =
+            program ? study::fit(*program, chip) : Result<study::Fit>(study::Fit{taken});
+        if (lower && lower->bytes < taken) {
+            raised.push_back(parameter.name);
+        }
+    }
+    return raised;
+}
+
 } // namespace pallascope::app

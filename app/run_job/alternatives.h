@@ -33,4 +33,9 @@ inline constexpr std::int64_t kMostTrialSteps = 40'000;
 void tryTime(analysis::Alternative& alternative, const kernels::Kernel& kernel,
              const kernels::Arguments& arguments, const chip::Chip& chip);
 
+// The parameters besides the blocks that are above their defaults and take on-chip memory by that.
+[[nodiscard]] std::vector<std::string> raisedTooFar(const kernels::Kernel& kernel,
+                                                    const kernels::Arguments& arguments,
+                                                    const chip::Chip& chip, Bytes taken);
+
 } // namespace pallascope::app

@@ -58,6 +58,11 @@ Error Job::unfit(const Error& of) const
     for (std::size_t i = 0; tooLarge && i < kernel.builtIn->blockParameters.size(); ++i) {
         error.about.push_back({Subject::Parameter, kernel.builtIn->blockParameters[i]});
     }
+    for (const std::string& name :
+         tooLarge ? raisedTooFar(*kernel.builtIn, *kernel.arguments, chip, blocks->bytes)
+                  : std::vector<std::string>()) {
+        error.about.push_back({Subject::Parameter, name});
+    }
     return error;
 }
 

@@ -105,6 +105,16 @@ TEST(RunErrors, areAboutWhatDoesNotFitAndTheBlocksThatWould)
                                    {Subject::Parameter, "bk"}}));
 }
 
+TEST(RunErrors, areAboutWhatWasRaisedBesidesTheBlocks)
+{
+    const Error error = refusalOf(needed("hopper_matmul", {{"stages", "5"}, {"m", "8192"}}));
+    EXPECT_EQ(error.about, (Things{{Subject::Parameter, "bm"},
+                                   {Subject::Parameter, "bn"},
+                                   {Subject::Parameter, "bk"},
+                                   {Subject::Parameter, "stages"}}))
+        << error.message;
+}
+
 TEST(RunErrors, areAboutTheChipOrItsFile)
 {
     const Result<chip::Chip> unknown = loadChip("tpu_v99");
