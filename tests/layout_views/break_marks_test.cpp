@@ -1,4 +1,5 @@
 // The tags of breakpoints: below the strip of the whole run and on the ruler of the time line.
+#include "core/base/format.h"
 #include "tests/layout_views/scene_probe.h"
 #include "tests/support/run_view_fixture.h"
 #include "views/layout/overview/overview.h"
@@ -123,6 +124,40 @@ TEST(BreakMarks, areNeverCloserThanTheyAreWide)
     for (std::size_t i = 1; i < tags.size(); ++i) {
         EXPECT_GE(tags[i].rect.x - tags[i - 1].rect.x, layout::kBreakWide);
     }
+}
+
+// The times stay where a line stops everywhere.
+TEST(BreakMarks, giveWayToTheTimesOfTheRulerIfTheyAreMany)
+{
+    std::vector<std::int64_t> all;
+    for (std::size_t step = 0; step < sharedMainJob().trace->steps().size(); ++step) {
+        all.push_back(bodyOf(step));
+    }
+    const auto timesOf = [](const layout::ViewState& state) {
+        const Scene scene = layoutTimeline(sharedMainJob(), state, {1280, 260});
+        std::size_t times = 0;
+        for (const layout::TextItem& text : textsOf(scene)) {
+            const layout::Rect ink = inkOf(text);
+            if (text.text == timeText(state.now)) { // which lies over the tags
+                continue;
+            }
+            times +=
+                ink.y < layout::timeline::kRuler / 2 && ink.x > layout::timeline::kHead ? 1 : 0;
+            for (const Hit& tag : tagsIn(scene)) {
+                EXPECT_TRUE(ink.right() <= tag.rect.x || ink.x >= tag.rect.right()
+                            || ink.y >= tag.rect.bottom())
+                    << text.text;
+            }
+        }
+        EXPECT_EQ(tagsIn(scene).size() > 20, state.breaks != nullptr);
+        return times;
+    };
+    layout::ViewState state = looking({{"line:1", all, true}});
+    state.visible = {Picoseconds(0), sharedMainJob().trace->end()};
+    const std::size_t times = timesOf(state);
+    EXPECT_GT(times, 4U);
+    state.breaks = nullptr;
+    EXPECT_EQ(times, timesOf(state));
 }
 
 TEST(BreakMarks, areNamedInTheTooltip)

@@ -1,5 +1,6 @@
 // The marks of findings: above the strip of the whole run, on the ruler of the time line, and in
 // the gutter of the source.
+#include "core/base/format.h"
 #include "tests/layout_views/scene_probe.h"
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
@@ -113,6 +114,28 @@ TEST(FindingMarks, standOnTheRulerWhereTheirTimeIsInSight)
     }
     state.visible = {beginOf(view, 100), beginOf(view, 104)};
     EXPECT_TRUE(marksIn(layout::layoutTimeline(view, state, {1280, 260})).empty());
+}
+
+// One goes to a finding to see when it is: its frame must not lie over the time.
+TEST(FindingMarks, standBesideTheTimeOfThePlayhead)
+{
+    const RunView view = run();
+    for (const std::size_t from : {298U, 300U}) {
+        layout::ViewState state = at(beginOf(view, 300));
+        state.visible = {beginOf(view, from), beginOf(view, 302)};
+        const Scene scene = layout::layoutTimeline(view, state, {1280, 260});
+        const std::vector<Hit> marks = marksIn(scene);
+        ASSERT_EQ(marks.size(), 1U);
+        bool isFound = false;
+        for (const layout::TextItem& text : textsOf(scene)) {
+            if (text.text == timeText(state.now)) {
+                isFound = true;
+                EXPECT_TRUE(text.rect.right() <= marks[0].rect.x
+                            || marks[0].rect.right() <= text.rect.x);
+            }
+        }
+        EXPECT_TRUE(isFound);
+    }
 }
 
 TEST(FindingMarks, standInTheGutterOfTheLine)

@@ -38,7 +38,12 @@ void FramePainter::timeRuler()
         const double px = m_axis.toX(t);
         return px >= m_axis.left && px <= right() ? std::optional(px) : std::nullopt;
     };
-    const std::vector<FindingMark> marks = findingMarks(m_run, middle);
+    std::vector<FindingMark> marks = findingMarks(m_run, middle);
+    for (FindingMark& mark : marks) { // beside the time of the playhead, not over it
+        const bool covers = mark.left < flagged.right() && flagged.x < mark.left + kFindingMark;
+        const double before = flagged.x - kFindingMark - 2;
+        mark.left = !covers ? mark.left : before >= m_axis.left ? before : flagged.right() + 2;
+    }
     std::vector<BreakMark> breaks =
         breakMarks(m_state, m_axis.range, [this](Picoseconds t) { return m_axis.toX(t); });
     for (BreakMark& tag : breaks) { // beside the mark of a finding, not below it
@@ -49,28 +54,52 @@ void FramePainter::timeRuler()
         }
     }
     const TimeTicks ticks = timeTicks(m_axis.range.begin, m_axis.range.end, m_axis.width);
-    bool first = true;
+
+    struct Label
+    {
+        std::string text;
+        double x = 0, end = 0;
+        bool isUnderTag = false;
+
+        [[nodiscard]] bool touches(double from, double to) const
+        {
+            return x < to + 2 && end > from - 2;
+        }
+    };
+
+    const std::string unit = " " + ticks.unit; // behind the first of them
+    std::vector<Label> labels;
     for (const Picoseconds t : ticks.at) {
         const double px = std::round(m_axis.toX(t));
         m_canvas.fill(px, kRuler - 6, 1, 6, Role::Edge);
-        const std::string label = ticks.label(t) + (first ? " " + ticks.unit : "");
-        const double labelEnd = px + 4 + textWidth(label, 10);
-        const auto touches = [&](double from, double to) {
-            return px + 4 < to + 2 && labelEnd > from - 2;
-        };
-        const bool covered =
-            touches(flagged.x, flagged.right())
-            || std::any_of(marks.begin(), marks.end(),
-                           [&](const FindingMark& mark) {
-                               return touches(mark.left, mark.left + kFindingMark);
-                           })
-            || std::any_of(breaks.begin(), breaks.end(), [&](const BreakMark& tag) {
-                   return touches(tag.left, tag.left + kBreakWide);
-               });
-        if (labelEnd <= right() && !covered) {
-            m_canvas.text(px + 4, 0, labelEnd - px, kRuler - 1, label, {10, Role::Text2});
-            first = false;
+        Label label{ticks.label(t) + (labels.empty() ? unit : ""), px + 4};
+        label.end = label.x + textWidth(label.text, 10);
+        const bool covered = label.touches(flagged.x, flagged.right())
+                             || std::any_of(marks.begin(), marks.end(), [&](const auto& mark) {
+                                    return label.touches(mark.left, mark.left + kFindingMark);
+                                });
+        label.isUnderTag = std::any_of(breaks.begin(), breaks.end(), [&](const BreakMark& tag) {
+            return label.touches(tag.left, tag.left + kBreakWide);
+        });
+        if (label.end <= right() && !covered) {
+            labels.push_back(std::move(label));
         }
+    }
+    // Of many tags those over labels give way, or else there would be no times.
+    const auto under = std::count_if(labels.begin(), labels.end(),
+                                     [](const Label& label) { return label.isUnderTag; });
+    const bool areMany = 2 * static_cast<std::size_t>(under) > labels.size();
+    bool isFirst = true;
+    for (const Label& label : labels) {
+        if (label.isUnderTag && !areMany) {
+            continue;
+        }
+        std::erase_if(breaks, [&](const BreakMark& tag) {
+            return label.touches(tag.left, tag.left + kBreakWide);
+        });
+        const std::string text = label.text + (isFirst && !label.text.ends_with(unit) ? unit : "");
+        m_canvas.text(label.x, 0, textWidth(text, 10), kRuler - 1, text, {10, Role::Text2});
+        isFirst = false;
     }
     paintBreakMarks(m_canvas, breaks, kRuler - 1 - kBreakHigh, false);
     paintFindingMarks(m_canvas, m_run, marks, (kRuler - 1 - kFindingMark) / 2);
