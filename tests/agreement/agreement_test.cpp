@@ -4,6 +4,7 @@
 #include "app/run_job/chips.h"
 #include "app/run_job/kernel_choice.h"
 #include "app/run_job/run_job.h"
+#include "core/base/format.h"
 #include "core/study/compare.h"
 #include "tests/agreement/disagreements.h"
 #include "tests/agreement/programs.h"
@@ -13,6 +14,7 @@
 #include "views/layout/run/copies.h"
 #include "views/layout/run/kept_run.h"
 #include "views/layout/scene/canvas.h"
+#include "views/layout/tooltip/tooltip.h"
 #include "views/layout/views.h"
 
 #include <gtest/gtest.h>
@@ -143,6 +145,46 @@ TEST(Views, agreeOnHowManyCopiesWait)
     }
     EXPECT_GT(most, 512U);
     EXPECT_GT(listed, 20U);
+}
+
+// A unit belongs to an SM, whose warpgroups share it.
+TEST(Views, countUnitsOfSmsNotOfWarpgroups)
+{
+    app::RunRequest request{.kernel = "hopper_matmul", .fullValues = false};
+    request.parameters = {{"m", "1024"}, {"n", "1024"}, {"k", "512"}};
+    const Result<app::FinishedRun> run = app::runKernel(request);
+    ASSERT_TRUE(run) << run.error().message;
+    const layout::RunView& view = *run->view;
+    const auto sms = static_cast<std::int64_t>(view.index->agents().sms.size());
+    ASSERT_GT(sms, 1);
+    layout::ViewState state;
+    state.visible = {Picoseconds(0), view.trace->end()};
+    std::size_t counted = 0;
+    for (int percent = 0; percent <= 100; ++percent) {
+        state.now = Picoseconds(view.trace->end().value() / 100 * percent);
+        const std::string caption =
+            layout::findView("timeline")->layout(view, state, {900, 900}).caption;
+        if (caption.find("busy on") != std::string::npos) {
+            ++counted;
+            EXPECT_NE(caption.find(fmt::format("| of {} SMs", sms)), std::string::npos) << caption;
+        }
+    }
+    EXPECT_GT(counted, 0U);
+    state.now = view.trace->end();
+    const double share =
+        ratio(view.index->unitBusy(trace::UnitRow{0}, view.trace->end()), view.trace->end())
+        / static_cast<double>(sms);
+    const std::string said = layout::findView("timeline")->layout(view, state, {900, 900}).caption;
+    EXPECT_NE(said.find("TC busy |" + percentText(share, 1) + "|"), std::string::npos) << said;
+    ASSERT_GT(view.trace->rounds().size(), 0U);
+    const std::vector<std::string> lines = layout::tooltip(view, state, layout::target::Round{0});
+    const auto waits = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+        return line.find("Warpgroup 0 waits ") != std::string::npos;
+    });
+    EXPECT_NE(waits, lines.end()) << testing::PrintToString(lines);
+    EXPECT_TRUE(std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+        return line.starts_with("busy on an SM: TC ");
+    })) << testing::PrintToString(lines);
 }
 
 // Blocks of a cluster have their memory together, which is shown for each of their SMs. The source

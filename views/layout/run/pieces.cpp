@@ -1,6 +1,7 @@
 #include "views/layout/run/pieces.h"
 
 #include "core/base/format.h"
+#include "views/layout/run/unit_state.h"
 #include "views/layout/run/view_parts.h"
 
 #include <algorithm>
@@ -49,11 +50,9 @@ std::optional<PieceBound> boundOf(const RunView& run, std::int32_t device,
     };
     for (std::size_t unit = 0; unit < info.units.size(); ++unit) {
         const auto id = trace::UnitRow::at(unit);
-        const auto agents = static_cast<std::int64_t>(
-            std::max<std::size_t>(1, run.index->agents().ofUnit[unit].size()));
         const Picoseconds all =
             run.index->unitBusy(id, piece.end) - run.index->unitBusy(id, piece.begin);
-        consider(boundByUnit(run, info.units[unit]), Picoseconds(all.value() / agents),
+        consider(boundByUnit(run, info.units[unit]), Picoseconds(all.value() / unitCount(run, id)),
                  parts::unitRole(info.units[unit].kind));
     }
     const std::size_t each = info.linksPerDevice();

@@ -8,6 +8,8 @@
 #include "views/layout/timeline/timeline.h"
 
 #include <algorithm>
+#include <set>
+#include <variant>
 
 namespace pallascope::layout::timeline {
 
@@ -109,10 +111,16 @@ std::string computeText(const RunView& run, const Part& part, std::int32_t unit,
         Lane lane;
         lane.unit = unit;
         lane.agents = agents;
-        const auto working = static_cast<std::int64_t>(rowsAt(run, lane, now).size());
-        return name + " busy on " + strong(countText(working)) + " of "
-               + countText(static_cast<std::int64_t>(agents.size()))
-               + (run.index->agents().sms.empty() ? " cores" : " warpgroups");
+        const std::vector<std::int32_t>& smOf = run.index->agents().smOf;
+        std::set<std::int32_t> working; // cores, or SMs, whose warpgroups share their units
+        for (const RowAt& row : rowsAt(run, lane, now)) {
+            const std::size_t segment = std::get<trace::SegmentRow>(row).index();
+            const std::int32_t agent = run.trace->segments().agent[segment];
+            working.insert(smOf.empty() ? agent : smOf[static_cast<std::size_t>(agent)]);
+        }
+        return name + " busy on " + strong(countText(static_cast<std::int64_t>(working.size())))
+               + " of " + countText(unitCount(run, trace::UnitRow{unit}))
+               + (smOf.empty() ? " cores" : " SMs");
     }
     const Picoseconds before = run.index->unitBusy(trace::UnitRow{unit}, part.begin);
     const Picoseconds done = run.index->unitBusy(trace::UnitRow{unit}, now) - before;
@@ -189,10 +197,9 @@ std::string lengthAndBusyText(const RunView& run)
     const trace::Trace& trace = *run.trace;
     std::string text = " in " + strong(timeText(trace.end()));
     if (const std::optional<std::int32_t> unit = mainUnit(run)) {
-        const auto agents =
-            static_cast<double>(std::max<std::size_t>(1, agentsOf(run, *unit).size()));
         const double share =
-            ratio(run.index->unitBusy(trace::UnitRow{*unit}, trace.end()), trace.end()) / agents;
+            ratio(run.index->unitBusy(trace::UnitRow{*unit}, trace.end()), trace.end())
+            / static_cast<double>(unitCount(run, trace::UnitRow{*unit}));
         text += " · " + trace.info().units[static_cast<std::size_t>(*unit)].name + " busy "
                 + strong(percentText(share, 1));
     }

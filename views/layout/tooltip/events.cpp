@@ -5,6 +5,7 @@
 #include "core/trace/mark_time.h"
 #include "views/layout/run/unit_state.h"
 #include "views/layout/run/view_parts.h"
+#include "views/layout/timeline/timeline.h"
 #include "views/layout/tooltip/parts.h"
 
 #include <algorithm>
@@ -58,24 +59,24 @@ std::string whyOfCopy(const trace::Trace& trace, std::size_t copy)
     return "no step waits for it: it hides behind the steps before";
 }
 
-// What was busy in [begin, end): "MXU 1.37 µs, VPU 43 ns, scalar 0.33 µs".
+// What was busy in [begin, end): "busy: MXU 1.37 µs, VPU 43 ns, scalar 0.33 µs". Of several cores
+// or SMs, on average.
 std::string busyText(const RunView& run, std::int64_t begin, std::int64_t end)
 {
     std::string text;
     const auto add = [&](const std::string& name, Picoseconds time) {
         if (time.value() > 0) {
-            text += (text.empty() ? "busy: " : ", ") + name + " " + timeText(time);
+            text += (text.empty() ? run.index->agents().sms.empty() ? "busy: " : "busy on an SM: "
+                                  : ", ")
+                    + name + " " + timeText(time);
         }
     };
     const auto& info = run.trace->info();
-    for (std::size_t unit = 0; unit < info.units.size(); ++unit) { // averaged over several agents
+    for (std::size_t unit = 0; unit < info.units.size(); ++unit) {
         const auto id = trace::UnitRow::at(unit);
-        const std::size_t agents = run.index->agents().ofUnit[unit].size();
         const Picoseconds time =
             run.index->unitBusy(id, Picoseconds(end)) - run.index->unitBusy(id, Picoseconds(begin));
-        add(info.units[unit].name,
-            Picoseconds(time.value()
-                        / static_cast<std::int64_t>(std::max<std::size_t>(1, agents))));
+        add(info.units[unit].name, Picoseconds(time.value() / unitCount(run, id)));
     }
     for (std::size_t link = 0; link < info.links.size(); ++link) {
         const auto id = trace::LinkRow::at(link);
@@ -197,8 +198,12 @@ Lines roundLines(const RunView& run, std::size_t row)
     const trace::Rounds& rounds = trace.rounds();
     const trace::Loop& loop = trace.info().loops[tips::row(rounds.loop[row])];
     const std::int64_t begin = rounds.begin[row], end = rounds.end[row];
-    const Picoseconds waited =
-        run.index->waiting(Picoseconds(end)) - run.index->waiting(Picoseconds(begin));
+    const std::int32_t agent = rounds.agent[row]; // whose round it is; others wait meanwhile
+    timeline::Lane waits = {timeline::LaneKind::Wait, -1, "wait", Role::Wait};
+    waits.agents = {agent};
+    const std::vector<Picoseconds> waitedBy =
+        timeline::busyBy(run, waits, {Picoseconds(begin), Picoseconds(end)});
+    const Picoseconds waited = waitedBy[1] - waitedBy[0];
     const auto place = run.index->rounds().at(rounds.loop[row], Picoseconds(begin));
     std::string name = loop.name + ", round " + countText(rounds.round[row]);
     Lines lines;
@@ -212,7 +217,10 @@ Lines roundLines(const RunView& run, std::size_t row)
     lines.insert(lines.begin(), name);
     lines.push_back(timeText(Picoseconds(end - begin)) + ", " + span(begin, end));
     lines.push_back(busyText(run, begin, end));
-    lines.push_back(waited.value() > 0 ? "waits " + timeText(waited) : "waits for nothing");
+    const std::string whose =
+        run.index->agents().size() > 1 ? trace.info().agents[tips::row(agent)] + " " : "";
+    lines.push_back(whose
+                    + (waited.value() > 0 ? "waits " + timeText(waited) : "waits for nothing"));
     if (const std::string source = sourceText(trace.info(), loop.source); !source.empty()) {
         lines.push_back(source);
     }

@@ -1,6 +1,7 @@
 // Writes what a tooltip says about a ceiling of the roofline.
 #include "core/base/format.h"
 #include "views/layout/roofline/levels.h"
+#include "views/layout/run/unit_state.h"
 #include "views/layout/tooltip/parts.h"
 
 #include <algorithm>
@@ -10,15 +11,14 @@ namespace pallascope::layout::tips {
 
 namespace {
 
-// How long the units of a ceiling have been busy, on average of the agents that have one.
+// How long the units of a ceiling have been busy, on average of all.
 Lines busyLines(const RunView& run, const std::string& unit, Picoseconds now)
 {
     const std::vector<trace::Unit>& units = run.trace->info().units;
     for (std::size_t i = 0; i < units.size(); ++i) {
         if (units[i].name == unit && now > Picoseconds(0)) {
-            const auto owners = std::max<std::size_t>(1, run.index->agents().ofUnit[i].size());
             const Picoseconds all = run.index->unitBusy(trace::UnitRow::at(i), now);
-            const Picoseconds busy(all.value() / static_cast<std::int64_t>(owners));
+            const Picoseconds busy(all.value() / unitCount(run, trace::UnitRow::at(i)));
             return {unit + " busy " + timeText(busy) + " so far, "
                         + percentText(ratio(busy, now), 1),
                     countText(busy.value()) + " ps of " + countText(now.value()) + " ps"};
