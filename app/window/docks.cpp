@@ -278,6 +278,17 @@ void Docks::offerFindings(bool offered)
     }
 }
 
+void Docks::showFindings()
+{
+    Dock* apart = dock(u"verdict"_s);
+    Dock* shown = apart->isHidden() ? dock(u"source"_s) : apart;
+    if (shown != apart) {
+        showSourcePage(kFindingsPage);
+        shown->show();
+    }
+    shown->raise();
+}
+
 void Docks::showSourcePage(int page)
 {
     dock(u"source"_s)->head()->setCurrent(page);

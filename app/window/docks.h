@@ -45,6 +45,9 @@ public:
     // shown instead of the other. Where the user has opened both, both stay.
     void goTo(Dock& dock);
 
+    // Shows the list of findings: its dock or, where that is closed, the page of the source's.
+    void showFindings();
+
     void focusNext(int direction);
     // Gives the keyboard to the time line, where the arrows are the transport's.
     void focusTimeline();

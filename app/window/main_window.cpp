@@ -170,6 +170,12 @@ void MainWindow::connectSession()
             [this](const QString& file, const QString& chip) {
                 m_session.runs().openTrace(file, chip);
             });
+    connect(m_strip->view(), &views::SceneView::clicked, m_docks,
+            [this](const layout::Target& target) {
+                if (layout::is<layout::target::Finding>(target)) {
+                    m_docks->showFindings();
+                }
+            });
     for (views::SceneView* view : {m_strip->view(), m_program}) {
         connect(view, &views::SceneView::clicked, &m_session, &Session::activate);
         connect(view, &views::SceneView::hovered, &m_session.viewpoint(), &Viewpoint::setHover);

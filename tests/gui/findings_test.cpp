@@ -96,6 +96,23 @@ private Q_SLOTS:
 
     void cleanup() { close(); }
 
+    void aClickOnTheirNumberShowsTheList_data() { sizes(); }
+
+    void aClickOnTheirNumberShowsTheList()
+    {
+        QFETCH(QSize, size);
+        open(size);
+        show({finding("output_revisited", 8)});
+        views::SceneView& strip = *window->strip().view();
+        const QPoint place = placeOf(
+            strip, [](const Target& target) { return layout::is<target::Finding>(target); });
+        QVERIFY(place.x() >= 0);
+        QTest::mouseClick(&strip, Qt::LeftButton, {}, place);
+        QTRY_VERIFY(list().isVisible());
+        QCOMPARE(now().value(), trace().steps().begin[8]);
+        QVERIFY(window->docks().source()->isVisible() == (size.width() >= 1600));
+    }
+
     void oneClickOnALinkGoesToTheStep_data() { sizes(); }
 
     void oneClickOnALinkGoesToTheStep()
