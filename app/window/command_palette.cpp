@@ -33,7 +33,8 @@ CommandPalette::CommandPalette(QWidget* parent)
 {
     setFrameShape(QFrame::Box);
     setAutoFillBackground(true);
-    m_line->setPlaceholderText(tr("Type what to do, or a step, a block, a line, a finding"));
+    m_line->setPlaceholderText(
+        tr("Type what to do, or a step, a time, an SM, a block, a line, a finding"));
     m_line->setFont(views::font(12));
     m_line->setAccessibleName(tr("Command"));
     m_line->setFrame(false);
@@ -80,14 +81,18 @@ void CommandPalette::filter(const QString& words)
     m_list->clear();
     m_entries = m_entriesOf(words);
     m_list->addItems(shown());
-    m_list->setCurrentRow(0);
+    if (m_entries.empty()) {
+        auto* none = new QListWidgetItem(tr("Nothing found"), m_list);
+        none->setFlags(Qt::NoItemFlags);
+    }
+    m_list->setCurrentRow(m_entries.empty() ? -1 : 0);
 }
 
 void CommandPalette::run()
 {
     const int row = m_list->currentRow();
     close();
-    if (row >= 0) {
+    if (row >= 0 && row < static_cast<int>(m_entries.size())) {
         m_entries[static_cast<std::size_t>(row)].act();
     }
 }
@@ -108,10 +113,10 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event)
             close();
             return true;
         case Qt::Key_Down:
-            m_list->setCurrentRow(std::min(row + 1, m_list->count() - 1));
+            m_list->setCurrentRow(std::min(row + 1, static_cast<int>(m_entries.size()) - 1));
             return true;
         case Qt::Key_Up:
-            m_list->setCurrentRow(std::max(row - 1, 0));
+            m_list->setCurrentRow(std::max(row - 1, m_entries.empty() ? -1 : 0));
             return true;
         default:
             break;

@@ -52,6 +52,11 @@ void addThings(std::vector<PaletteEntry>& entries, Session& session, const layou
          navigation::search(run, words.toStdString(), kMostThings)) {
         entries.push_back({views::text(found.name), [&session, target = found.target] {
                                Viewpoint& viewpoint = session.viewpoint();
+                               if (layout::is<layout::target::Sm>(target)
+                                   || layout::is<layout::target::Time>(target)) {
+                                   session.activate(target);
+                                   return;
+                               }
                                viewpoint.selectAndGoTo(target);
                                if (const auto* line =
                                        std::get_if<layout::target::SourceLine>(&target)) {

@@ -4,6 +4,8 @@
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
 
+#include <QListWidget>
+
 #include <set>
 
 namespace pallascope::test {
@@ -260,6 +262,17 @@ private Q_SLOTS:
         type(QStringLiteral("y(2,3)"));
         enter();
         QCOMPARE(state().selection, (Target(target::Block{1, 2 * 8 + 3})));
+        type(QStringLiteral("20 us"));
+        enter();
+        QCOMPARE(now(), Picoseconds(20'000'000));
+        type(QStringLiteral("no such thing"));
+        QVERIFY(window->palette().shown().isEmpty());
+        const auto* list = window->palette().findChild<QListWidget*>();
+        QCOMPARE(list->count(), 1);
+        QCOMPARE(list->item(0)->text(), QStringLiteral("Nothing found"));
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Down);
+        enter();
+        QCOMPARE(now(), Picoseconds(20'000'000));
         type(QStringLiteral("bm"));
         QVERIFY(window->palette().shown().contains(QStringLiteral("Change bm, now 512")));
         enter();

@@ -85,6 +85,34 @@ TEST(Search, wordsOfALineFindItAndLinesThatTakeTimeComeFirst)
     EXPECT_EQ(navigation::search(view, "dot second", 100).size(), 1U);
 }
 
+TEST(Search, aTimeIsAMomentOfTheRun)
+{
+    for (const char* words : {"20 us", "20us", "20000 ns", "0.02 ms", "20 \u00b5s", "20 \u03bcs"}) {
+        const std::vector<Found> all = found(words);
+        ASSERT_EQ(all.size(), 1U) << words;
+        EXPECT_EQ(all[0], (Found{"time 20.0 \u00b5s", target::Time{Picoseconds(20'000'000)}}));
+    }
+    for (const char* none : {"20 s", "-1 us", "nan us", "1e300 s", "us", "20 parsecs"}) {
+        EXPECT_TRUE(found(none).empty()) << none;
+    }
+}
+
+TEST(Search, theNameOfAnSmIsThatSm)
+{
+    trace::TraceBuilder builder = mainJobBuilder();
+    builder.info.agents = {"SM 0 Warpgroup 0", "SM 4 Warpgroup 0"};
+    builder.info.blockGrids.resize(1);
+    layout::RunView view;
+    view.trace = std::move(builder).finish().value();
+    view.index = std::make_shared<trace::Index>(view.trace);
+    const std::size_t sms = view.index->agents().sms.size();
+    ASSERT_GT(sms, 0U);
+    const std::vector<Found> all = navigation::search(view, "sm 0", 100);
+    ASSERT_EQ(all.size(), 1U);
+    EXPECT_EQ(all[0], (Found{"SM 0", target::Sm{0}}));
+    EXPECT_TRUE(navigation::search(view, "sm 47", 100).empty());
+}
+
 TEST(Search, noWordsFindNothingAndTheListHasALimit)
 {
     EXPECT_TRUE(found("").empty());

@@ -1,13 +1,18 @@
 #include "views/navigation/search.h"
 
+#include "core/base/format.h"
 #include "core/base/indexed_name.h"
 #include "core/trace/lookup.h"
 #include "views/layout/run/finding_text.h"
+#include "views/layout/run/grid_blocks.h"
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <iterator>
 #include <optional>
 #include <set>
+#include <utility>
 
 namespace pallascope::navigation {
 namespace {
@@ -59,6 +64,30 @@ std::optional<std::int64_t> number(std::string_view text)
     return error == std::errc() && read == end ? std::optional(value) : std::nullopt;
 }
 
+// "20us", "1.5µs", "300": a number and what stands behind it.
+std::optional<Picoseconds> timeOfWords(const std::vector<std::string>& words)
+{
+    std::string text;
+    for (const std::string& word : words) {
+        text += word;
+    }
+    double value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [read, error] = std::from_chars(text.data(), end, value);
+    const std::string_view unit(read, static_cast<std::size_t>(end - read));
+    constexpr std::pair<std::string_view, double> kUnits[] = {
+        {"ps", 1},        {"ns", 1e3}, {"us", 1e6}, {"\u00b5s", 1e6},
+        {"\u03bcs", 1e6}, {"ms", 1e9}, {"s", 1e12}};
+    const auto* const known = std::find_if(std::begin(kUnits), std::end(kUnits),
+                                           [&](const auto& one) { return one.first == unit; });
+    constexpr double kMost = 1e18; // ps
+    if (error != std::errc() || known == std::end(kUnits) || !(value >= 0)
+        || value * known->second > kMost) {
+        return std::nullopt;
+    }
+    return Picoseconds(std::llround(value * known->second));
+}
+
 class Search
 {
 public:
@@ -72,6 +101,8 @@ public:
     {
         if (!m_words.empty()) {
             step();
+            time();
+            sms();
             blocks();
             findings();
             lines();
@@ -104,6 +135,26 @@ private:
         add("step " + std::to_string(*ordinal)
                 + (point.empty() ? "" : " " + trace::indexText(point)),
             target::Steps{row->number, row->number});
+    }
+
+    void time()
+    {
+        const std::optional<Picoseconds> time = timeOfWords(m_words);
+        if (time && *time <= m_run.trace->end()) {
+            add("time " + timeText(*time), target::Time{*time});
+        }
+    }
+
+    // By the whole name, or else "2" would name many.
+    void sms()
+    {
+        const std::size_t count = m_run.index->agents().sms.size();
+        for (std::size_t i = 0; i < count && m_words.size() > 1; ++i) {
+            const std::string name = layout::smName(m_run, static_cast<std::int32_t>(i));
+            if (wordsOf(name) == m_words) {
+                add(name, target::Sm{static_cast<std::int32_t>(i)});
+            }
+        }
     }
 
     void blocks()
