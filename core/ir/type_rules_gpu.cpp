@@ -16,17 +16,22 @@ Status checkOneBarrier(const Operation& operation, const Type& type)
     return error(operation, "takes one barrier, not " + toString(type) + ".");
 }
 
-// Checks that there are `least` operands and, if the operation has a predicate, a bool after them.
+// Checks that there are `least` operands and, if the operation has a predicate, a bool after them;
+// `each`: or a bool for each element of this shape.
 Status checkPredicate(const Program& program, const Operation& operation, std::size_t least,
-                      bool predicate)
+                      bool predicate, const Shape& each = {})
 {
     if (operation.operands.size() != least + (predicate ? 1U : 0U)) {
         return error(operation, "takes " + std::to_string(least)
                                     + " operands, and a bool if it has a predicate.");
     }
-    if (predicate && operand(program, operation, least) != Type{DType::Bool, Shape{}, {}}) {
-        return error(operation, "has the predicate " + toString(operand(program, operation, least))
-                                    + "; expected a bool scalar.");
+    if (!predicate) {
+        return Done{};
+    }
+    const Type& given = operand(program, operation, least);
+    if (given != Type{DType::Bool, Shape{}, {}} && given != Type{DType::Bool, each, {}}) {
+        return error(operation, "has the predicate " + toString(given) + "; expected a bool scalar"
+                                    + (each.rank() == 0 ? "." : " or one for each element."));
     }
     return Done{};
 }
@@ -86,7 +91,8 @@ Result<Types> loadCopy(const Program& program, const Operation& operation)
 {
     const auto& copy = params<LoadCopyParams>(operation);
     const bool hasBarrier = !isCpAsync(operation);
-    if (Status status = checkPredicate(program, operation, hasBarrier ? 3 : 2, copy.predicate);
+    if (Status status = checkPredicate(program, operation, hasBarrier ? 3 : 2, copy.predicate,
+                                       operand(program, operation, 0).shape);
         !status) {
         return status.error();
     }

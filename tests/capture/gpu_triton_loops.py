@@ -106,6 +106,49 @@ def a_matmul_whose_blocks_leave_all_arrays(x, y):
     return call(kernel, out_shape=like(50, 40), grid=(2, 2))(x, y)
 
 
+def _taps_of(x, w):
+    before = np.concatenate([np.zeros((3, 16), np.float32), x.astype(np.float32)])
+    return sum(before[t:t + 48] @ w[t].astype(np.float32) for t in range(4))
+
+
+# In the first block the windows of three taps begin before the array.
+for _stages in (1, 2, 3):
+    def _taps(x, w, stages=_stages):
+        def kernel(x_ref, w_ref, o_ref):
+            first = pl.program_id(0) * 16 - 3
+
+            def tap(t, total):
+                rows = first + t + jnp.arange(16)
+                mask = ((rows >= 0) & (rows < 48))[:, None]
+                part = pltriton.load(x_ref.at[rows[:, None], jnp.arange(16)[None, :]], mask=mask,
+                                     other=0.0)
+                return total + pltriton.dot(part, w_ref[t])
+
+            o_ref[...] = lax.fori_loop(0, 4, tap, jnp.zeros((16, 16), jnp.float32))
+
+        return call(kernel, out_shape=like(48, 16), grid=(3,), out_specs=rows(16, 16),
+                    stages=stages, in_specs=[pl.BlockSpec(memory_space=pl.ANY)] * 2)(x, w)
+
+    _taps.__name__ = f"a_causal_convolution_of_{_stages}_stages"
+    case(ramp(48, 16, dtype=np.float16), ramp(4, 16, 16, dtype=np.float16), wanted=_taps_of,
+         has="dot_general" + " copy_gmem_to_smem" * (_stages > 1))(_taps)
+
+
+@case(_HALVES[0], _HALVES[1][:, :64].copy(), np.arange(128, dtype=np.int32) % 3,
+      wanted=lambda x, y, m: _times(x * (m > 0), y), has="copy_gmem_to_smem")
+def a_matmul_whose_mask_is_loaded(x, y, m):
+    """Which elements the copies take is not known when they start."""
+    def kernel(x_ref, y_ref, m_ref, o_ref):
+        def step(k, total):
+            here = pl.ds(k * 32, 32)
+            left = pltriton.load(x_ref.at[:, here], mask=m_ref[here][None, :] > 0, other=0.0)
+            return total + pltriton.dot(left, y_ref[here, :])
+
+        o_ref[...] = lax.fori_loop(0, 4, step, jnp.zeros((64, 64), jnp.float32))
+
+    return call(kernel, out_shape=like(64, 64), grid=(1,))(x, y, m)
+
+
 @case(_HALVES[0], _HALVES[1][:, :64].copy(), np.array([96, 128], np.int32),
       has="while copy_gmem_to_smem",
       wanted=lambda x, y, n: np.concatenate([_times(x[:32, :96], y[:96]), _times(x[32:], y)]))

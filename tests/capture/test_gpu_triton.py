@@ -284,3 +284,28 @@ def test_elements_that_a_mask_leaves_out_are_undefined():
         o_ref[...] = pltriton.load(x_ref, mask=jnp.arange(32) < 16)
 
     assert finds(call(kernel, out_shape=like(32)), ramp(32)) == {"undefined_result"}
+
+
+@pytest.mark.parametrize("stages", [1, 2, 3])
+def test_loads_of_a_loop_are_checked_in_stages_too(stages):
+    def fn(kept, other):
+        def kernel(a_ref, b_ref, o_ref):
+            def step(i, total):
+                here = pl.ds(i * 32, 32)
+                if kept is None:
+                    return total + pltriton.dot(a_ref[:, here], b_ref[here, :])
+                mask = i * 32 + jnp.arange(32) < kept
+                a = pltriton.load(a_ref.at[:, here], mask=mask[None, :], other=other)
+                b = pltriton.load(b_ref.at[here, :], mask=mask[:, None], other=other)
+                return total + pltriton.dot(a, b)
+
+            o_ref[...] = lax.fori_loop(0, 4, step, jnp.zeros((64, 64), jnp.float32))
+
+        return call(kernel, out_shape=like(64, 64), stages=stages,
+                    in_specs=[pl.BlockSpec(memory_space=pl.ANY)] * 2)
+
+    args = ramp(64, 100, dtype=np.float16), ramp(100, 64, dtype=np.float16)
+    assert finds(fn(100, 0.0), *args) == set()
+    assert finds(fn(None, None), *args) == {"out_of_bounds"}
+    assert finds(fn(101, 0.0), *args) == {"out_of_bounds"}
+    assert finds(fn(90, None), *args) == {"undefined_result"}

@@ -38,6 +38,18 @@ public:
         }
     }
 
+    // A box of the elements that a ref shows, and where it lies.
+    struct Lanes
+    {
+        RefBinding where;
+        Extents low, high; // the first and the last along each axis
+    };
+
+    // What a copy that threads make reads of its source: elements that exist and that the mask, if
+    // there is one, takes. Empty if the copy ends the run.
+    [[nodiscard]] std::optional<std::vector<Lanes>> copiedLanes(const ir::Operation& operation,
+                                                                const RuntimeValue* mask);
+
     // A product starts to read these refs, which are among the operation's operands.
     [[nodiscard]] UnderwayReads startReads(const ir::Operation& operation,
                                            std::span<const ir::ValueId> refs);

@@ -261,6 +261,40 @@ bool Accesses::checkLanes(const ir::Operation& operation, const RuntimeValue* ma
     return true;
 }
 
+std::optional<std::vector<Accesses::Lanes>> Accesses::copiedLanes(const ir::Operation& operation,
+                                                                  const RuntimeValue* mask)
+{
+    const RefBinding& ref = m_turn.binding(operation.operands[0]);
+    const Shape& memory = m_turn.memoryShape(operation.operands[0]);
+    const Taken taken = takenBy(mask, m_prepared.program.type(operation.operands[0]).shape);
+    std::vector<Lanes> found;
+    if (taken.count == 0) {
+        return found;
+    }
+    if (const auto leaving = ref.asked ? leavingOf(*ref.asked, taken) : std::nullopt;
+        leaving
+        && !leavesRef(operation, leaving->axis, leaving->first, leaving->last,
+                      ref.asked->extents[leaving->axis])) {
+        return {};
+    }
+    const auto add = [&](Taken part) {
+        if (cutToInside(ref, memory, part)) {
+            found.push_back({partOf(ref, memory, part.low, part.high), part.low, part.high});
+        }
+    };
+    if (taken.isBox()) {
+        add(taken);
+        return found;
+    }
+    forEachRun(*mask, [&](const Extents& at, std::int64_t from, std::int64_t to) {
+        Taken run{0, at, at};
+        run.low[run.low.size() - 1] = from;
+        run.high[run.high.size() - 1] = to - 1;
+        add(std::move(run));
+    });
+    return found;
+}
+
 void Accesses::accessLanes(const Evaluation& evaluation)
 {
     const ir::Operation& operation = *evaluation.operation;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 namespace pallascope::machine {
@@ -77,7 +78,7 @@ ir::AtomicType reductionOf(const ir::Operation& operation)
     return dmaParams(operation).add ? ir::AtomicType::Add : ir::AtomicType::Xchg;
 }
 
-// The operand that says whether the copy takes place at all, if there is one.
+// Whether the last operand says if the copy takes place at all, or for each element if it does.
 bool hasPredicate(const ir::Operation& operation)
 {
     const auto* load = std::get_if<ir::LoadCopyParams>(&operation.params);
@@ -88,12 +89,14 @@ bool hasPredicate(const ir::Operation& operation)
 } // namespace
 
 ManualCopies::ManualCopies(const Context& context, Agents& agents, Copies& copies,
-                           Semaphores& semaphores, StoreGroups& groups, Findings& findings)
+                           Semaphores& semaphores, StoreGroups& groups, Accesses& accesses,
+                           Findings& findings)
     : Part(context)
     , m_agents(agents)
     , m_copies(copies)
     , m_semaphores(semaphores)
     , m_groups(groups)
+    , m_accesses(accesses)
     , m_findings(findings)
 {}
 
@@ -106,7 +109,7 @@ struct ManualCopies::ManualCopy
     std::int32_t sender = 0, receiver = 0; // the devices that have them
     Shape shape;                           // the shape of what is copied
     bool isOutside = false;                // all of it lies behind its array; nothing moves
-    Rows rows;                             // set if the copy has a list of rows
+    Rows rows;                             // set if it has a list of rows, or of other parts
     Bytes useful;
     std::int32_t link = -1; // row of State::links
     trace::CopyRow row;
@@ -139,8 +142,11 @@ struct ManualCopies::ManualCopy
 
 void ManualCopies::start(const ir::Operation& operation)
 {
-    if (hasPredicate(operation) && m_turn.value(operation.operands.back()).scalar == 0) {
-        return;
+    if (hasPredicate(operation)) {
+        const RuntimeValue& predicate = m_turn.value(operation.operands.back());
+        if (predicate.isScalar() && predicate.scalar == 0) {
+            return;
+        }
     }
     ManualCopy copy{operation};
     if (!locate(copy) || !serve(copy)) {
@@ -215,7 +221,19 @@ bool ManualCopies::locate(ManualCopy& copy)
                                 + "; expected as many."));
         return false;
     }
-    if (source.asked || target.asked) {
+    if (takesElements(operation)) {
+        std::optional<Rows> parts = takenParts(operation, target);
+        if (!parts) {
+            return false;
+        }
+        copy.isOutside = parts->empty();
+        if (parts->size() == 1) {
+            std::tie(source, target) = std::move(parts->front());
+        } else {
+            source.asked = nullptr;
+            copy.rows = std::move(*parts);
+        }
+    } else if (source.asked || target.asked) {
         dropPadding(operation, source, target);
         copy.isOutside = viewOf(source, m_turn.memoryShape(from)).shape.elements() == 0;
     }

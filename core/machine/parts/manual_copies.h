@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/machine/memory/known_reaches.h"
+#include "core/machine/parts/accesses.h"
 #include "core/machine/parts/agents.h"
 #include "core/machine/parts/context.h"
 #include "core/machine/parts/copies.h"
@@ -21,13 +22,13 @@ class ManualCopies : private Part
 {
 public:
     ManualCopies(const Context& context, Agents& agents, Copies& copies, Semaphores& semaphores,
-                 StoreGroups& groups, Findings& findings);
+                 StoreGroups& groups, Accesses& accesses, Findings& findings);
 
     void start(const ir::Operation& operation);
     void waitFor(const ir::Operation& operation);
 
 private:
-    // For each listed row of a copy, where it lies at the source and at the target.
+    // For each listed row of a copy, or other part, where it lies at the source and at the target.
     using Rows = std::vector<std::pair<RefBinding, RefBinding>>;
     struct ManualCopy;
 
@@ -47,11 +48,17 @@ private:
     [[nodiscard]] std::optional<Rows>
     listedRows(const ir::Operation& operation, const RefBinding& source, const RefBinding& target);
     void dropPadding(const ir::Operation& dmaStart, RefBinding& source, RefBinding& target);
+    [[nodiscard]] bool takesElements(const ir::Operation& operation) const;
+    // Empty if the run ends with a finding.
+    [[nodiscard]] std::optional<Rows> takenParts(const ir::Operation& operation,
+                                                 const RefBinding& target);
+    void fill(const ir::Operation& copy, const RefBinding& target, bool withZeros);
 
     Agents& m_agents;
     Copies& m_copies;
     Semaphores& m_semaphores;
     StoreGroups& m_groups;
+    Accesses& m_accesses;
     Findings& m_findings;
     KnownReaches m_reaches;
 };

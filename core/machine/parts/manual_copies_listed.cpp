@@ -1,5 +1,7 @@
-// Copies of listed rows, and of slices that reach beyond their arrays. Listed rows are a gather if
-// the list chooses rows of the source, and a scatter if it chooses rows of the target.
+// Copies of listed rows, of slices that reach beyond their arrays, and of elements that a mask
+// takes. Listed rows are a gather if the list chooses rows of the source, and a scatter if it
+// chooses rows of the target.
+#include "core/ir/cp_async.h"
 #include "core/machine/parts/manual_copies.h"
 
 #include <algorithm>
@@ -71,6 +73,71 @@ std::optional<ManualCopies::Rows> ManualCopies::listedRows(const ir::Operation& 
     return found;
 }
 
+// Sets all of the target before a copy that does not write to all of it, to zeros or to undefined
+// elements.
+void ManualCopies::fill(const ir::Operation& copy, const RefBinding& target, bool withZeros)
+{
+    const ir::ValueId to = copy.operands[1];
+    if (!m_prepared.needed.needsContents(to)) {
+        return;
+    }
+    m_copies.land(m_turn.agent().time); // copies that have ended come before this one
+    Buffer& memory = m_turn.buffer(target.buffer);
+    const DType dtype = m_prepared.program.type(to).dtype;
+    const Shape room = shapeOf(target, m_turn.memoryShape(to));
+    RuntimeValue rest =
+        withZeros ? RuntimeValue::zeros(dtype, room) : Buffer(dtype, room, memory.fill()).loadAll();
+    if (m_watch.isOn()) {
+        m_watch.byOperation(copy);
+    }
+    const Watch::Writing writing(m_watch, m_watch.in(target), Touch::Kind::Cleared);
+    storeThrough(target, memory, std::move(rest));
+}
+
+// Whether threads make the copy, element by element, as loads of a mask: those in the loops that
+// Triton pipelines, and others with a mask.
+bool ManualCopies::takesElements(const ir::Operation& operation) const
+{
+    const ir::ValueId source = operation.operands[0];
+    return ir::isMaskedCopy(m_prepared.program, operation)
+           || (operation.code == ir::OpCode::CopyGmemToSmem && m_turn.binding(source).asked
+               && m_prepared.uses.masked[static_cast<std::size_t>(source.index)]);
+}
+
+// What is left out becomes undefined, as what a masked load leaves out.
+std::optional<ManualCopies::Rows> ManualCopies::takenParts(const ir::Operation& operation,
+                                                           const RefBinding& target)
+{
+    const RuntimeValue* const mask = ir::isMaskedCopy(m_prepared.program, operation)
+                                         ? &m_turn.value(operation.operands.back())
+                                         : nullptr;
+    if (mask != nullptr) {
+        m_findings.reportUndefinedUse(*mask, trace::FindingKind::UndefinedIndex, "A mask",
+                                      operation.location);
+    }
+    const auto taken = m_accesses.copiedLanes(operation, mask);
+    if (!taken) {
+        return std::nullopt;
+    }
+    const Shape& memory = m_turn.memoryShape(operation.operands[1]);
+    Rows parts;
+    std::int64_t count = 0;
+    for (const Accesses::Lanes& lanes : *taken) {
+        std::vector<Window> windows;
+        std::int64_t elements = 1;
+        for (std::size_t axis = 0; axis < lanes.low.size(); ++axis) {
+            windows.push_back({lanes.low[axis], lanes.high[axis] - lanes.low[axis] + 1, 1, true});
+            elements *= windows.back().size;
+        }
+        count += elements;
+        parts.emplace_back(lanes.where, narrowed(target, memory, windows));
+    }
+    if (count < shapeOf(target, memory).elements()) {
+        fill(operation, target, false);
+    }
+    return parts;
+}
+
 // Copies only what exists at both ends. What is beyond the source reads as undefined, or as zeros
 // by a GPU's TMA.
 void ManualCopies::dropPadding(const ir::Operation& dmaStart, RefBinding& source,
@@ -79,18 +146,8 @@ void ManualCopies::dropPadding(const ir::Operation& dmaStart, RefBinding& source
     const ir::ValueId from = dmaStart.operands[0], to = dmaStart.operands[1];
     const Shape there = viewOf(source, m_turn.memoryShape(from)).shape;
     const Shape room = viewOf(target, m_turn.memoryShape(to)).shape;
-    if (source.asked && m_prepared.needed.needsContents(to)) {
-        m_copies.land(m_turn.agent().time); // copies that have ended come before this one
-        Buffer& memory = m_turn.buffer(target.buffer);
-        const DType dtype = m_prepared.program.type(to).dtype;
-        RuntimeValue beyond = dmaStart.code == ir::OpCode::DmaStart
-                                  ? Buffer(dtype, room, memory.fill()).loadAll()
-                                  : RuntimeValue::zeros(dtype, room);
-        if (m_watch.isOn()) {
-            m_watch.byOperation(dmaStart);
-        }
-        const Watch::Writing writing(m_watch, m_watch.in(target), Touch::Kind::Cleared);
-        storeThrough(target, memory, std::move(beyond));
+    if (source.asked) {
+        fill(dmaStart, target, dmaStart.code != ir::OpCode::DmaStart);
     }
     std::vector<Window> windows(there.rank());
     for (std::size_t axis = 0; axis < windows.size(); ++axis) {

@@ -19,7 +19,7 @@ SyncOperations::SyncOperations(const Context& context, Agents& agents, Copies& c
     , m_groups(context, copies)
     , m_matrixUnit(context, agents, findings)
     , m_products(context, agents, copies, accesses, findings)
-    , m_manualCopies(context, agents, copies, semaphores, m_groups, findings)
+    , m_manualCopies(context, agents, copies, semaphores, m_groups, accesses, findings)
     , m_tensorMemory(context, agents, copies, semaphores, accesses, findings)
 {}
 

@@ -2,6 +2,7 @@
 
 #include "core/base/check.h"
 #include "core/cost/block_grid.h"
+#include "core/ir/cp_async.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/prepare/may_race.h"
 #include "core/machine/prepare/static_findings.h"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace pallascope::machine {
 
@@ -43,6 +45,28 @@ std::vector<bool> withBothProxies(const ir::Program& program, const NeededSet& n
 
 } // namespace
 
+namespace {
+
+// The copies that threads make, each its elements, in the loops that Triton pipelines.
+std::set<const ir::Operation*> copiesByThreads(const ir::Program& program)
+{
+    std::set<const ir::Operation*> found;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params);
+        if (mesh == nullptr || mesh->compiler != ir::kTriton) {
+            return;
+        }
+        forEachOperation(operation.regions[0], [&](const ir::Operation& inner) {
+            if (inner.code == OpCode::CopyGmemToSmem) {
+                found.insert(&inner);
+            }
+        });
+    });
+    return found;
+}
+
+} // namespace
+
 RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
     : mayRace(machine::mayRace(program, needed))
     , written(writtenRoots(program, needed))
@@ -56,9 +80,12 @@ RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
     , seen(program.values.size())
 {
     std::vector<bool> otherwise(program.values.size(), false);
+    const std::set<const ir::Operation*> byThreads = copiesByThreads(program);
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         for (std::size_t i = 0; i < operation.operands.size(); ++i) {
-            const bool may = i == 0 && ir::isMasked(operation.code);
+            const bool isByElement = ir::isMasked(operation.code) || byThreads.contains(&operation)
+                                     || ir::isMaskedCopy(program, operation);
+            const bool may = i == 0 && isByElement;
             (may ? masked : otherwise)[static_cast<std::size_t>(operation.operands[i].index)] =
                 true;
             if (ir::roleOf(operation, i) != ir::OperandRole::Sized) {

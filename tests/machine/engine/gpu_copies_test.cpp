@@ -1,6 +1,7 @@
 // Copies of a GPU that reduce, copies of cp.async that warpgroups make themselves, and several
 // copies that arrive together.
 #include "core/ir/builder_gpu.h"
+#include "core/ir/tracer.h"
 #include "tests/machine/support.h"
 
 #include <gtest/gtest.h>
@@ -111,6 +112,46 @@ TEST(GpuCopies, thatArriveTogetherDoNotCountOthers)
     const machine::RunResult run = runOn(h100(), program, x);
     EXPECT_EQ(findingsText(run), "");
     EXPECT_EQ(elementsOf(run.outputs[0]), elementsOf(x));
+}
+
+// x has 3 rows of kElements, and the copy reaches from one row before it to one behind it.
+machine::RunResult maskedCopy(int first, int last)
+{
+    const ir::Program program = mustTrace(pl::kernel(
+        "copies", {pl::in("x", kF32, {3, kElements}), pl::out("y", kF32, {5, kElements})},
+        [&](pl::Ref x, pl::Ref y) {
+            gpu::launch({}, [&] {
+                gpu::runScoped(
+                    {gpu::smem("tile", kF32, {5, kElements}), gpu::barrier("ready", 1)}, true,
+                    [&](const Refs& refs) {
+                        const pl::Value row = pl::iota(kInt, {5, kElements}, 0);
+                        const pl::Value mask =
+                            pl::elementwise(ir::OpCode::And, {row >= first, row <= last});
+                        const pl::Value start = pl::reduce(ir::OpCode::ReduceMin, row, {0, 1}) - 1;
+                        const pl::Ref window = x.at({pl::ds(start, 5), pl::all});
+                        pl::detail::Tracer::current().append(
+                            ir::OpCode::CopyGmemToSmem,
+                            {window.id(), refs[0].id(), refs[1].id(), mask.id()},
+                            ir::LoadCopyParams{.predicate = true}, {});
+                        gpu::barrierWait(refs[1]);
+                        y[pl::all] = pl::select(mask, refs[0][pl::all].load(),
+                                                pl::full({5, kElements}, -1, kF32));
+                    });
+            });
+        }));
+    return runOn(h100(), program, counting(kF32, {3, kElements}));
+}
+
+TEST(GpuCopies, withAMaskReachOnlyTheElementsThatItTakes)
+{
+    const machine::RunResult inside = maskedCopy(1, 2);
+    EXPECT_EQ(findingsText(inside), "");
+    for (std::size_t row = 0; row < 5; ++row) {
+        EXPECT_EQ(elementsOf(inside.outputs[0])[row * kElements],
+                  row == 1 || row == 2 ? static_cast<double>((row - 1) * kElements) : -1.0);
+    }
+    EXPECT_EQ(findingsOf(maskedCopy(0, 2), "out_of_bounds").size(), 1U);
+    EXPECT_EQ(findingsOf(maskedCopy(1, 4), "out_of_bounds").size(), 1U);
 }
 
 } // namespace pallascope::machine_test

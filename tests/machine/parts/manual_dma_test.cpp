@@ -52,8 +52,8 @@ struct DmaRun
     std::set<std::int32_t> aliased;
     machine::Arguments arguments{run.context(), aliased, run.agents, run.findings};
     machine::StoreGroups groups{run.context(), run.copies};
-    machine::ManualCopies dma{run.context(),  run.agents, run.copies,
-                              run.semaphores, groups,     run.findings};
+    machine::ManualCopies dma{run.context(), run.agents,   run.copies,  run.semaphores,
+                              groups,        run.accesses, run.findings};
     machine::Owned owned;
 
     void start() { dma.start(run.operation(ir::OpCode::DmaStart)); }

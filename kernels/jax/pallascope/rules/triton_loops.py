@@ -76,6 +76,15 @@ def _places(eqn: Any) -> list[Any]:
     return [eqn.invars[number] for number in (ref.value, *leaves)]
 
 
+def _mask_of(eqn: Any) -> Any:
+    """Returns the variable that is the mask of a load, or None."""
+    if eqn.primitive.name == "get":
+        return None
+    _, _, mask, _ = eqn.params["args_tree"].unflatten(
+        [Leaf(number) for number in range(len(eqn.invars))])
+    return None if mask is None else eqn.invars[mask.value]
+
+
 def _zeros(body: Any) -> set[Any]:
     """Returns the variables all of whose elements are 0."""
     return {eqn.outvars[0] for eqn in body.eqns if eqn.primitive.name == "broadcast_in_dim"
@@ -146,7 +155,7 @@ def _is_window(walk: Walk, loop: Loop, eqn: Any) -> bool:
     count = len(walk.problems)
     with walk.builder.region():
         try:
-            is_window = _reach(walk, loop, eqn, loop.first).lists is None
+            is_window = _reach(walk, loop, eqn, loop.first)[0].lists is None
         except NotCaptured:
             is_window = False
     found = is_window and len(walk.problems) == count
@@ -154,10 +163,16 @@ def _is_window(walk: Walk, loop: Loop, eqn: Any) -> bool:
     return found
 
 
-def _reach(walk: Walk, loop: Loop, eqn: Any, counter: int) -> triton_memory.Reach:
-    """Returns what the load reaches in the round of this counter."""
+def _reach(walk: Walk, loop: Loop, eqn: Any,
+           counter: int) -> tuple[triton_memory.Reach, int | None]:
+    """Returns what the load reaches in the round of this counter, and which elements of it are
+    copied. If the mask does not follow from the round, these are all that are in the array."""
     env = loop.known | {loop.counter: counter}
-    needed = {v for v in _places(eqn) if not isinstance(v, jaxprs.Literal)}
+    places, mask = _places(eqn), _mask_of(eqn)
+    is_known = mask is None or isinstance(mask, jaxprs.Literal) or mask in _computable(loop)
+    if mask is not None and is_known:
+        places.append(mask)
+    needed = {v for v in places if not isinstance(v, jaxprs.Literal)}
     steps = []
     for step in reversed(loop.body.eqns):
         if any(v in needed for v in step.outvars) and not any(v in env for v in step.outvars):
@@ -166,21 +181,26 @@ def _reach(walk: Walk, loop: Loop, eqn: Any, counter: int) -> triton_memory.Reac
     for step in reversed(steps):
         env |= dict(zip(step.outvars, walk.equation(step, [walk.read(env, v)
                                                            for v in step.invars]), strict=True))
-    places = _places(eqn)
     operands = [walk.read(env, v) if any(v is place for place in places) else -1
                 for v in eqn.invars]
     with walk.at(eqn):
-        return triton_memory.reach_of(walk, eqn, operands)
+        found = triton_memory.reach_of(walk, eqn, operands)
+        if found.lists is not None:
+            return found, None
+        return found, (triton_memory.taken_by(walk, eqn, operands, found) if is_known
+                       else triton_memory.all_inside(walk, operands[0], found))
 
 
 def _start(walk: Walk, stages: Stages, counter: int, slot: int) -> None:
     """Starts the copies for a round into a slot."""
     barrier = element(walk, stages.barriers, 0, slot)
     for eqn, slots in zip(stages.loads, stages.slots, strict=True):
-        source = _reach(walk, stages.loop, eqn, counter)
+        source, taken = _reach(walk, stages.loop, eqn, counter)
+        masks = [] if taken is None else [taken]
         with walk.at(eqn):
             walk.builder.emit("copy_gmem_to_smem", [
-                view(walk, source.window), element(walk, slots, 0, slot), barrier], [])
+                view(walk, source.window), element(walk, slots, 0, slot), barrier, *masks], [],
+                {"predicate": True} if masks else {})
 
 
 def _slot(walk: Walk, stages: Stages, number: int) -> int:

@@ -82,7 +82,9 @@ def reach(walk: Walk, ref: int, transforms: Sequence[Any]) -> Reach:
     return Reach(window, None, window.shape(), _inside_window(walk, block, window))
 
 
-def _inside_window(walk: Walk, block: Block, window: Window) -> int | None:
+def _inside_window(walk: Walk, block: Block, window: Window, also: bool = False) -> int | None:
+    """Returns a mask of what Triton takes to be in the array; `also`: of what is, along every axis.
+    """
     shape, axis_of = window.shape(), 0
     found: int | None = None
     extents = walk.builder.types[block.array].shape
@@ -90,7 +92,7 @@ def _inside_window(walk: Walk, block: Block, window: Window) -> int | None:
         known = walk.builder.known(axis.start)
         certain = known is not None and 0 <= known and (
             known + (axis.size - 1) * axis.stride < extent)
-        if dim.is_masked and not certain:
+        if (dim.is_masked or also) and not certain:
             places = _places(walk, axis, shape, axis_of)
             found = _both(walk, found, _below(walk, places, extent))
         axis_of += axis.kept
@@ -287,6 +289,16 @@ def reach_of(walk: Walk, eqn: Any, operands: list[int]) -> Reach:
         return reach(walk, operands[0], _tree(eqn, operands[1:]))
     ref, transforms, _, _ = _args(eqn, operands)
     return reach(walk, ref.value, transforms)
+
+
+def taken_by(walk: Walk, eqn: Any, operands: list[int], to: Reach) -> int | None:
+    """Returns which elements of what it reaches a get or masked_load takes; None: all."""
+    return _mask(walk, None if eqn.primitive.name == "get" else _args(eqn, operands)[2], to)
+
+
+def all_inside(walk: Walk, ref: int, to: Reach) -> int | None:
+    """Returns which elements are in the array; None: certainly all."""
+    return _inside_window(walk, walk.gpu_blocks[ref], to.window, also=True)
 
 
 def from_tile(walk: Walk, eqn: Any, operands: list[int], tile: int) -> int:
