@@ -45,6 +45,7 @@ private:
     void roofline(Report& report) const;
     [[nodiscard]] Picoseconds unitBusy(std::size_t unit) const;
     [[nodiscard]] std::optional<Roof> peak(const Report& report) const;
+    [[nodiscard]] bool multipliesOnVector() const;
     [[nodiscard]] Roof matrixRoof(const chip::Unit& matrix) const;
     [[nodiscard]] Roof inputsRoof(const chip::Unit& matrix) const;
 
@@ -370,9 +371,24 @@ std::optional<Roof> Accounting::peak(const Report& report) const
             }
         }
     }
-    return vector == nullptr ? std::nullopt
-                             : std::optional(Roof{"32-bit " + vector->name,
-                                                  vector->peakFlopsPerSecond, vector->name});
+    return vector == nullptr
+               ? std::nullopt
+               : std::optional(Roof{"32-bit " + vector->name,
+                                    vector->peakFlopsPerSecond * (multipliesOnVector() ? 2 : 1),
+                                    vector->name});
+}
+
+// Whether products of matrices ran, which is asked where no matrix unit did any. An instruction of
+// these multiplies and adds, which counts as two FLOPs, whereas the peak of a vector unit is that
+// of instructions that count as one.
+bool Accounting::multipliesOnVector() const
+{
+    for (std::size_t id = 0; id < m_sums.instances.size(); ++id) {
+        if (m_sums.instances[id] > 0 && !m_info.templates[id].products.empty()) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void Accounting::roofline(Report& report) const

@@ -67,6 +67,7 @@ private:
     [[nodiscard]] double productWait() const;
     [[nodiscard]] Status tensorProduct();
     void awaitSpilled(std::int64_t instructions);
+    [[nodiscard]] Status fusedWork(std::int64_t elements, std::int64_t k);
     [[nodiscard]] Status matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
                                     std::int64_t k, std::int64_t instances);
 

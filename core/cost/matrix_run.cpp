@@ -90,4 +90,15 @@ std::optional<MatrixRun> matrixRun(const chip::Unit& unit, const ir::Program& pr
                      dot == nullptr ? ir::DotPrecision::Default : dot->precision);
 }
 
+bool isFullPrecision(const chip::Chip& chip, const ir::Program& program,
+                     const ir::Operation& operation)
+{
+    const auto* dot = std::get_if<ir::DotParams>(&operation.params);
+    return chip.multiprocessor && operation.code == ir::OpCode::DotGeneral && dot != nullptr
+           && dot->precision == ir::DotPrecision::Highest
+           && widerOf(program.type(operation.operands[0]).dtype,
+                      program.type(operation.operands[1]).dtype)
+                  == DType::F32;
+}
+
 } // namespace pallascope::cost

@@ -28,4 +28,13 @@ struct MatrixRun
 [[nodiscard]] std::optional<MatrixRun> matrixRun(const chip::Unit& unit, const ir::Program& program,
                                                  const ir::Operation& operation);
 
+// Whether a GPU multiplies the operands of a dot_general as they are, on its FP32 units, since
+// tensor cores would round them to TF32: f32 at HIGHEST precision, InputPrecision.IEEE in
+// _dot_general_lowering of jax/_src/pallas/triton/lowering.py, where DEFAULT and HIGH are TF32.
+// Triton takes tensor cores for f32 only at TF32 (supportMMA in lib/Analysis/Utility.cpp), and
+// XLA's cuBLAS calls compute in TF32 up to HIGH (xla/stream_executor/gpu/gpu_blas_lt.cc,
+// GetBlasComputationType).
+[[nodiscard]] bool isFullPrecision(const chip::Chip& chip, const ir::Program& program,
+                                   const ir::Operation& operation);
+
 } // namespace pallascope::cost

@@ -1,6 +1,7 @@
 #include "core/cost/operand_sources.h"
 
 #include "core/chip/multiprocessor.h"
+#include "core/cost/matrix_run.h"
 
 namespace pallascope::cost {
 
@@ -107,7 +108,8 @@ bool OperandSources::mayReadShared(const ir::Operation& operation) const
 {
     constexpr std::int64_t kRows = 64, kFirst = 9;
     if (operation.code != OpCode::DotGeneral || !m_chip.multiprocessor
-        || m_chip.multiprocessor->computeMajor < kFirst) {
+        || m_chip.multiprocessor->computeMajor < kFirst
+        || isFullPrecision(m_chip, m_program, operation)) {
         return false;
     }
     const Shape& shape = m_program.type(operation.results[0]).shape;

@@ -21,8 +21,28 @@ Status CostModel::dot()
     }
     const std::int64_t m = operand(0).shape.elements() / (batch * k),
                        n = operand(1).shape.elements() / (batch * k);
+    if (isFullPrecision(m_chip, m_program, m_operation)) {
+        return fusedWork(batch * m * n, k);
+    }
     const chip::Unit* unit = m_chip.unitOf(UnitKind::Matrix, m_runner.agent);
     return matrixWork(batch, m, n, k, unit == nullptr ? 1 : unit->count);
+}
+
+// Each element of a product is a sum of k products, which are added one after the other: an
+// instruction (FFMA) for each, of which the FP32 units do as many as additions (CUDA C++
+// Programming Guide, throughput of native arithmetic instructions). What the operands take to come
+// from shared memory into registers is not modelled.
+Status CostModel::fusedWork(std::int64_t elements, std::int64_t k)
+{
+    const auto fused = static_cast<double>(ceilDiv(elements, chip::kWarpgroupThreads) * k);
+    if (Status status = demand(UnitKind::Vector, fused); !status) {
+        return status;
+    }
+    takesAtLeast(chained(UnitKind::Vector, static_cast<double>(k)));
+    m_cost.product = MatrixRun{DType::F32, 1};
+    m_cost.flopsUnit = m_cost.demands.back().unit;
+    m_cost.useful = m_cost.executed = Flops(2 * elements * k);
+    return Done{};
 }
 
 // Adds the work of products on this many instances of the matrix unit.

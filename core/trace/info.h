@@ -229,7 +229,7 @@ struct SegmentTemplate
     std::vector<Flops> flopsByUnit;         // useful FLOPs, for each of Info::units
     std::vector<Flops> executedFlopsByUnit; // with tile padding
     std::int64_t transcendentals = 0;
-    std::vector<Products> products; // on its matrix unit; empty in older files
+    std::vector<Products> products; // of a matrix or vector unit; empty in older files
     bool operator==(const SegmentTemplate&) const = default;
 
     // Whether the agent only does bookkeeping: no unit of the chip works.

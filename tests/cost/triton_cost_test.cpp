@@ -118,6 +118,33 @@ void multiply(const std::vector<pl::Ref>& refs)
 
 } // namespace
 
+// f32 at HIGHEST precision is multiplied as it is: an instruction of the FP32 units, which do 128
+// of them in a cycle, for each product of two numbers. At other precisions it is rounded to TF32.
+TEST(TritonCost, ofProductsAtFullPrecisionIsThatOfTheVectorUnit)
+{
+    constexpr std::int64_t kM = 64, kN = 32, kK = 128;
+    const auto costAt = [&](ir::DotPrecision precision) {
+        const Result<ir::Program> program =
+            pl::kernel("product",
+                       {pl::in("x", kF32, {kM, kK}), pl::in("y", kF32, {kK, kN}),
+                        pl::out("out", kF32, {kM, kN})},
+                       [&](const pl::Ref& x, const pl::Ref& y, const pl::Ref& out) {
+                           pl::gpu::launch({}, [&] {
+                               out[pl::all] = pl::dotGeneral(x[pl::all].load(), y[pl::all].load(),
+                                                             {{1}, {0}, {}, {}, kF32, precision});
+                           });
+                       });
+        UnitCycles cycles = cyclesOf(*program, ir::OpCode::DotGeneral, ir::kTriton);
+        std::erase_if(cycles, [](const auto& one) { return one.first == "issue"; });
+        return cycles;
+    };
+    const UnitCycles fused{{"FP32", kM * kN * kK / 128}},
+        onTensorCore{{"TC", 2 * kM * kN * kK / 2048}};
+    EXPECT_EQ(costAt(ir::DotPrecision::Highest), fused);
+    EXPECT_EQ(costAt(ir::DotPrecision::High), onTensorCore);
+    EXPECT_EQ(costAt(ir::DotPrecision::Default), onTensorCore);
+}
+
 // A product reads a loaded operand from shared memory, also turned, and if numbers stand in for
 // some of its elements. One that is computed beside it is in registers, from where it takes longer
 // to start.
