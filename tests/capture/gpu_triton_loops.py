@@ -106,6 +106,35 @@ def a_matmul_whose_blocks_leave_all_arrays(x, y):
     return call(kernel, out_shape=like(50, 40), grid=(2, 2))(x, y)
 
 
+_FLOATS = tuple(np.random.default_rng(seed).normal(size=(64, 64)).astype(np.float32)
+                for seed in (1, 2))
+
+
+def _rounded(dtype):
+    return lambda x, y: x.astype(dtype).astype(np.float64) @ y.astype(dtype).astype(np.float64)
+
+
+# How far off the largest element is: f32 keeps 24 bits of a factor, TF32 11, which are multiplied
+# as they are, f16 11, and bf16 8, of which two parts leave an error of 2**-16.
+for _name, _wanted, _tolerance in [
+        ("TF32_TF32_F32", _times, 1e-6), ("TF32_TF32_F32_X3", _times, 2e-6),
+        ("F32_F32_F32", _times, 1e-6), ("F16_F16_F16", _rounded(np.float16), 2e-3),
+        ("F16_F16_F32", _rounded(np.float16), 1e-6),
+        ("BF16_BF16_BF16", _rounded(jnp.bfloat16), 1e-2),
+        ("BF16_BF16_F32", _rounded(jnp.bfloat16), 1e-6), ("BF16_BF16_F32_X3", _times, 3e-5),
+        ("BF16_BF16_F32_X6", _times, 2e-6), ("BF16_BF16_F32_X9", _times, 2e-6)]:
+    def _by_algorithm(x, y, name=_name):
+        def kernel(x_ref, y_ref, o_ref):
+            o_ref[...] = lax.dot(x_ref[...], y_ref[...], precision=lax.DotAlgorithmPreset[name],
+                                 preferred_element_type=jnp.float32)
+
+        return call(kernel, out_shape=like(64, 64))(x, y)
+
+    _by_algorithm.__name__ = f"a_product_by_{_name}"
+    case(*_FLOATS, wanted=_wanted, tolerance=_tolerance, is_interpreted=False,
+         has="dot_general")(_by_algorithm)
+
+
 def _taps_of(x, w):
     before = np.concatenate([np.zeros((3, 16), np.float32), x.astype(np.float32)])
     return sum(before[t:t + 48] @ w[t].astype(np.float32) for t in range(4))

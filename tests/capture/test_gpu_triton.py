@@ -1,5 +1,8 @@
 """Kernels that JAX gives to Triton: what of them is in the file, what is refused, what is found."""
 
+import json
+import subprocess
+
 import gpu_authors_triton
 import gpu_shipped_triton
 import gpu_triton
@@ -11,7 +14,7 @@ import pytest
 from gpu_case import cases_of, like, ramp
 from gpu_triton import call, pltriton
 from jax import lax
-from support import operations, pallascope, pl, pltpu
+from support import PALLASCOPE, operations, pallascope, pl, pltpu
 from test_gpu_values import run
 
 OWN = cases_of(gpu_triton, gpu_triton_loops, gpu_authors_triton)
@@ -94,6 +97,51 @@ def test_loads_of_a_loop_are_copied_in_stages(name, rows, chip, more):
         assert copies == 2 * stages
 
 
+def _matmul_at(precision):
+    def kernel(x_ref, y_ref, o_ref):
+        def step(k, total):
+            here = pl.ds(k * 64, 64)
+            return total + jnp.dot(x_ref[:, here], y_ref[here, :], precision=precision)
+
+        o_ref[...] = lax.fori_loop(0, 4, step, jnp.zeros((64, 64), jnp.float32))
+
+    return call(kernel, out_shape=like(64, 64))
+
+
+@pytest.mark.parametrize(("precision", "products", "dtype", "of_them"), [
+    (None, 1, "float32", "default"), ("high", 1, "float32", "high"),
+    ("highest", 1, "float32", "highest"),
+    (lax.DotAlgorithmPreset.F32_F32_F32, 1, "float32", "highest"),
+    (lax.DotAlgorithmPreset.TF32_TF32_F32, 1, "float32", "default"),
+    (lax.DotAlgorithmPreset.TF32_TF32_F32_X3, 3, "float32", "default"),
+    (lax.DotAlgorithmPreset.BF16_BF16_F32_X3, 3, "bfloat16", "default"),
+    (lax.DotAlgorithmPreset.BF16_BF16_F32_X6, 6, "bfloat16", "default"),
+    (lax.DotAlgorithmPreset.BF16_BF16_F32_X9, 9, "bfloat16", "default")])
+def test_a_precision_is_as_many_products_as_jax_lowers_it_to(precision, products, dtype, of_them):
+    args = ramp(64, 256), ramp(256, 64)
+    document = pallascope.capture(_matmul_at(precision), *args, chip="h100").document
+    found = [one for one in operations(document["body"]) if one["op"] == "dot_general"]
+    names = {"float32": "f32", "bfloat16": "bf16"}
+    assert [document["values"][one["operands"][0]]["dtype"] for one in found] == (
+        [names[dtype]] * products)
+    assert {one["params"].get("precision", "default") for one in found} == {of_them}
+    # f32 as they are are no operands of wgmma, which would read them from a slot more.
+    (scope,) = (one for one in operations(document["body"]) if one["op"] == "run_scoped")
+    slots = document["values"][scope["regions"][0]["arguments"][0]]["shape"][0]
+    assert slots == (2 if of_them == "highest" else 3)
+
+
+def test_products_at_full_precision_run_on_the_vector_unit(tmp_path):
+    kernel = pallascope.capture(_matmul_at("highest"), ramp(64, 256), ramp(256, 64), chip="h100")
+    kernel.save(tmp_path / "k.pallascope")
+    done = subprocess.run([PALLASCOPE, "run", tmp_path / "k.pallascope", "--json"],
+                          capture_output=True, text=True, timeout=300, check=True)
+    report = json.loads(done.stdout)
+    assert report["flops_by_unit"] == {"FP32": 2 * 64 * 64 * 256}
+    # 128 multiplications with additions for each of 132 SMs in a cycle of 1.98 GHz
+    assert report["peak_flops_per_s"] == pytest.approx(2 * 128 * 132 * 1.98e9, rel=1e-3)
+
+
 def test_one_stage_is_no_pipeline():
     case = OWN["a_matmul_of_1_stages"]
     document = pallascope.capture(case.fn, *case.args, chip="h100").document
@@ -167,6 +215,17 @@ def test_what_triton_does_not_take_either_is_named_at_once():
     memory = "memory that is no operand of the pallas_call, on a GPU"
     assert refused(fn, np.zeros(1, np.int32), ramp(32)) == [
         "scalar prefetch on a GPU", "scratch of a pallas_call on a GPU", memory, memory]
+
+
+def test_an_algorithm_that_jax_does_not_lower_is_named():
+    def kernel(x_ref, y_ref, o_ref):
+        o_ref[...] = lax.dot(x_ref[...], y_ref[...], preferred_element_type=jnp.float32,
+                             precision=lax.DotAlgorithmPreset.ANY_F8_ANY_F8_F32)
+
+    eights = np.ones((32, 32), jnp.float8_e4m3fn)
+    (what,) = refused(call(kernel, out_shape=like(32, 32)), eights, eights)
+    assert what.startswith("dot_general with precision ANY_F8_ANY_F8_F32: use DEFAULT, HIGH, ")
+    assert "TF32_TF32_F32_X3" in what
 
 
 def test_assembly_is_named():

@@ -27,6 +27,12 @@ def _dot_of_floats(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     return same_name(walk, eqn, operands, params | _precision(eqn.params["precision"]))
 
 
+# What the presets of lax.DotAlgorithmPreset come to, but for rounding the operands.
+PRESETS = {"BF16_BF16_F32": lax.Precision.DEFAULT, "F16_F16_F32": lax.Precision.DEFAULT,
+           "BF16_BF16_F32_X3": lax.Precision.HIGH, "BF16_BF16_F32_X6": lax.Precision.HIGHEST,
+           "F32_F32_F32": lax.Precision.HIGHEST}
+
+
 def _precision(precision: Any) -> Params:
     if isinstance(precision, lax.DotAlgorithm):  # it is a tuple as well
         raise NotCaptured(f"dot_general with {precision}: use a preset such as "
@@ -34,7 +40,8 @@ def _precision(precision: Any) -> Params:
     names = {str(getattr(part, "name", None) or "DEFAULT")
              for part in (precision if isinstance(precision, tuple) else (precision,))}
     if not names <= {"DEFAULT", "HIGH", "HIGHEST"}:
-        raise NotCaptured(f"dot_general with precision {precision}: use DEFAULT, HIGH or HIGHEST")
+        raise NotCaptured(f"dot_general with precision {getattr(precision, 'name', precision)}: use "
+                          f"DEFAULT, HIGH, HIGHEST or one of {', '.join(PRESETS)}")
     # The higher precision of the two operands counts, as in XLA.
     most = max(names, key=["DEFAULT", "HIGH", "HIGHEST"].index)
     return {} if most == "DEFAULT" else {"precision": most.lower()}
@@ -87,10 +94,7 @@ def dot_general(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     if np.dtype(bool) in dtypes[:2]:
         return walk.trace(_dot_of_truths(eqn.params["dimension_numbers"], dtypes[2]), operands)
     name = getattr(eqn.params["precision"], "name", "")
-    precision = {"BF16_BF16_F32": lax.Precision.DEFAULT, "F16_F16_F32": lax.Precision.DEFAULT,
-                 "BF16_BF16_F32_X3": lax.Precision.HIGH,
-                 "BF16_BF16_F32_X6": lax.Precision.HIGHEST,
-                 "F32_F32_F32": lax.Precision.HIGHEST}.get(name)
+    precision = PRESETS.get(name)
     if precision is None or isinstance(eqn.params["precision"], lax.Precision):
         return _dot_of_floats(walk, eqn, operands)
     wanted = eqn.outvars[0].aval.dtype

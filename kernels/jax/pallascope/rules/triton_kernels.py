@@ -9,7 +9,8 @@ from pallascope import types
 from pallascope.jax_compat import jaxprs, triton_equations
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Params, Type
-from pallascope.rules import grids, triton_loops, triton_memory, triton_values
+from pallascope.rules import (grids, triton_loops, triton_memory, triton_products,
+                              triton_values)
 from pallascope.rules.gpu_kernels import names_apart, refused_on_gpus
 from pallascope.rules.triton_memory import Block
 from pallascope.sources import arg_names
@@ -156,7 +157,7 @@ RULES: dict[str, Rule] = {
     **refused_on_gpus(),
     **dict.fromkeys(["run_scoped", "wgmma", "copy_gmem_to_smem", "copy_smem_to_gmem",
                      "barrier_arrive", "barrier_wait"], _of_mosaic),
-    **triton_loops.RULES, **triton_memory.RULES, **triton_values.RULES,
+    **triton_loops.RULES, **triton_memory.RULES, **triton_products.RULES, **triton_values.RULES,
     "axis_index": _axis_index,
     "program_id": _program_id,
     "num_programs": _num_programs,

@@ -19,7 +19,7 @@ import jax
 from pallascope.jax_compat import jaxprs, parameters
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Region, Type
-from pallascope.rules import control_flow, memory, scans, triton_memory
+from pallascope.rules import control_flow, memory, scans, triton_memory, triton_products
 from pallascope.rules.branches import branch
 from pallascope.rules.ref_transforms import Axis, Window, element, view
 from pallascope.walk import Leaf, Rule, Walk
@@ -114,7 +114,8 @@ def _reads_shared(walk: Walk, eqn: Any) -> bool:
     or a multiple."""
     shape = eqn.outvars[0].aval.shape
     return (eqn.primitive.name == "dot_general" and walk.multiplies_from_shared
-            and walk.warps % 4 == 0 and len(shape) == 2 and shape[0] >= 64)
+            and walk.warps % 4 == 0 and len(shape) == 2 and shape[0] >= 64
+            and not triton_products.is_full_precision(eqn))
 
 
 def _last_product(walk: Walk, body: Any) -> Any:
