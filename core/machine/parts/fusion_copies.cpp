@@ -50,7 +50,8 @@ bool FusionCopies::begin(const PlanItem& item, BlockFrame& frame)
         const std::int32_t link = m_copies.linkHere(site.link);
         const auto service = m_copies.serve(link, m_turn.agent().time + work, stream.bytes);
         if (service) {
-            record(stream, {link, *service}, m_turn.agent().time, frame);
+            record(stream, firstElement(m_prepared.program, *stream.operation), {link, *service},
+                   m_turn.agent().time, frame);
         }
         return service.has_value();
     });
@@ -88,11 +89,11 @@ bool FusionCopies::serveAll(const PlanItem& item, F serve) const
     return true;
 }
 
-trace::CopyRow FusionCopies::record(const PlanStream& stream, const Copies::Served& served,
-                                    Picoseconds issue, BlockFrame& frame)
+trace::CopyRow FusionCopies::record(const PlanStream& stream, std::int64_t first,
+                                    const Copies::Served& served, Picoseconds issue,
+                                    BlockFrame& frame)
 {
     const auto& site = m_prepared.description.copySite(*stream.operation);
-    const std::int64_t first = firstElement(m_prepared.program, *stream.operation);
     const trace::CopyRow copy =
         m_recorder.addCopy(trace::OperandRow{site.operand}, m_recorder.blockOf(site, first), 0,
                            stream.out, trace::LinkRow{served.link}, m_turn.agent().step,
@@ -137,7 +138,7 @@ bool FusionCopies::serve(const PlanItem& item, BlockFrame& frame)
         if (!stream.out) {
             m_copies.arriveAtPort(*served, stream.bytes);
         }
-        const trace::CopyRow copy = record(stream, *served, begin, frame);
+        const trace::CopyRow copy = record(stream, offsetOf(where), *served, begin, frame);
         if (window && isLoad) {
             m_l1.hold(*window, {served->arrival, copy.number});
         }

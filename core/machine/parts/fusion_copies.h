@@ -40,8 +40,9 @@ private:
           const std::optional<SectorCache::Part>& window, Picoseconds issue);
     [[nodiscard]] std::optional<Copies::Served> serveRemote(const PlanStream& stream,
                                                             std::int32_t owner, Picoseconds issue);
-    trace::CopyRow record(const PlanStream& stream, const Copies::Served& served, Picoseconds issue,
-                          BlockFrame& frame);
+    // `first` is the first element of its array that the stream moves.
+    trace::CopyRow record(const PlanStream& stream, std::int64_t first,
+                          const Copies::Served& served, Picoseconds issue, BlockFrame& frame);
     // The segment ends no earlier than this copy arrives.
     static void await(trace::CopyRow copy, Picoseconds arrival, BlockFrame& frame);
 

@@ -68,6 +68,35 @@ TEST(Gpu, blocksCopyInAndOutByTheTma)
     EXPECT_EQ(elementsOf(run.outputs[0]), expected);
 }
 
+// Loads and stores without a copy are recorded as those of the tile that they reach.
+TEST(Gpu, loadsAndStoresOfGmemAreOfTheBlocksThatTheyReach)
+{
+    constexpr Extent kRows = 8, kColumns = 64, kDown = 2, kAcross = 3;
+    const Shape all{kDown * kRows, kAcross * kColumns};
+    const ir::Program program = mustTrace(pl::kernel(
+        "tiles", {pl::in("x", kF32, all), pl::out("y", kF32, all)}, [&](pl::Ref x, pl::Ref y) {
+            gpu::launch({{{"i", kDown}, {"j", kAcross}}}, [&] {
+                const pl::Value row = pl::axisIndex("i") * static_cast<int>(kRows),
+                                column = pl::axisIndex("j") * static_cast<int>(kColumns);
+                const auto tile = [&](const pl::Ref& ref) {
+                    return ref.at({pl::ds(row, kRows), pl::ds(column, kColumns)});
+                };
+                tile(y)[pl::all] = tile(x)[pl::all].load() * 2.0F;
+            });
+        }));
+    const machine::RunResult run = runOnGpu(program, {counting(kF32, all)});
+    const trace::Copies& copies = run.trace->copies();
+    std::vector<std::int64_t> loaded, stored;
+    for (std::size_t i = 0; i < copies.block.size(); ++i) {
+        (copies.out[i] != 0 ? stored : loaded).push_back(copies.block[i]);
+    }
+    std::sort(loaded.begin(), loaded.end());
+    std::sort(stored.begin(), stored.end());
+    const std::vector<std::int64_t> each{0, 1, 2, 3, 4, 5};
+    EXPECT_EQ(loaded, each);
+    EXPECT_EQ(stored, each);
+}
+
 // The TMA fills with zeros what lies behind an array, and drops it: nothing moves.
 TEST(Gpu, aTileThatLiesBehindItsArrayReadsAsZerosAndIsDropped)
 {
