@@ -36,9 +36,6 @@ Inside insideOf(std::int64_t start, std::int64_t size, std::int64_t stride, std:
     return {first, std::max<std::int64_t>(0, std::min(end, size) - first)};
 }
 
-constexpr const char* kIndexThatStops =
-    "An index that lies outside of its ref, where the run stops,";
-
 } // namespace
 
 Accesses::Accesses(const Context& context, Copies& copies, Findings& findings)

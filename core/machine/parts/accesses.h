@@ -76,6 +76,9 @@ private:
         std::unique_ptr<Clipped> clipped; // set if some of it lies outside
     };
 
+    static constexpr const char* kIndexThatStops =
+        "An index that lies outside of its ref, where the run stops,";
+
     // Empty if the access ends the run.
     [[nodiscard]] std::optional<Reached> reach(const ir::Operation& operation);
     // Sets m_windows. Returns whether they lie inside of a ref with these extents; empty if the

@@ -24,12 +24,20 @@ std::optional<RefBinding> Accesses::listedElement(const ir::Operation& operation
     m_windows.clear();
     for (std::size_t axis = 0; axis < extents.rank(); ++axis) {
         const RuntimeValue& list = m_turn.value(operation.operands[first + axis]);
-        if (!list.shadow.defines(lane)) {
-            m_findings.reportUndefinedUse(list, trace::FindingKind::UndefinedIndex, "An index",
-                                          operation.location);
-        }
         const std::int64_t index = list.as<std::int32_t>()[lane];
-        if (index < 0 || index >= extents[axis]) {
+        const bool isOutside = index < 0 || index >= extents[axis];
+        if (!list.shadow.defines(lane)) {
+            const bool ends = isOutside && stopsOutside(operation);
+            m_findings.reportUndefinedUse(list, trace::FindingKind::UndefinedIndex,
+                                          ends ? kIndexThatStops : "An index", operation.location);
+            if (ends) {
+                m_ending.stop();
+            }
+            if (isOutside) { // one cause makes one finding
+                return std::nullopt;
+            }
+        }
+        if (isOutside) {
             (void)leavesRef(operation, axis, index, index, extents[axis]);
             return std::nullopt;
         }
