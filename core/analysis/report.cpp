@@ -183,6 +183,11 @@ void Accounting::countBlocks(Report& report) const
     if (largest == grids.end()) {
         return;
     }
+    // What nobody asked for, such as room for operands of products that Triton multiplies.
+    if (const Bytes more = largest->arrays - report.vmemPeak; more > Bytes(0)) {
+        report.vmemPeak += more;
+        report.vmemByOperand.push_back({"compiler", more, true});
+    }
     report.blocksTogether = largest->together();
     const auto times = [&](Bytes bytes) { // of any file: may wrap
         return Bytes(
