@@ -280,7 +280,16 @@ void printCaches(const Json& caches)
     }
 }
 
-void printState(const Json& state)
+bool hasPipelines(const ir::Program& program)
+{
+    bool found = false;
+    ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
+        found = found || operation.code == ir::OpCode::Pipeline;
+    });
+    return found;
+}
+
+void printState(const Json& state, bool hasPipelines)
 {
     const auto time = [](const Json& ps) { return timeText(Picoseconds(ps.get<std::int64_t>())); };
     fmt::print("event {} at {}{}\n", countText(state["event"].get<std::int64_t>()),
@@ -302,7 +311,8 @@ void printState(const Json& state)
                    agent["done"].get<bool>() ? "done"
                    : !agent["waits_for"].is_null()
                        ? "waits for " + agent["waits_for"].get<std::string>()
-                   : agent["next"].is_null() ? "the pipeline's own work comes next"
+                   : agent["next"].is_null() ? hasPipelines ? "the pipeline's own work comes next"
+                                                            : "between operations of the program"
                                              : "next " + agent["next"].get<std::string>());
         for (const Json& ref : agent["refs"]) {
             printRef(ref);
@@ -430,7 +440,7 @@ int stateCommand(const StateCommand& command)
         if (*stopped) {
             fmt::print("{}\n", stoppedText(**stopped, command));
         }
-        printState(state);
+        printState(state, hasPipelines((**replay).program()));
     }
     return *stopped && (**stopped).breakpoints.empty() ? kFindings : kFine;
 }

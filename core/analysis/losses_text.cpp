@@ -57,9 +57,11 @@ constexpr std::array kWords{
     Words{LossKind::Waits, "waits", "waits for other cores and semaphores",
           "work divided more evenly would save it", "waits at barriers and for products",
           "warpgroups that take turns, or work divided more evenly among them, would save it"},
-    Words{LossKind::Copies, "copies", "copies not hidden",
-          "more buffers, or steps that compute as long as they copy, would hide them", "",
-          "more slots of SMEM (max_concurrent_steps), or more blocks on each SM, would hide them"},
+    Words{
+        LossKind::Copies, "copies", "copies not hidden",
+        "more buffers, or steps that compute as long as they copy, would hide them", "",
+        "more slots of SMEM (max_concurrent_steps, for Triton num_stages), or more blocks on each "
+        "SM, would hide them"},
     Words{LossKind::Launches, "launches", "launches",
           "fewer kernels and operations around them would save it"},
     Words{LossKind::Fusions, "fusions", "operations around kernels",

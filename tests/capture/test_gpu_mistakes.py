@@ -38,6 +38,14 @@ def check_found_once(name):
     assert int(line) == MISTAKES[name].line(), found
 
 
+@pytest.mark.parametrize(("name", "by"), [
+    ("warpgroups_that_do_not_wait_for_each_other", "Order them with a barrier"),
+    ("a_row_of_the_other_block_that_may_not_be_there", "Order them with a barrier"),
+    ("blocks_that_store_to_the_same_row", "Order them with a semaphore")])
+def test_the_advice_is_what_the_agents_have(name, by):
+    assert by in findings(name)[0]["message"]
+
+
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_found_once(name):
     check_found_once(name)

@@ -1,7 +1,9 @@
 """Kernels that JAX gives to Triton: what of them is in the file, what is refused, what is found."""
 
 import json
+import pathlib
 import subprocess
+import tempfile
 
 import gpu_authors_triton
 import gpu_shipped_triton
@@ -368,3 +370,61 @@ def test_loads_of_a_loop_are_checked_in_stages_too(stages):
     assert finds(fn(None, None), *args) == {"out_of_bounds"}
     assert finds(fn(101, 0.0), *args) == {"out_of_bounds"}
     assert finds(fn(90, None), *args) == {"undefined_result"}
+
+
+# ---- what a run says -----------------------------------------------------------------------
+
+
+def report_of(fn, *args):
+    kernel = pallascope.capture(fn, *args, chip="h100")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "k.pallascope"
+        kernel.save(path)
+        done = subprocess.run([PALLASCOPE, "run", path, "--json"], capture_output=True, text=True,
+                              timeout=300, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    report = json.loads(done.stdout)
+    findings = [one for one in report["findings"] if one["kind"] != "unknown_figure"]
+    return report, [(one["kind"], one["message"]) for one in findings]
+
+
+def test_an_undefined_index_is_found_once():
+    def kernel(x_ref, o_ref, at_ref):
+        o_ref[...] = x_ref[jnp.arange(16) * 0 + at_ref[0]]
+        at_ref[0] = 1
+
+    fn = call(kernel, out_shape=[like(16), like(1, dtype=np.int32)])
+    assert [kind for kind, _ in report_of(fn, ramp(16))[1]] == ["undefined_index"]
+
+
+def test_it_says_how_a_result_became_undefined():
+    def stores(x_ref, o_ref):
+        o_ref[...] = pltriton.load(x_ref, mask=jnp.arange(32) < 16)
+
+    def adds(x_ref, o_ref):
+        pltriton.atomic_add(o_ref, (slice(None),), x_ref[...])
+
+    for kernel, how in ((stores, "a store writes something undefined there."),
+                        (adds, "an atomic operation makes them of something undefined.")):
+        (found,) = report_of(call(kernel, out_shape=like(32)), ramp(32))[1]
+        assert found[0] == "undefined_result" and found[1].endswith(how), found
+
+
+def test_blocks_that_race_are_not_told_of_semaphores():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...]
+
+    fn = call(kernel, out_shape=like(64), grid=(2,), in_specs=[pl.BlockSpec((64,), lambda i: (i,))],
+              out_specs=pl.BlockSpec((64,), lambda i: (0,)))
+    (found,) = report_of(fn, ramp(128))[1]
+    assert "semaphore" not in found[1] and "atomic operations" in found[1]
+
+
+def test_the_memory_of_an_sm_is_that_of_its_blocks():
+    def kernel(x_ref, y_ref, o_ref):
+        o_ref[...] = pltriton.dot(x_ref[...], y_ref[...])
+
+    tile = ramp(64, 64, dtype=np.float16)
+    report = report_of(call(kernel, out_shape=like(64, 64)), tile, tile)[0]
+    assert report["block_grids"][0]["shared_bytes"] == report["vmem_peak_bytes"] == 2 * 64 * 64 * 2
+    assert report["vmem_by_operand"] == {"compiler": 2 * 64 * 64 * 2}

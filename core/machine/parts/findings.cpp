@@ -55,6 +55,28 @@ void Findings::reportUndefinedWrite(const Flight& flight, std::int64_t undefined
                      m_recorder.description().sourceLine(m_prepared.program, location)));
 }
 
+namespace {
+
+// How undefined elements came to an array by what the program does at a place.
+std::string howStored(const ir::Program& program, ir::LocationId at)
+{
+    bool byCopy = false, byAtomic = false, byStore = false;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (operation.location == at) {
+            byCopy =
+                byCopy || ir::startsCopy(operation.code) || operation.code == ir::OpCode::Pipeline;
+            byAtomic = byAtomic || ir::isAtomic(operation.code);
+            byStore = byStore || ir::storesInto(operation.code);
+        }
+    });
+    return byAtomic  ? "an atomic operation makes them of something undefined."
+           : byStore ? "a store writes something undefined there."
+           : byCopy  ? "a copy brings them from memory that nobody wrote."
+                     : "what is written there is undefined.";
+}
+
+} // namespace
+
 void Findings::reportUndefinedResult(const ir::Argument& argument,
                                      std::span<const Memory* const> parts, const Buffer& array)
 {
@@ -69,13 +91,13 @@ void Findings::reportUndefinedResult(const ir::Argument& argument,
     if (undefined == 0) { // or a finding says why
         return;
     }
-    const bool byCopy = undefinedBy.index >= 0;
-    const ir::LocationId location = byCopy ? undefinedBy : brought;
+    const bool isStored = undefinedBy.index >= 0;
+    const ir::LocationId location = isStored ? undefinedBy : brought;
     m_recorder.addFinding(trace::found(
         trace::FindingKind::UndefinedResult,
         argument.name + " ends with " + countText(undefined) + " of "
             + countText(array.shape().elements()) + " elements undefined: "
-            + (byCopy ? "a copy brings them from memory that nobody wrote."
+            + (isStored ? howStored(m_prepared.program, undefinedBy)
                : brought.index >= 0
                    ? "no copy reaches them; this is the last one to " + argument.name + "."
                    : "nothing writes to them.")

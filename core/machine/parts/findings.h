@@ -130,6 +130,10 @@ private:
     [[nodiscard]] static std::string uncommittedText(const Race& race, const std::string& name,
                                                      const std::string& here,
                                                      const std::string& there);
+    // How to put an access by the agent in order with the one that it races with.
+    [[nodiscard]] std::string orderText(std::int32_t agent, const Race& race,
+                                        ir::LocationId location) const;
+    [[nodiscard]] bool shareBlock(std::int32_t a, std::int32_t b) const;
     [[nodiscard]] bool isTensorCore(std::int32_t agent) const;
     [[nodiscard]] bool isTensorRace(const Race& race, const Accessor& accessor) const;
     void reportPending(const Semaphore& barrier, const std::string& name);

@@ -1,6 +1,7 @@
 // Findings about order: races, copies for which nobody waits, semaphores, deadlocks.
 #include "core/base/check.h"
 #include "core/base/format.h"
+#include "core/ir/mesh.h"
 #include "core/machine/parts/findings.h"
 
 #include <algorithm>
@@ -12,6 +13,38 @@ namespace {
 const std::string& semaphoreName(const Recorder& recorder, trace::SemaphoreRow row)
 {
     return recorder.builder.info.semaphores[row.index()].name;
+}
+
+// Whether an operation at this place is of a kernel that JAX gives to Triton.
+bool isByTriton(const ir::Program& program, ir::LocationId location)
+{
+    bool found = false;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params);
+        if (mesh != nullptr && mesh->compiler == ir::kTriton) {
+            forEachOperation(operation.regions[0], [&](const ir::Operation& inner) {
+                found = found || inner.location == location;
+            });
+        }
+    });
+    return found;
+}
+
+bool hasClusters(const ir::Program& program)
+{
+    bool found = false;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params);
+        found = found || (mesh != nullptr && ir::sizeOf(mesh->cluster) > 1);
+    });
+    return found;
+}
+
+bool hasSemaphores(const ir::Program& program)
+{
+    return std::any_of(program.values.begin(), program.values.end(), [](const ir::Value& value) {
+        return value.type.space == ir::MemorySpace::Semaphore;
+    });
 }
 
 } // namespace
@@ -60,6 +93,43 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
                                        race.step, source));
 }
 
+// Whether the agents are warpgroups or warps of the same block of a GPU, which has barriers.
+bool Findings::shareBlock(std::int32_t a, std::int32_t b) const
+{
+    const AgentLayout& layout = m_prepared.layout;
+    const std::int32_t all = layout.perDevice();
+    if (!m_prepared.chip.multiprocessor || a / all != b / all) {
+        return false;
+    }
+    const AgentGroup& group = layout.groups.front();
+    const auto placeOf = [&](std::int32_t agent) {
+        const std::int32_t seat = agent % all - group.first;
+        return seat < group.count() ? seat / group.cores : -1;
+    };
+    return placeOf(a) >= 0 && placeOf(a) == placeOf(b);
+}
+
+std::string Findings::orderText(std::int32_t agent, const Race& race, ir::LocationId location) const
+{
+    if (race.withCopy && !race.copy) {
+        return "Wait for the product and then arrive on a barrier.";
+    }
+    if (isByTriton(m_prepared.program, location)) {
+        return "Use disjoint parts, or order the blocks with atomic operations.";
+    }
+    // Blocks of a cluster have barriers too, but only some kernels of clusters have semaphores.
+    const bool hasBarriers =
+        shareBlock(agent, race.agent)
+        || (hasClusters(m_prepared.program) && !hasSemaphores(m_prepared.program));
+    if (race.withCopy && !race.ofPipeline) {
+        return std::string("Wait for it and then ")
+               + (hasBarriers ? "arrive on a barrier" : "signal a semaphore")
+               + ", or use disjoint parts.";
+    }
+    return std::string("Order them with a ") + (hasBarriers ? "barrier" : "semaphore")
+           + ", or use disjoint parts.";
+}
+
 std::string Findings::raceText(const Race& race, const std::string& name, const Accessor& accessor,
                                bool ofAgents) const
 {
@@ -82,9 +152,7 @@ std::string Findings::raceText(const Race& race, const std::string& name, const 
                   : unawaited ? "a copy that it has not waited for, started at "
                               : "")
                + there + "): nothing puts the two in order. "
-               + (isProduct   ? "Wait for the product and then arrive on a barrier."
-                  : unawaited ? "Wait for it and then signal a semaphore, or use disjoint parts."
-                              : "Order them with a semaphore, or use disjoint parts.");
+               + orderText(accessor.agent, race, accessor.location);
     }
     const std::string access =
         name + (race.writes ? " is written (" : " is read (") + here + ") while ";
