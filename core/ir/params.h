@@ -85,6 +85,8 @@ struct IotaParams
 struct DTypeParams // convert_element_type, bitcasts, stochastic_round, pack_elementwise
 {
     DType dtype = DType::F32;
+    // Of convert_element_type to floats of 8 bits: what is too large becomes the largest number.
+    bool saturates = false;
     bool operator==(const DTypeParams&) const = default;
 };
 

@@ -43,7 +43,10 @@ struct ParametersText
 
     std::string operator()(const AxesParams& p) const { return "axes=" + tuple(p.axes); }
 
-    std::string operator()(const DTypeParams& p) const { return "new_dtype=" + named(p.dtype); }
+    std::string operator()(const DTypeParams& p) const
+    {
+        return "new_dtype=" + named(p.dtype) + (p.saturates ? " saturate" : "");
+    }
 
     std::string operator()(const PermutationParams& p) const
     {

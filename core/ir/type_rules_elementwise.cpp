@@ -201,7 +201,11 @@ Result<Types> randomBits(const Program& program, const Operation& operation)
 Result<Types> newDType(const Program& program, const Operation& operation)
 {
     Type result = operand(program, operation, 0);
-    result.dtype = params<DTypeParams>(operation).dtype;
+    const auto& [dtype, saturates] = params<DTypeParams>(operation);
+    if (saturates && !(isFloat(dtype) && dtypeBits(dtype) == 8)) {
+        return error(operation, "saturates as " + named(dtype) + "; expected a float of 8 bits.");
+    }
+    result.dtype = dtype;
     return Types{result};
 }
 

@@ -78,6 +78,7 @@ template<class A, MaybeConst<ir::DTypeParams> T>
 void fields(A& a, T& params)
 {
     a.required("dtype", params.dtype);
+    a("saturate", params.saturates);
 }
 
 template<class A, MaybeConst<ir::AxisParams> T>

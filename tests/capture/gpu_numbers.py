@@ -241,7 +241,7 @@ def a_product_that_is_accumulated_in_half_precision(a, b):
     return _product_of(jnp.float16, jnp.float16, a, b, result=jnp.float32)
 
 
-_F8 = np.dtype(ml_dtypes.float8_e4m3fn)
+_F8, _F8_WIDE = np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2)
 
 
 @case((ramp(64, 128) % 3).astype(_F8), (ramp(64, 128) % 3).astype(_F8), has="wgmma",
@@ -279,3 +279,37 @@ def two_accumulators(a, b):
         pl.run_scoped(scope, plgpu.ACC((64, 64), jnp.float32), plgpu.ACC((64, 64), jnp.float32))
 
     return matmul(a, b)
+
+
+# ---- conversions to floats of eight bits --------------------------------------------------------
+
+_LARGE = np.tile(np.array([1.03, 447, 449, 500, 6e4, -600, -1e9, np.inf], np.float32), 64)
+
+
+def _as_narrow(x, dtype):
+    """Instructions of a GPU make the largest number of what is too large (JAX's interpreter makes
+    NaN or Inf of it)."""
+    @plgpu.kernel(out_type=like(*x.shape, dtype=dtype))
+    def convert(x_gmem, o_gmem):
+        o_gmem[...] = x_gmem[...].astype(dtype)
+
+    return convert(x).astype(jnp.float32)
+
+
+@case(_LARGE.reshape(4, 128), is_interpreted=False,
+      wanted=lambda x: np.clip(x, -448, 448).astype(_F8).astype(np.float32))
+def numbers_beyond_those_of_e4m3(x):
+    return _as_narrow(x, _F8)
+
+
+@case(np.clip(_LARGE, -6e4, 6e4).astype(_F16).reshape(4, 128), is_interpreted=False,
+      wanted=lambda x: np.clip(x, -57344, 57344).astype(_F8_WIDE).astype(np.float32))
+def numbers_beyond_those_of_e5m2(x):
+    return _as_narrow(x, _F8_WIDE)
+
+
+@case(np.tile(np.array([1, 1.1, 1.3, 1.5, 1.99, 2.5, 3.1, 1e38], np.float32), 64).reshape(4, 128),
+      wanted=lambda x: 2 ** np.minimum(np.ceil(np.log2(x)), 127), is_interpreted=False,
+      chip="b200")
+def powers_of_two_are_rounded_up(x):
+    return _as_narrow(x, np.dtype(ml_dtypes.float8_e8m0fnu))

@@ -169,9 +169,35 @@ RuntimeValue converted(const RuntimeValue& value, DType dtype)
     return result;
 }
 
+namespace {
+
+// The same numbers, those beyond the largest of the dtype as that one. NaN stays.
+RuntimeValue cutOff(const RuntimeValue& value, DType dtype)
+{
+    const FloatFormat format = dtypeEntry(dtype).format;
+    const float most = widen(format, format.largestFinite());
+    RuntimeValue cut = converted(value, DType::F32);
+    if (cut.isScalar()) {
+        cut.scalar = cut.scalar > most ? most : cut.scalar < -most ? -most : cut.scalar;
+        return cut;
+    }
+    RuntimeValue result = RuntimeValue::arrayOf(DType::F32, value.shape);
+    result.shadow = value.shadow;
+    const auto* const in = cut.as<float>();
+    auto* const out = result.as<float>();
+    for (std::int64_t i = 0; i < result.elements(); ++i) {
+        out[i] = in[i] > most ? most : in[i] < -most ? -most : in[i];
+    }
+    return result;
+}
+
+} // namespace
+
 RuntimeValue convert(const Call& call)
 {
-    return converted(call.operand(0), call.params<ir::DTypeParams>().dtype);
+    const auto& [dtype, saturates] = call.params<ir::DTypeParams>();
+    return saturates ? converted(cutOff(call.operand(0), dtype), dtype)
+                     : converted(call.operand(0), dtype);
 }
 
 RuntimeValue bitcast(const Call& call)

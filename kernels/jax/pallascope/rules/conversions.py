@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 from pallascope import types
+from pallascope.program import Type
 from pallascope.rules.renamed import same_name
 from pallascope.rules.retraced import traced
 from pallascope.walk import Rule, Walk
@@ -80,24 +81,53 @@ def _narrowed(x: Any) -> Any:
     return jnp.where(bits <= 0, 255, code).astype(jnp.uint8)
 
 
-def _convert(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    source, target = eqn.invars[0].aval, eqn.params["new_dtype"]
-    if not types.is_code(source.dtype) and not types.is_code(target):
+def _narrowed_up(x: Any) -> Any:
+    """Rounds up, to the largest number at most. Neither 0 nor negative numbers have a code."""
+    wide = x.astype(jnp.float32)
+    bits = lax.bitcast_convert_type(wide, jnp.int32)
+    below = bits < 1 << 23  # subnormal: becomes 2^-127 or 2^-126
+    code = jnp.where(below, (bits > 1 << 22).astype(jnp.int32), (bits + (1 << 23) - 1) >> 23)
+    return jnp.where((bits <= 0) | jnp.isnan(wide), 255, jnp.minimum(code, 254)).astype(jnp.uint8)
+
+
+def _through_codes(narrowed: Callable[[Any], Any], otherwise: Rule) -> Rule:
+    """Returns the rule of conversions from and to float8_e8m0fnu, and of all others."""
+    def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+        source, target = eqn.invars[0].aval, eqn.params["new_dtype"]
+        if not types.is_code(source.dtype) and not types.is_code(target):
+            return otherwise(walk, eqn, operands)
+
+        def function(x: Any) -> Any:
+            wide = _widened(x) if types.is_code(source.dtype) else x
+            return narrowed(wide) if types.is_code(target) else wide.astype(target)
+
+        dtype = np.uint8 if types.is_code(source.dtype) else source.dtype
+        return walk.run_here(jax.make_jaxpr(function)(jax.ShapeDtypeStruct(source.shape, dtype)),
+                             operands)
+
+    return rule
+
+
+def _saturated(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    """Mosaic GPU converts to floats of 8 bits by cvt.rn.satfinite (FragmentedArray.astype in
+    jax/experimental/mosaic/gpu/fragmented_array.py): what is too large becomes the largest."""
+    dtype = types.dtype_of(eqn.params["new_dtype"])
+    type_ = walk.builder.types[operands[0]]
+    if dtype not in ("f8e4m3fn", "f8e5m2") or type_.dtype not in ("f32", "f16", "bf16"):
         return _convert_element_type(walk, eqn, operands)
-
-    def function(x: Any) -> Any:
-        wide = _widened(x) if types.is_code(source.dtype) else x
-        return _narrowed(wide) if types.is_code(target) else wide.astype(target)
-
-    dtype = np.uint8 if types.is_code(source.dtype) else source.dtype
-    return walk.run_here(jax.make_jaxpr(function)(jax.ShapeDtypeStruct(source.shape, dtype)),
-                         operands)
+    return [walk.builder.one("convert_element_type", operands, Type(dtype, type_.shape),
+                             {"dtype": dtype, "saturate": True})]
 
 
 RULES: dict[str, Rule] = {
-    "convert_element_type": _convert,
+    "convert_element_type": _through_codes(_narrowed, _convert_element_type),
     "reduce_precision": traced(_reduce_precision),
     "stochastic_round": _to_dtype("target_dtype"),
     "pack_elementwise": _to_dtype("packed_dtype"),
     "unpack_elementwise": _unpack,
+}
+
+# Of Mosaic GPU, as the instructions of the chip convert.
+OF_MOSAIC_GPU: dict[str, Rule] = {
+    "convert_element_type": _through_codes(_narrowed_up, _saturated),
 }

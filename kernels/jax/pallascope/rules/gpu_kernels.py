@@ -8,10 +8,10 @@ from typing import Any
 from pallascope import types
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Params
-from pallascope.rules import (chip_generator, copies, gpu_barriers, gpu_clusters, gpu_copies,
-                              gpu_devices, gpu_inline, gpu_memory, gpu_products, gpu_states,
-                              gpu_warps, kernel_bodies, matrix_unit, pipelines, semaphores,
-                              tcgen05)
+from pallascope.rules import (chip_generator, conversions, copies, gpu_barriers, gpu_clusters,
+                              gpu_copies, gpu_devices, gpu_inline, gpu_memory, gpu_products,
+                              gpu_states, gpu_warps, kernel_bodies, matrix_unit, pipelines,
+                              semaphores, tcgen05)
 from pallascope.walk import Rule, Walk
 
 _SPACES = {"regs": "accumulator", "tmem": "tmem"}
@@ -99,6 +99,7 @@ RULES: dict[str, Rule] = {
     **gpu_barriers.RULES, **gpu_copies.RULES, **gpu_devices.RULES, **gpu_memory.RULES,
     **gpu_products.RULES,
     **gpu_inline.RULES, **gpu_states.RULES, **gpu_warps.RULES, **tcgen05.RULES,
+    **conversions.OF_MOSAIC_GPU,
     "axis_index": _axis_index,
     "print_layout": _nothing,
     "griddepcontrol_wait": _nothing,
