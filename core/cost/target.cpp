@@ -1,6 +1,7 @@
 #include "core/cost/target.h"
 
 #include "core/ir/cp_async.h"
+#include "core/ir/mesh.h"
 
 #include <cstdint>
 #include <limits>
@@ -93,6 +94,25 @@ std::optional<Generations> generationsOf(const ir::Operation& operation)
     default:
         return std::nullopt;
     }
+}
+
+Status checkClusters(const ir::Program& program, const chip::Chip& chip)
+{
+    const std::int64_t most = chip.multiprocessor->clusterBlocksMost.value_or(1);
+    Status status = Done{};
+    ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
+        const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params);
+        if (!status || mesh == nullptr || ir::sizeOf(mesh->cluster) <= most) {
+            return;
+        }
+        status =
+            userError(program.name + " has clusters of " + std::to_string(ir::sizeOf(mesh->cluster))
+                          + " blocks; " + chip.title
+                          + (most == 1 ? " has no clusters."
+                                       : " takes " + std::to_string(most) + " at most."),
+                      {{Subject::Chip, chip.name}});
+    });
+    return status;
 }
 
 std::string said(const ir::Program& program, const std::string& what, ir::LocationId location)
@@ -231,7 +251,10 @@ Status checkTarget(const ir::Program& program, const chip::Chip& chip)
     if (const std::optional<std::string> sign = signOfTpus(program)) {
         return refuse(program, "TPU", *sign, chip, "GPU");
     }
-    return checkGeneration(program, chip);
+    if (Status status = checkGeneration(program, chip); !status) {
+        return status;
+    }
+    return checkClusters(program, chip);
 }
 
 } // namespace pallascope::cost

@@ -130,6 +130,24 @@ TEST(Target, ofAKernelWithWgmmaIsAHopperGpu)
                    {"product has the operation wgmma at ", "capability 9.x have; ", " has 8.0."});
 }
 
+TEST(Target, takesClustersOfAsManyBlocksAsItsChip)
+{
+    const auto blocks = [](std::int32_t size) {
+        pl::gpu::Launch launch;
+        launch.cluster = {{"c", size}};
+        return pl::kernel(
+            "clusters", {pl::out("out", DType::F32, {8, 128})}, [&](const pl::Ref& out) {
+                pl::gpu::launch(launch, [&] { out[pl::all] = pl::full({8, 128}, 0, DType::F32); });
+            });
+    };
+    EXPECT_EQ(refusalOn(blocks(16), "h100_sxm"), "");
+    EXPECT_EQ(refusalOn(blocks(17), "h100_sxm"),
+              "clusters has clusters of 17 blocks; NVIDIA H100 SXM takes 16 at most.");
+    EXPECT_EQ(refusalOn(blocks(2), "l4"),
+              "clusters has clusters of 2 blocks; NVIDIA L4 has no clusters.");
+    EXPECT_EQ(refusalOn(blocks(1), "l4"), "");
+}
+
 TEST(Target, ofACoreMapWithoutAnythingOfTpusMayBeAGpu)
 {
     const auto program =
