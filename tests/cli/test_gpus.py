@@ -134,6 +134,26 @@ class Gpus(Case):
         self.assertIn("barrier full[0] of ", told)
         self.assertIn(": 0 phases complete, 0 of 1 arrived", told)
 
+    def test_a_moment_is_the_last_one_before_a_time(self):
+        kernel = ("hopper_matmul", "-pm=512", "-pn=512", "-pk=512", "--values", "needed")
+        end = strict_json(self.output("run", *kernel, "--json"))["time_s"]
+        for share in (0.3, 0.5, 0.7, 0.9):
+            at = strict_json(self.output("state", *kernel, "--at", f"{share * 100}%", "--json"))["time_ps"] * 1e-12
+            self.assertLessEqual(at, share * end)
+            self.assertGreater(at, share * end - 0.15e-6)  # some agent does something that often
+
+    def test_an_element_is_told_where_it_came_from_although_its_block_has_ended(self):
+        kernel = ("hopper_matmul", "-pm=512", "-pn=512", "-pk=512")
+        told = self.output("history", *kernel, "out[0,0]")
+        self.assertIn("copied from out_tile", told)
+        self.assertNotIn("nothing names", told)
+
+    def test_a_run_says_what_a_block_may_have(self):
+        self.write("k.kernel.json", kernel())
+        told = self.output("run", "k.kernel.json", "--values", "needed")
+        self.assertIn("a block may have 227 KiB", told)
+        self.assertNotIn("scoped limit", told)
+
     def test_barriers_that_no_kernel_asks_for_have_names(self):
         kernel = pathlib.Path(__file__).resolve().parents[1] / "golden/two_gpus.kernel.json"
         state = strict_json(self.output("state", kernel, "--at", "100%", "--chip", "h100", "--json"))

@@ -38,6 +38,7 @@ void Watch::begin(Watched watched)
     m_by = {};
     m_isCopy = false;
     m_cells.clear();
+    m_refs.clear();
     for (const Cell& cell : m_watched.cells) {
         m_cells.push_back({cell, -1, -1, true});
     }
@@ -137,6 +138,9 @@ void Watch::created(ir::ValueId ref, SlabRange memories)
     }
     byAgent();
     const std::optional<std::int64_t> position = positionOf(ref);
+    for (std::int32_t i = 0; i < memories.count; ++i) {
+        m_refs.insert_or_assign(memories.first + i, ref);
+    }
     for (std::int32_t i = 0; i < memories.count && position; ++i) {
         add({memories.first + i, *position}, m_turn.agent().id, memories.count > 1 ? i : -1);
     }
@@ -159,6 +163,9 @@ void Watch::released(ir::ValueId ref, SlabRange memories)
     }
     std::erase_if(
         m_cells, [&](const Entry& one) { return !one.isAsked && isIn(one.cell.memory, memories); });
+    for (std::int32_t i = 0; i < memories.count; ++i) {
+        m_refs.erase(memories.first + i);
+    }
 }
 
 void Watch::bound(ir::ValueId ref, const RefBinding& where)
@@ -280,9 +287,13 @@ Watch::Hits Watch::hitsInBlock(const OperandPlan& operand, const RefBinding& arr
 
 // ---- what is noted ------------------------------------------------------------------------------
 
-// Bindings of scopes that have ended still name their memory, so what frames own decides.
+// Bindings of scopes that have ended still name their memory, so what frames own decides. While a
+// scope ends, or agents share it, no frame owns its memory.
 ir::ValueId Watch::refOf(std::int32_t memory) const
 {
+    if (const auto created = m_refs.find(memory); created != m_refs.end()) {
+        return created->second;
+    }
     for (const Agent& agent : m_agents) {
         for (const Frame& frame : agent.frames) {
             ir::ValueId found;

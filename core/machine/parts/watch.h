@@ -7,6 +7,7 @@
 #include "core/machine/state/state.h"
 #include "core/machine/touch.h"
 
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -165,6 +166,7 @@ private:
     };
 
     std::vector<Entry> m_cells;
+    std::map<std::int32_t, ir::ValueId> m_refs; // of memory created since it began, by its number
     Touch m_by; // what all touches of the current operation or copy have in common
     bool m_isCopy = false;
     Touches m_found;
