@@ -49,11 +49,22 @@ std::size_t Engine::turnOf() const
         - agents.begin());
 }
 
+// Whoever acts next decides: the agent that acted last may have come past the others.
 Picoseconds Engine::now() const
 {
     if (m_end || m_state.delivered) {
         return m_end ? *m_end : *m_state.delivered;
     }
+    const std::optional<std::int32_t> first = m_ready.first();
+    Picoseconds others = m_ready.nextTime();
+    if (first && *first != m_turn.agent().id) {
+        others = std::min(others, m_state.agents[static_cast<std::size_t>(*first)].time);
+    }
+    return std::min(timeOfTurn(), others);
+}
+
+Picoseconds Engine::timeOfTurn() const
+{
     const auto* block = m_turn.agent().frames.empty()
                             ? nullptr
                             : std::get_if<BlockFrame>(&m_turn.agent().frames.back());

@@ -106,6 +106,7 @@ Status Engine::execute(Until until)
         turn();
         noteReady(*agent);
     }
+    noteChanged();
     if (m_ending.error()) {
         return *m_ending.error();
     }
@@ -145,6 +146,13 @@ void Engine::noteReady(const Agent& agent)
                        : std::nullopt);
 }
 
+void Engine::noteChanged()
+{
+    for (const std::int32_t changed : m_agents.takeChanged()) {
+        noteReady(m_agents.at(changed));
+    }
+}
+
 void Engine::noteAllReady()
 {
     m_ready.reset(m_state.agents.size());
@@ -156,9 +164,7 @@ void Engine::noteAllReady()
 // Finds the first agent that can go on. Sets its horizon to the time of the next agent or signal.
 Agent* Engine::next()
 {
-    for (const std::int32_t changed : m_agents.takeChanged()) {
-        noteReady(m_agents.at(changed));
-    }
+    noteChanged();
     const std::optional<std::int32_t> first = m_ready.first();
     Picoseconds horizon = m_ready.nextTime();
     if (!m_state.sync.signals.empty()) {

@@ -106,6 +106,7 @@ public:
 private:
     void begin();
     void noteReady(const Agent& agent);
+    void noteChanged();
     void noteAllReady();
     [[nodiscard]] Agent* next();
     void turn();
@@ -113,6 +114,7 @@ private:
     void finish();
     void close(const Agent& agent);
     [[nodiscard]] std::size_t turnOf() const; // the agent whose turn it was last
+    [[nodiscard]] Picoseconds timeOfTurn() const;
 
     // control.cpp
     // These go on with the innermost frame of the current agent, which may remove the frame.
