@@ -231,6 +231,9 @@ void Segments::debug(const Evaluation& evaluation)
     const ir::Operation& operation = *evaluation.operation;
     const std::string& text = std::get<ir::TextParams>(operation.params).text;
     if (operation.code == OpCode::DebugPrint) {
+        if (m_prepared.values != ValueMode::Full) { // only some lines would be there
+            return;
+        }
         const bool kept = m_recorder.takesPrint();
         if (!kept && !m_options.print) {
             return;

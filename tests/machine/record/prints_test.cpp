@@ -96,6 +96,19 @@ TEST(Prints, areKeptOnceWhereBirthsAreLookedFor)
     EXPECT_EQ(run.trace->info().prints.size(), 1U);
 }
 
+TEST(Prints, areNoneWhereNotAllValuesAreComputed)
+{
+    const ir::Program program =
+        mustTrace(pl::kernel("says", {pl::out("out", DType::F32, {8, 128})}, [](const pl::Ref&) {
+            pl::coreMap("core", 1, [&] {
+                pl::debugPrint("without a value", {});
+                pl::debugPrint("with {}", {pl::axisIndex("core")});
+            });
+        }));
+    EXPECT_EQ(mustRun(program, {}, machine::ValueMode::Full).trace->info().prints.size(), 2U);
+    EXPECT_EQ(mustRun(program, {}, machine::ValueMode::Needed).trace->info().prints.size(), 0U);
+}
+
 // The second core's lines are recorded while the first core prints.
 TEST(Prints, ofSeveralCoresAreByTime)
 {
