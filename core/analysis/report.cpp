@@ -235,6 +235,9 @@ void Accounting::memory(Report& report) const
     report.vmemTemporariesEstimate = m_info.temporariesEstimate;
     report.vmemCapacity = memory.capacity;
     report.vmemScopedLimit = memory.scopedLimit.value_or(memory.capacity);
+    if (report.isGpu) {
+        report.blockLimit = m_chip.multiprocessor->sharedPerBlock;
+    }
 }
 
 Picoseconds Accounting::unitBusy(std::size_t unit) const

@@ -192,6 +192,7 @@ struct Report
     std::vector<UsedMemory> vmemByOperand;
     Bytes vmemTemporariesEstimate;
     Bytes vmemScopedLimit;
+    std::optional<Bytes> blockLimit; // on a GPU, what one block may have
     Bytes vmemCapacity;
     trace::Check check;
     Roofline roofline;

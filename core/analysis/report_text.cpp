@@ -121,9 +121,12 @@ std::string memoryLine(const Report& report)
     const std::string blocks = report.blocksTogether > 1
                                    ? fmt::format(" for {} blocks on an SM", report.blocksTogether)
                                    : "";
-    std::string text = fmt::format("{:<7} {} of {}{}, scoped limit {}", report.onChipName,
-                                   bytesText(report.vmemPeak), bytesText(report.vmemCapacity),
-                                   blocks, bytesText(report.vmemScopedLimit));
+    const std::string limit =
+        report.blockLimit ? fmt::format("a block may have {}", bytesText(*report.blockLimit))
+                          : fmt::format("scoped limit {}", bytesText(report.vmemScopedLimit));
+    std::string text =
+        fmt::format("{:<7} {} of {}{}, {}", report.onChipName, bytesText(report.vmemPeak),
+                    bytesText(report.vmemCapacity), blocks, limit);
     for (std::size_t i = 0; i < report.vmemByOperand.size(); ++i) {
         const UsedMemory& used = report.vmemByOperand[i];
         text += fmt::format("{}{} {}", i > 0 ? ", " : ": ",
