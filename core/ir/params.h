@@ -365,12 +365,23 @@ struct PredicateParams // barrier_arrive: whether the last operand is a bool wit
     bool operator==(const PredicateParams&) const = default;
 };
 
+// What a copy into SMEM brings of what lies outside of its array.
+enum class OutsideMode : std::uint8_t
+{
+    Zeros,
+    Undefined,      // anything
+    PromiseInBounds // nothing lies outside
+};
+
 // copy_gmem_to_smem. Without a barrier it is a copy of cp.async, which wait_gmem_to_smem waits for.
 struct LoadCopyParams
 {
     bool predicate = false;  // as in PredicateParams
     std::int32_t blocks = 1; // of a cluster, each of which fetches its share for all (multicast)
-    std::int32_t parts = 1;  // how many such copies make one arrival together
+    // The axes of the cluster along which these blocks lie; empty: all of the cluster's.
+    std::vector<std::string> along;
+    std::int32_t parts = 1; // how many such copies make one arrival together
+    OutsideMode outside = OutsideMode::Zeros;
     bool operator==(const LoadCopyParams&) const = default;
 };
 

@@ -246,8 +246,16 @@ struct ParametersText
     std::string operator()(const LoadCopyParams& p) const
     {
         std::string text = p.blocks == 1 ? "" : "blocks=" + std::to_string(p.blocks);
+        for (std::size_t i = 0; i < p.along.size(); ++i) {
+            text += (i == 0 ? " along " : ",") + p.along[i];
+        }
         if (p.parts != 1) {
             text += std::string(text.empty() ? "" : " ") + "parts=" + std::to_string(p.parts);
+        }
+        if (p.outside != OutsideMode::Zeros) {
+            const bool isAny = p.outside == OutsideMode::Undefined;
+            text += std::string(text.empty() ? "" : " ")
+                    + (isAny ? "oob_mode=UNDEFINED" : "oob_mode=PROMISE_IN_BOUNDS");
         }
         return text;
     }

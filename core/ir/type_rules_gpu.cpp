@@ -102,6 +102,10 @@ Result<Types> loadCopy(const Program& program, const Operation& operation)
                                     + " blocks of a cluster; expected 1 to "
                                     + std::to_string(kMostBlocks) + ".");
     }
+    if (!copy.along.empty() && copy.blocks == 1) {
+        return error(operation, "names axes along which blocks copy for each other, and serves one "
+                                "block.");
+    }
     constexpr std::int32_t kMostParts = 1 << 16; // rows of a gather, as of manual DMA
     if (copy.parts < 1 || copy.parts > kMostParts) {
         return error(operation, "is one of " + std::to_string(copy.parts)

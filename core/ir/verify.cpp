@@ -97,6 +97,14 @@ Status Verifier::place(const Operation& operation, std::size_t gridRank)
                                     "nor a core_map around it has.");
         }
     }
+    if (const auto* load = std::get_if<LoadCopyParams>(&operation.params); load != nullptr) {
+        for (const std::string& name : load->along) {
+            if (!axisNamed(m_blockAxes, name)) {
+                return error(operation, "copy_gmem_to_smem serves blocks along \"" + name
+                                            + "\", an axis that no core_map around it has.");
+            }
+        }
+    }
     return Done{};
 }
 

@@ -114,6 +114,19 @@ constexpr std::string_view enumName(ir::GatherMode mode)
     return {};
 }
 
+constexpr std::string_view enumName(ir::OutsideMode mode)
+{
+    switch (mode) {
+    case ir::OutsideMode::Zeros:
+        return "zeros";
+    case ir::OutsideMode::Undefined:
+        return "undefined";
+    case ir::OutsideMode::PromiseInBounds:
+        return "promise_in_bounds";
+    }
+    return {};
+}
+
 constexpr std::string_view enumName(ir::AtomicType type)
 {
     switch (type) {

@@ -302,7 +302,9 @@ void fields(A& a, T& params)
 {
     a("predicate", params.predicate);
     a("blocks", params.blocks);
+    a("along", params.along);
     a("parts", params.parts);
+    a("oob_mode", params.outside);
 }
 
 template<class A, MaybeConst<ir::StoreCopyParams> T>

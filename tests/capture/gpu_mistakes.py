@@ -26,20 +26,23 @@ class Mistake:
     args: tuple[Any, ...]
     kind: str  # of the finding
     chip: str
+    at: tuple[Callable[..., Any], str] | None  # where to look for the line, and how it ends
 
     def line(self) -> int:
         """Returns the number of the line that is to be found."""
-        lines, first = inspect.getsourcelines(self.fn)
-        (place,) = (at for at, line in enumerate(lines) if line.rstrip().endswith("# mistake"))
+        fn, word = self.at or (self.fn, "mistake")
+        lines, first = inspect.getsourcelines(fn)
+        (place,) = (at for at, line in enumerate(lines) if line.rstrip().endswith(f"# {word}"))
         return first + place
 
 
 MISTAKES: dict[str, Mistake] = {}
 
 
-def mistake(kind: str, *args: Any, chip: str = "h100_sxm") -> Any:
+def mistake(kind: str, *args: Any, chip: str = "h100_sxm",
+            at: tuple[Callable[..., Any], str] | None = None) -> Any:
     def made(fn: Callable[..., Any]) -> Callable[..., Any]:
-        MISTAKES[fn.__name__] = Mistake(fn, args or (_X,), kind, chip)
+        MISTAKES[fn.__name__] = Mistake(fn, args or (_X,), kind, chip, at)
         return fn
 
     return made

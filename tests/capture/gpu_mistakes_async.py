@@ -194,3 +194,28 @@ def a_slot_whose_release_is_delayed_and_that_the_next_tile_refills(a, b):
         pl.run_scoped(scope, pipeline.get_allocations(a_gmem, b_gmem), collective_axes="wg")
 
     return matmul(a, b)
+
+
+# ---- copies that reach beyond their array -------------------------------------------------------
+
+
+def _of_rows(x, start, mode):
+    @plgpu.kernel(out_type=like(4, _ROW), scratch_types=[
+        plgpu.SMEM((4, _ROW), jnp.float32), plgpu.Barrier()])
+    def copy(x_gmem, start_gmem, o_gmem, smem, loaded):
+        rows = pl.ds(start_gmem[0], 4)
+        plgpu.copy_gmem_to_smem(x_gmem.at[rows], smem, loaded, oob_mode=mode)  # here
+        plgpu.barrier_wait(loaded)
+        o_gmem[...] = smem[...]  # there
+
+    return copy(x, start)
+
+
+@mistake("out_of_bounds", ramp(6, _ROW), np.array([4], np.int32), at=(_of_rows, "here"))
+def a_promise_that_is_not_kept(x, start):
+    return _of_rows(x, start, plgpu.OOBFillMode.PROMISE_IN_BOUNDS)
+
+
+@mistake("undefined_result", ramp(6, _ROW), np.array([4], np.int32), at=(_of_rows, "there"))
+def rows_that_nothing_fills(x, start):
+    return _of_rows(x, start, plgpu.OOBFillMode.UNDEFINED)

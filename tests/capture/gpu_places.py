@@ -155,6 +155,38 @@ def an_output_that_is_read_again(x):
     return twice(x)
 
 
+def _window(x, start):
+    out = [start[0] + row for row in range(8)]
+    return np.stack([x[at] if 0 <= at < len(x) else np.zeros_like(x[0]) for at in out])
+
+
+def _rows_from(x, start):
+    @plgpu.kernel(out_type=like(8, _ROW), scratch_types=[
+        plgpu.SMEM((8, _ROW), jnp.float32), plgpu.Barrier()])
+    def copy(x_gmem, start_gmem, o_gmem, smem, loaded):
+        plgpu.copy_gmem_to_smem(x_gmem.at[pl.ds(start_gmem[0], 8)], smem, loaded)
+        plgpu.barrier_wait(loaded)
+        o_gmem[...] = smem[...]
+
+    return copy(x, start)
+
+
+@case(ramp(16, _ROW), np.array([-3], np.int32), wanted=_window, is_interpreted=False)
+def rows_that_begin_before_their_array(x, start):
+    """The TMA fills what lies there with zeros."""
+    return _rows_from(x, start)
+
+
+@case(ramp(16, _ROW), np.array([-9], np.int32), wanted=_window, is_interpreted=False)
+def rows_that_end_before_their_array(x, start):
+    return _rows_from(x, start)
+
+
+@case(ramp(16, _ROW), np.array([12], np.int32), wanted=_window, is_interpreted=False)
+def rows_that_begin_in_their_array(x, start):
+    return _rows_from(x, start)
+
+
 # ---- barriers --------------------------------------------------------------------------------
 
 

@@ -86,9 +86,10 @@ bool Accesses::leavesRef(const ir::Operation& operation, std::size_t axis, std::
 
 // An array in memory of a TPU occupies whole tiles, and copies may include the padding behind it.
 // Those of JAX's emit_pipeline do (jax/_src/pallas/mosaic/pipeline.py,
-// BufferedRefBase.get_dma_slice). A GPU's TMA takes any block that does not begin before its
-// array, even one that lies behind it as a whole: it fills with zeros what is beyond when it loads,
-// and drops it when it stores (PTX ISA, tensors: out-of-bound accesses).
+// BufferedRefBase.get_dma_slice). A GPU's TMA takes any block, even one that lies beside its array
+// as a whole: it fills with zeros what is outside when it loads, and drops it when it stores (PTX
+// ISA, tensors: out-of-bound accesses). JAX makes a plain copy of some stores, which would write
+// nothing of a block that begins before its array (launch_context.py, is_simple_contiguous_copy).
 bool Accesses::isPadding(const ir::Operation& operation, const Shape& extents, std::size_t axis,
                          std::int64_t start, std::int64_t last) const
 {
@@ -97,7 +98,9 @@ bool Accesses::isPadding(const ir::Operation& operation, const Shape& extents, s
         return false;
     }
     if (m_prepared.chip.multiprocessor) {
-        return start >= 0 && ir::isFar(*m_prepared.program.type(operation.operands[0]).space);
+        const auto view = static_cast<std::size_t>(operation.results[0].index);
+        return (start >= 0 || !m_prepared.uses.besideLoads[view]) && !m_prepared.uses.promised[view]
+               && ir::isFar(*m_prepared.program.type(operation.operands[0]).space);
     }
     if (start < 0 || start >= extents[axis]) {
         return false;

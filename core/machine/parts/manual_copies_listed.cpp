@@ -147,14 +147,20 @@ void ManualCopies::dropPadding(const ir::Operation& dmaStart, RefBinding& source
     const Shape there = viewOf(source, m_turn.memoryShape(from)).shape;
     const Shape room = viewOf(target, m_turn.memoryShape(to)).shape;
     if (source.asked) {
-        fill(dmaStart, target, dmaStart.code != ir::OpCode::DmaStart);
+        const auto* load = std::get_if<ir::LoadCopyParams>(&dmaStart.params);
+        fill(dmaStart, target, load != nullptr && load->outside == ir::OutsideMode::Zeros);
     }
     std::vector<Window> windows(there.rank());
     for (std::size_t axis = 0; axis < windows.size(); ++axis) {
         windows[axis].size = std::min(there[axis], room[axis]);
     }
+    std::vector<Window> filled = windows; // behind what lies before the array
+    for (std::size_t axis = 0; axis < windows.size() && source.asked && !source.asked->isEmpty;
+         ++axis) {
+        filled[axis].start = source.asked->first[axis];
+    }
     source = narrowed(source, m_turn.memoryShape(from), windows);
-    target = narrowed(target, m_turn.memoryShape(to), windows);
+    target = narrowed(target, m_turn.memoryShape(to), filled);
 }
 
 } // namespace pallascope::machine

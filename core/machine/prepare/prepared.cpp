@@ -76,6 +76,8 @@ RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
     , signalled(program.values.size(), false)
     , reaches(program.values.size(), false)
     , beside(program.values.size(), false)
+    , promised(program.values.size(), false)
+    , besideLoads(program.values.size(), false)
     , masked(program.values.size(), false)
     , seen(program.values.size())
 {
@@ -95,6 +97,14 @@ RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
         const bool copies = ir::startsCopy(operation.code) || operation.code == OpCode::DmaWait;
         for (std::size_t i = copies ? 2 : 0; i < operation.operands.size(); ++i) {
             beside[static_cast<std::size_t>(operation.operands[i].index)] = true;
+        }
+        const auto* load = std::get_if<ir::LoadCopyParams>(&operation.params);
+        const bool fills = load != nullptr && !ir::isCpAsync(operation);
+        for (std::size_t i = fills ? 1 : 0; i < operation.operands.size(); ++i) {
+            besideLoads[static_cast<std::size_t>(operation.operands[i].index)] = true;
+        }
+        if (load != nullptr && load->outside == ir::OutsideMode::PromiseInBounds) {
+            promised[static_cast<std::size_t>(operation.operands[0].index)] = true;
         }
         if (operation.code == OpCode::DmaStart
             && std::get<ir::DmaParams>(operation.params).device) {

@@ -33,7 +33,10 @@ struct RefUses
     std::vector<bool> signalled; // by root: copies that other devices start may signal it
     std::vector<bool> reaches;   // by ValueId: something other than a wait for a copy uses it
     std::vector<bool> beside;    // by ValueId: something other than copies uses it
-    std::vector<bool> masked;    // by ValueId: it is used, and only where a mask may say what of it
+    std::vector<bool> promised;  // by ValueId: copies that promise that it lies in its array use it
+    // By ValueId: something other than copies into SMEM by a GPU's TMA uses it.
+    std::vector<bool> besideLoads;
+    std::vector<bool> masked; // by ValueId: it is used, and only where a mask may say what of it
     std::vector<ir::ValueId> seen; // by ValueId: for a view the ref that it is a view of
 };
 

@@ -17,16 +17,28 @@ def _to_smem(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     copy = gpu_equations.copy_of(eqn, leaves(operands))
     if copy.barrier is None:  # a copy of cp.async
         return _emit(walk, eqn, [view(walk, copy.source), view(walk, copy.target)], copy.predicate,
-                     {})
+                     _outside(eqn))
     blocks = _blocks(walk, eqn)
     if gpu_gathers.is_by_row(copy.source):
         return _gather(walk, eqn, copy)
-    params: Params = {"blocks": blocks} if blocks > 1 else {}
+    params: Params = {}
     source, met = view(walk, copy.source), copy.barrier
     if blocks > 1 and eqn.params.get("leader_tracked") is not None:
         source, met, params = _for_leader(walk, eqn, copy)
+    elif blocks > 1:
+        params["blocks"] = blocks
+        if blocks != gpu_clusters.size(walk):
+            params["along"] = [walk.axis_texts[axis] for axis in _axes(eqn)]
+    params |= _outside(eqn)
     taken = [source, view(walk, copy.target), barrier(walk, met)]
     return _emit(walk, eqn, taken, copy.predicate, params)
+
+
+def _outside(eqn: Any) -> Params:
+    """Returns what the copy brings of what lies outside of its array, unless it is zeros."""
+    mode = eqn.params.get("oob_mode")
+    name = "zeros" if mode is None else mode.name.lower()
+    return {} if name == "zeros" else {"oob_mode": name}
 
 
 def _gather(walk: Walk, eqn: Any, copy: gpu_equations.Copy) -> list[int]:
