@@ -16,6 +16,8 @@ public:
     // The set of all values, for values `full`.
     [[nodiscard]] static NeededSet everything(const ir::Program& program);
     [[nodiscard]] static NeededSet of(const ir::Program& program);
+    // And what the contents of a ref come from.
+    [[nodiscard]] static NeededSet ofContents(const ir::Program& program, ir::ValueId ref);
 
     [[nodiscard]] bool needs(ir::ValueId value) const
     {

@@ -110,3 +110,35 @@ def a_copy_of_a_warpgroup_that_is_read_too_early(x):
         plgpu.wait_gmem_to_smem(0)
 
     return double(x)
+
+
+@mistake("race")
+def a_slot_of_all_blocks_that_one_of_them_still_reads(x):
+    @plgpu.kernel(out_type=like(2, 4, _ROW), **_PAIR, scratch_types=[
+        plgpu.SMEM((_ROW,), jnp.float32), plgpu.Barrier()])
+    def copies(x_gmem, o_gmem, smem, loaded):
+        block = lax.axis_index("c")
+        for row in range(4):
+            plgpu.copy_gmem_to_smem(x_gmem.at[row], smem, loaded, collective_axes="c")  # mistake
+            plgpu.barrier_wait(loaded)
+            o_gmem[block, row] = smem[...]
+            plgpu.commit_smem()
+
+    return copies(x)
+
+
+@mistake("race")
+def a_row_of_the_other_block_that_may_have_ended(x):
+    @plgpu.kernel(out_type=like(1, _ROW), **_PAIR, scratch_types=[
+        plgpu.SMEM((_ROW,), jnp.float32), _BOTH])
+    def take(x_gmem, o_gmem, smem, stored):
+        block = lax.axis_index("c")
+        smem[...] = x_gmem[block]
+        plgpu.barrier_arrive(stored)
+        plgpu.barrier_wait(stored)
+
+        @pl.when(block == 0)
+        def _():
+            o_gmem[0] = plgpu.cluster_ref(smem, {"c": jnp.int32(1)})[...]  # mistake
+
+    return take(x)

@@ -7,6 +7,8 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 from gpu_case import like, ramp, tiled
+from jax import lax
+from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
 mistake = functools.partial(gpu_mistakes.mistake, chip="b200")
@@ -148,3 +150,34 @@ def scales_that_are_copied_too_early(x, lines):
         o_gmem[...] = plgpu.async_load_tmem(acc)
 
     return matmul(x, lines)
+
+
+@mistake("read_before_wait", (ramp(2 * _M, _K) % 4).astype(_F16),
+         (ramp(_K, 2 * _N) % 3).astype(_F16))
+def a_sum_of_a_pair_that_is_read_too_early(a, b):
+    pair = dict(cluster=(2,), cluster_names=("p",))
+
+    @plgpu.kernel(out_type=like(2 * _M, 2 * _N), **pair, scratch_types=dict(
+        a_smem=_TILES["a_smem"], b_smem=_TILES["b_smem"],
+        acc=plgpu.TMEM((_M, 2 * _N), jnp.float32, collective=True), loaded=_TILES["loaded"],
+        done=_DONE))
+    def matmul(a_gmem, b_gmem, o_gmem, a_smem, b_smem, acc, loaded, done):
+        block = lax.axis_index("p")
+
+        @plgpu.warp_map
+        def _(warp):
+            @pl.when(warp == 0)
+            def _():
+                for gmem, smem, axis in ((a_gmem, a_smem, 0), (b_gmem, b_smem, 1)):
+                    plgpu.copy_gmem_to_smem(gmem, smem, loaded, collective_axes="p",
+                                            leader_tracked=plgpu.CopyPartition.PARTITIONED(axis))
+
+            @pl.when((warp == 1) & (block == 0))
+            def _():
+                plgpu.barrier_wait(loaded)
+                plgpu.tcgen05_mma(acc, a_smem, b_smem, done, accumulate=False, collective_axis="p")
+
+        value = plgpu.async_load_tmem(acc)  # mistake
+        o_gmem[pl.ds(block * _M, _M)] = value
+
+    return matmul(a, b)

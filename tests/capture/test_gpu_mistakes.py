@@ -10,8 +10,11 @@ import gpu_mistakes
 import gpu_mistakes_async
 import gpu_mistakes_blocks
 import gpu_mistakes_tensor
+import jax.numpy as jnp
 import pytest
+from gpu_case import like, ramp
 from gpu_mistakes import MISTAKES
+from jax.experimental.pallas import mosaic_gpu as plgpu
 from support import PALLASCOPE, pallascope
 
 FILES = [pathlib.Path(module.__file__).name for module in (
@@ -22,6 +25,10 @@ def findings(name):
     mistake = MISTAKES[name]
     kernel = pallascope.capture(mistake.fn, *mistake.args, chip=mistake.chip)
     assert kernel.document["lowering"] == {"accepted": "yes"}
+    return findings_of(kernel)
+
+
+def findings_of(kernel):
     with tempfile.TemporaryDirectory() as folder:
         kernel.save(f"{folder}/k.pallascope")
         done = subprocess.run([PALLASCOPE, "run", f"{folder}/k.pallascope", "--json"],
@@ -49,3 +56,20 @@ def test_the_advice_is_what_the_agents_have(name, by):
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_found_once(name):
     check_found_once(name)
+
+
+def test_one_mistake_does_not_hide_another():
+    """What is undefined for another reason than the one that is found is found as well."""
+    @plgpu.kernel(out_type=[like(2, 128), like(2, 128)], scratch_types=[
+        plgpu.SMEM((128,), jnp.float32), plgpu.SMEM((128,), jnp.float32), plgpu.Barrier()])
+    def copies(x_gmem, o_gmem, p_gmem, smem, empty, loaded):
+        plgpu.copy_gmem_to_smem(x_gmem.at[0], smem, loaded)
+        o_gmem[0] = smem[...]
+        plgpu.barrier_wait(loaded)
+        o_gmem[1] = smem[...]
+        p_gmem[0] = empty[...]
+        p_gmem[1] = empty[...] + 1
+
+    kernel = pallascope.capture(lambda x: copies(x), ramp(2, 128), chip="h100_sxm")
+    found = {one["kind"]: one["operand"] for one in findings_of(kernel)}
+    assert found == {"read_before_wait": "smem", "undefined_result": "p_gmem"}

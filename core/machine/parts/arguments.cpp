@@ -144,9 +144,6 @@ std::vector<Array> Arguments::outputs()
 // Reports outputs with undefined elements, unless another finding explains or may explain them.
 void Arguments::reportUndefinedResults()
 {
-    if (m_findings.mayExplainUndefined()) {
-        return;
-    }
     for (const ir::Argument& argument : m_prepared.program.arguments) {
         if (argument.kind != ir::ArgumentKind::Output) {
             continue;
@@ -156,7 +153,10 @@ void Arguments::reportUndefinedResults()
             m_turn.give(m_agents.firstOf(device));
             parts.push_back(&m_memory[m_turn.binding(argument.ref).buffer]);
         }
-        m_findings.reportUndefinedResult(argument, parts, whole(argument));
+        const Buffer array = whole(argument);
+        if (array.undefinedCount() > 0 && !m_findings.mayExplainUndefined(argument.ref)) {
+            m_findings.reportUndefinedResult(argument, parts, array);
+        }
     }
 }
 

@@ -77,6 +77,23 @@ std::string howStored(const ir::Program& program, ir::LocationId at)
 
 } // namespace
 
+bool Findings::mayExplainUndefined(ir::ValueId array) const
+{
+    const bool isAny = !m_unordered.empty() || !m_unorderedPlaces.empty();
+    if (m_leavesCopies || !isAny || m_prepared.layout.devices > 1) {
+        return m_leavesCopies || isAny;
+    }
+    const NeededSet sources = NeededSet::ofContents(m_prepared.program, array);
+    for (std::size_t i = 0; i < m_prepared.program.values.size(); ++i) {
+        const ir::ValueId value{static_cast<std::int32_t>(i)};
+        if (m_prepared.program.type(value).isRef() && sources.needsContents(value)
+            && m_unorderedNames.contains(m_prepared.refName(value))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void Findings::reportUndefinedResult(const ir::Argument& argument,
                                      std::span<const Memory* const> parts, const Buffer& array)
 {

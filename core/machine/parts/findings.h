@@ -65,11 +65,8 @@ public:
     void reportUndefinedResult(const ir::Argument& argument, std::span<const Memory* const> parts,
                                const Buffer& array);
 
-    // Whether a finding may be the reason why elements are undefined at the end.
-    [[nodiscard]] bool mayExplainUndefined() const
-    {
-        return !m_unordered.empty() || !m_unorderedPlaces.empty() || m_leavesCopies;
-    }
+    // Whether a finding may be the reason why elements of an array are undefined at the end.
+    [[nodiscard]] bool mayExplainUndefined(ir::ValueId array) const;
 
     // findings_order.cpp
     // Reports an access of `name` that nothing orders after another one.
@@ -87,6 +84,11 @@ public:
     void reportTensorRace(const Race& race, const std::string& name, const Accessor& accessor);
     // Reports a reduction that nothing orders after one by another warpgroup of its block.
     void reportReductionRace(const Race& race, const ir::Operation& operation);
+    // Reports an access that nothing orders before the copy of another block that writes there.
+    void reportSharedRace(const Race& race, const std::string& name, const Accessor& accessor);
+    // Reports an access of another block's memory that nothing orders before the end of that block,
+    // or of the scope in it.
+    void reportEnded(const Race& race, const std::string& name, ir::LocationId scope);
     // Reports an access of an accumulator to which a product still adds.
     void reportUnfinishedProduct(const ir::Operation& operation);
     // Reports a signal of a semaphore that the agent never had.
@@ -136,9 +138,11 @@ private:
     [[nodiscard]] bool shareBlock(std::int32_t a, std::int32_t b) const;
     [[nodiscard]] bool isTensorCore(std::int32_t agent) const;
     [[nodiscard]] bool isTensorRace(const Race& race, const Accessor& accessor) const;
+    void reportEarlyLoad(const Race& race, const std::string& name, const Accessor& product);
     void reportPending(const Semaphore& barrier, const std::string& name);
     void addUndefinedUse(trace::FindingKind kind, const std::string& what, ir::LocationId location);
-    [[nodiscard]] bool isExplained(const Race& race, trace::OptionalRow<trace::CopyRow> copy,
+    [[nodiscard]] bool isExplained(const Race& race, const std::string& name,
+                                   trace::OptionalRow<trace::CopyRow> copy,
                                    ir::LocationId location);
     [[nodiscard]] bool isExplained(const Semaphore& semaphore) const;
     void explain(const PipelineOperand& operand, std::int32_t slot);
@@ -170,6 +174,7 @@ private:
     std::set<trace::CopyRow> m_unordered; // copies that a finding is about
     // Pairs of locations that a finding is about.
     std::set<std::pair<std::int32_t, std::int32_t>> m_unorderedPlaces;
+    std::set<std::string> m_unorderedNames;     // of the refs there
     bool m_leavesCopies = false;                // some copies are never waited for
     std::set<trace::CopyRow> m_neverAwaited;    // those of them that their semaphores have counted
     std::optional<std::vector<Birth>> m_births; // set if they are watched

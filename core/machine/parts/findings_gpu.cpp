@@ -70,8 +70,35 @@ bool Findings::isTensorRace(const Race& race, const Accessor& accessor) const
            && (race.isLate || isTensorCore(race.agent) || isTensorCore(accessor.agent));
 }
 
+// A load of TMEM and a product that writes there, which nothing orders: the load has not waited for
+// the product.
+void Findings::reportEarlyLoad(const Race& race, const std::string& name, const Accessor& product)
+{
+    const trace::SourceLine source =
+        m_recorder.description().sourceLine(m_prepared.program, race.location);
+    const bool known = isExplained(race, name, product.copy, product.location);
+    const trace::FindingKind kind = trace::FindingKind::ReadBeforeWait;
+    if (m_recorder.countsAgain(trace::findingEntry(kind).name, name, source) || known) {
+        return;
+    }
+    const auto place = [&](ir::LocationId at) {
+        return m_prepared.program.where(at) + m_prepared.program.callersOf(at);
+    };
+    m_recorder.addFinding(trace::found(
+        kind,
+        name + " is read (" + place(race.location) + ") while a product (started at "
+            + place(product.location)
+            + ") may write the same elements: nothing puts the two in order. Wait at a barrier on "
+              "which a commit after the product arrives, and only then load.",
+        name, race.step, product.step, source));
+}
+
 void Findings::reportTensorRace(const Race& race, const std::string& name, const Accessor& accessor)
 {
+    if (race.isUnordered && !race.otherWrites && isTensorCore(accessor.agent)) {
+        reportEarlyLoad(race, name, accessor);
+        return;
+    }
     const auto& [agent, copy, step, location] = accessor;
     const bool waits = race.isLate || isTensorCore(race.agent); // else the other is another agent
     const bool reads = !race.writes || (race.isLate && race.otherWrites && isTensorCore(agent));
@@ -80,7 +107,7 @@ void Findings::reportTensorRace(const Race& race, const std::string& name, const
                                              : trace::FindingKind::ReadBeforeWait;
     const trace::SourceLine source =
         m_recorder.description().sourceLine(m_prepared.program, location);
-    const bool known = isExplained(race, copy, location);
+    const bool known = isExplained(race, name, copy, location);
     if (m_recorder.countsAgain(trace::findingEntry(kind).name, name, source) || known) {
         return;
     }
@@ -117,7 +144,7 @@ void Findings::reportReductionRace(const Race& race, const ir::Operation& operat
     const std::string name = "the scratch of reductions";
     const trace::SourceLine source =
         m_recorder.description().sourceLine(m_prepared.program, operation.location);
-    const bool known = isExplained(race, {}, operation.location);
+    const bool known = isExplained(race, name, {}, operation.location);
     if (m_recorder.countsAgain(trace::findingEntry(trace::FindingKind::Race).name, name, source)
         || known) {
         return;
@@ -134,6 +161,51 @@ void Findings::reportReductionRace(const Race& race, const ir::Operation& operat
               "each may get what the other has stored. Let the warpgroups take turns, with a "
               "barrier in between, or reduce rows that lie within a warp (Layout.WGMMA).",
         name, m_turn.agent().step, race.step, source));
+}
+
+void Findings::reportSharedRace(const Race& race, const std::string& name, const Accessor& accessor)
+{
+    const trace::SourceLine source =
+        m_recorder.description().sourceLine(m_prepared.program, accessor.location);
+    const bool known = isExplained(race, name, accessor.copy, accessor.location);
+    if (m_recorder.countsAgain(trace::findingEntry(trace::FindingKind::Race).name, name, source)
+        || known) {
+        return;
+    }
+    const auto place = [&](ir::LocationId at) {
+        return m_prepared.program.where(at) + m_prepared.program.callersOf(at);
+    };
+    m_recorder.addFinding(trace::found(
+        trace::FindingKind::Race,
+        "Blocks of a cluster make a copy for each other (" + place(accessor.location)
+            + "): the part that " + m_recorder.agentName(accessor.agent) + " copies is written to "
+            + name + " of every block, while another block may still read it there ("
+            + place(race.location) + " by " + m_recorder.agentName(race.agent)
+            + "): nothing puts the two in order. Let every block say that it is done, by a barrier "
+              "of the cluster, before the next copy starts.",
+        name, accessor.step, race.step, source));
+}
+
+void Findings::reportEnded(const Race& race, const std::string& name, ir::LocationId scope)
+{
+    const trace::SourceLine source =
+        m_recorder.description().sourceLine(m_prepared.program, race.location);
+    const bool known = isExplained(race, name, {}, race.location);
+    if (m_recorder.countsAgain(trace::findingEntry(trace::FindingKind::Race).name, name, source)
+        || known) {
+        return;
+    }
+    const auto place = [&](ir::LocationId at) {
+        return m_prepared.program.where(at) + m_prepared.program.callersOf(at);
+    };
+    m_recorder.addFinding(trace::found(
+        trace::FindingKind::Race,
+        m_recorder.agentName(race.agent) + (race.otherWrites ? " writes " : " reads ") + name
+            + " of another block (" + place(race.location)
+            + "), and nothing says that this block has not ended by then (" + place(scope)
+            + "), with which its memory goes. Let the blocks wait for each other at a barrier of "
+              "the cluster before they end.",
+        name, race.step, {}, source));
 }
 
 void Findings::reportUnfinishedProduct(const ir::Operation& operation)

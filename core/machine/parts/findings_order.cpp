@@ -51,9 +51,10 @@ bool hasSemaphores(const ir::Program& program)
 
 // One cause gives one finding. A copy that was found unordered is not reported again at other
 // accesses, and a pair of locations counts once, whichever comes first.
-bool Findings::isExplained(const Race& race, trace::OptionalRow<trace::CopyRow> copy,
-                           ir::LocationId location)
+bool Findings::isExplained(const Race& race, const std::string& name,
+                           trace::OptionalRow<trace::CopyRow> copy, ir::LocationId location)
 {
+    m_unorderedNames.insert(name);
     bool known = race.copy && m_unordered.contains(*race.copy);
     if (race.copy) {
         m_unordered.insert(*race.copy);
@@ -84,7 +85,7 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
                                                        : trace::FindingKind::ReadBeforeWait;
     const trace::SourceLine source =
         m_recorder.description().sourceLine(m_prepared.program, location);
-    const bool known = isExplained(race, copy, location);
+    const bool known = isExplained(race, name, copy, location);
     if (m_recorder.countsAgain(trace::findingEntry(kind).name, name, source)
         || known) { // already reported: no message is needed
         return;
@@ -187,6 +188,7 @@ void Findings::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId s
                 continue;
             }
             const std::string name = m_prepared.refName(ref);
+            m_unorderedNames.insert(name);
             m_recorder.addFinding(
                 trace::found(trace::FindingKind::FreedInFlight,
                              name + " ends with its scope (" + m_prepared.program.where(scope)

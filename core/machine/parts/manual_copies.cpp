@@ -162,6 +162,7 @@ void ManualCopies::start(const ir::Operation& operation)
                 {m_turn.agent().id, copy.row, m_turn.agent().step, operation.location});
         }
         checkEntry(copy);
+        share(operation, accessOf(copy, true), copy.row);
     }
     if (operation.code == ir::OpCode::DmaStart) {
         signalEnds(copy);

@@ -42,6 +42,7 @@ private:
     [[nodiscard]] std::int32_t holderOf(ir::ValueId root, const Agent& agent) const;
     void recordEnds(ManualCopy& copy);
     [[nodiscard]] Access accessOf(ManualCopy& copy, bool writes);
+    void share(const ir::Operation& operation, const Access& access, trace::CopyRow row);
     void signalEnds(const ManualCopy& copy);
     void arriveAtEnd(const ManualCopy& copy);
     // Empty if the run ends with a finding.

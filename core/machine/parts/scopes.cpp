@@ -106,11 +106,48 @@ void Scopes::leave(const ScopeFrame& frame)
         m_findings.reportCutOff(ref, range, scope->owned.location, id);
     }
     std::erase(scope->inside, id);
+    if (std::get<ir::ScopedParams>(frame.shared->params).blocks > 1) {
+        const std::int32_t block = m_turn.agent().core / m_turn.agent().mesh->cores;
+        scope->left[id] = {block, m_races.clockOf(id)};
+    }
     const auto all = static_cast<std::size_t>(m_turn.agent().cores);
     if (scope->entered.size() == all && scope->inside.empty()) {
+        reportEnded(*scope);
         const Owned owned = std::move(scope->owned);
         m_shared.erase(scope);
         release(owned);
+    }
+}
+
+// The SMEM of a block is there until all of its agents have left. What agents of other blocks did
+// there must come before that, so some agent of the block must know of it when it leaves. Kernels
+// with tensor memory of pairs end with a barrier of the cluster, which JAX puts there
+// (jax/experimental/mosaic/gpu/core.py, _launch); a program does not say whose memory it is.
+void Scopes::reportEnded(const SharedScope& scope)
+{
+    if (m_prepared.layout.groups.front().usesTensorMemory) {
+        return;
+    }
+    std::map<std::int32_t, VectorClock> ends; // by block
+    for (const auto& [agent, left] : scope.left) {
+        ends[left.block].learn(left.clock);
+    }
+    for (const auto& [ref, range] : scope.owned.buffers) {
+        const Shape& shape = m_memory[range.first].contents.shape();
+        if (ends.empty() || m_prepared.program.type(ref).space != ir::MemorySpace::Smem) {
+            continue;
+        }
+        for (const auto& [block, end] : ends) {
+            Reach part{Extents(shape.rank(), 0), shape.extents()};
+            part.start[0] = block;
+            part.stop[0] = block + 1;
+            for (const Race& race : m_races.unknownTo(end.known, range.first, part)) {
+                const auto other = scope.left.find(race.agent);
+                if (other != scope.left.end() && other->second.block != block) {
+                    m_findings.reportEnded(race, m_prepared.refName(ref), scope.owned.location);
+                }
+            }
+        }
     }
 }
 

@@ -30,6 +30,7 @@ private:
     void allocateScope(const ir::Operation& operation, Owned& owned);
     void join(const ir::Operation& operation);
     [[nodiscard]] bool isOfBlock(const SharedScope& scope, const ir::Operation& operation) const;
+    void reportEnded(const SharedScope& scope);
     void forgetBindings(SlabRange buffers);
 
     const Prepared& m_prepared;

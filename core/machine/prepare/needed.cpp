@@ -288,4 +288,12 @@ NeededSet NeededSet::of(const ir::Program& program)
     return set;
 }
 
+NeededSet NeededSet::ofContents(const ir::Program& program, ir::ValueId ref)
+{
+    NeededSet set(program);
+    set.m_contents[static_cast<std::size_t>(set.root(ref).index)] = true;
+    set.close(program);
+    return set;
+}
+
 } // namespace pallascope::machine

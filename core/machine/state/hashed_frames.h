@@ -154,8 +154,14 @@ inline auto hashedParts(const UnderwayProduct& product)
 
 inline auto hashedParts(const SharedScope& scope)
 {
-    const auto& [device, kind, place, operation, entered, inside, owned] = scope;
-    return parts(device, kind, place, operation, entered, inside, owned);
+    const auto& [device, kind, place, operation, entered, inside, owned, left] = scope;
+    return parts(device, kind, place, operation, entered, inside, owned, left);
+}
+
+inline auto hashedParts(const SharedScope::Left& left)
+{
+    const auto& [block, clock] = left;
+    return parts(block, clock);
 }
 
 inline auto hashedParts(const Agent& agent)

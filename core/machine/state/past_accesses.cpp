@@ -103,6 +103,14 @@ auto Races::PastAccesses::uncommitted(const Epochs& committed, const Reach& reac
     });
 }
 
+auto Races::PastAccesses::knownOnly(const Epochs& mine, const Epochs& others,
+                                    const Reach& reach) const -> const Past*
+{
+    return firstAt(reach, false, [&](const Past& past) {
+        return past.epoch <= mine[past.agent] && past.epoch > others[past.agent];
+    });
+}
+
 auto Races::PastAccesses::conflicts(const Epochs& known, const Reach& reach, bool adds) const
     -> std::vector<const Past*>
 {

@@ -95,6 +95,7 @@ std::optional<Race> Races::againstAgents(std::int32_t agent, const Access& acces
         }
         Race race{false, writes, access.writes, {}, other->agent, other->step, other->location};
         race.isLate = other->epoch == kLate;
+        race.isUnordered = race.isLate && other->made > clock.known[other->agent];
         return race;
     };
     std::optional<Race> race;
@@ -126,8 +127,8 @@ void Races::remember(std::int32_t agent, const Access& access,
     const std::int64_t start = startOf(reachOf(access.place));
     History& history = of(m_past, access.buffer);
     (access.writes ? history.writes : history.reads)
-        .add({agent, access.isLate ? kLate : epoch(agent), start, access.place.reach, access.step,
-              access.location, access.adds, access.proxy, copy});
+        .add({agent, access.isLate ? kLate : epoch(agent), epoch(agent), start, access.place.reach,
+              access.step, access.location, access.adds, access.proxy, copy});
 }
 
 void Races::complete(std::int32_t agent, Access access)
@@ -313,6 +314,25 @@ std::vector<Race> Races::unawaited(std::int32_t buffer) const
     return found;
 }
 
+std::vector<Race> Races::unknownTo(const Epochs& known, std::int32_t buffer,
+                                   const Reach& part) const
+{
+    std::vector<Race> found;
+    const auto at = static_cast<std::size_t>(buffer);
+    if (at >= m_past.size()) {
+        return found;
+    }
+    const auto add = [&](const PastAccesses& past, bool writes) {
+        for (const Past* one : past.conflicts(known, part, false)) {
+            found.push_back(
+                {false, writes, false, one->copy, one->agent, one->step, one->location});
+        }
+    };
+    add(m_past[at].reads, false);
+    add(m_past[at].writes, true);
+    return found;
+}
+
 void Races::forget(std::int32_t buffer)
 {
     const auto at = static_cast<std::size_t>(buffer);
@@ -324,6 +344,7 @@ void Races::forget(std::int32_t buffer)
         });
     }
     m_atomic.erase(m_atomic.lower_bound({buffer, 0}), m_atomic.lower_bound({buffer + 1, 0}));
+    m_shares.erase(m_shares.lower_bound({buffer, {}}), m_shares.lower_bound({buffer + 1, {}}));
     if (at < m_past.size()) {
         m_past[at] = {};
     }

@@ -50,6 +50,8 @@ struct Race
     // earlier one for want of a commit_smem.
     bool isUncommitted = false;
     bool isLate = false; // whether the agent has not waited for the other access
+    // It is late, and would be unordered if it were not.
+    bool isUnordered = false;
 };
 
 // A product that reads its operands, and the buffers in which these are.
@@ -57,6 +59,16 @@ struct UnderwayReads
 {
     std::int64_t product = -1;
     std::vector<std::int32_t> buffers;
+};
+
+// What a block of a cluster writes by its part of a copy that blocks make for each other: each
+// fetches one part, which comes to all of them.
+struct SharedWrite
+{
+    Access access;                    // in the memory of its own block
+    std::int32_t block = 0;           // its number in the cluster
+    std::vector<std::int32_t> blocks; // of all that make the copy
+    trace::OptionalRow<trace::CopyRow> copy;
 };
 
 class Races
@@ -93,6 +105,13 @@ public:
     // A copy starts: it reads one buffer and writes another until it is waited for.
     [[nodiscard]] std::optional<Race> start(std::int32_t agent, trace::CopyRow copy, Access read,
                                             Access write);
+    // As the agent starts its part of a copy that blocks make for each other, it and those that
+    // have started theirs write to each other's memory. Returns the first access in there which
+    // the starter of the part there knew of, and the starter of another part did not, and the agent
+    // and the place of the latter.
+    [[nodiscard]] std::optional<std::pair<Race, Accessor>> share(std::int32_t agent,
+                                                                 const SharedWrite& write);
+
     // A product starts: it reads its operands until finish(). Each reads is an access by `agent`.
     // Returns the first conflict, and with which of them, if there is one.
     [[nodiscard]] std::optional<std::pair<Race, std::size_t>>
@@ -130,6 +149,9 @@ public:
 
     // The copies from or to this buffer that were started and not waited for.
     [[nodiscard]] std::vector<Race> unawaited(std::int32_t buffer) const;
+    // Accesses of a part of this buffer of which somebody who knows this much does not know.
+    [[nodiscard]] std::vector<Race> unknownTo(const Epochs& known, std::int32_t buffer,
+                                              const Reach& part) const;
     // The memory is released.
     void forget(std::int32_t buffer);
 
@@ -166,6 +188,7 @@ private:
     {
         std::int32_t agent = -1;
         std::uint32_t epoch = 0; // kLate: nobody can know of it yet
+        std::uint32_t made = 0;  // the agent's epoch when it made the access
         std::int64_t start = 0;  // where its elements begin on the first axis
         std::shared_ptr<const Reach> reach;
         trace::OptionalRow<trace::StepRow> step;
@@ -194,6 +217,10 @@ private:
         // The same for those of the generic proxy that `committed` does not cover, by any agent.
         [[nodiscard]] const Past* uncommitted(const Epochs& committed, const Reach& reach,
                                               bool adds) const;
+
+        // The same for those by agents themselves that `mine` covers and `others` does not.
+        [[nodiscard]] const Past* knownOnly(const Epochs& mine, const Epochs& others,
+                                            const Reach& reach) const;
 
         // All accesses of any agent that reach into there and that `known` does not cover, by age.
         [[nodiscard]] std::vector<const Past*> conflicts(const Epochs& known, const Reach& reach,
@@ -227,6 +254,27 @@ private:
     {
         PastAccesses reads, writes;
     };
+
+    // What the blocks of a cluster have started of the copies that they make for each other into
+    // one place.
+    struct Share
+    {
+        std::int64_t round = 0; // of its block's copies to this place
+        std::int32_t agent = -1;
+        Epochs known; // what the agent knew
+        SharedWrite write;
+    };
+
+    struct Shares
+    {
+        std::map<std::int32_t, std::int64_t> rounds; // by block: how many it has started
+        std::vector<Share> open;                     // those that some block has yet to start
+    };
+
+    // The buffer, and where it begins and ends in the memory of a block.
+    using SharedPlace = std::pair<std::int32_t, std::vector<std::int64_t>>;
+
+    [[nodiscard]] std::optional<Race> intoPeer(const Share& other, const Share& mine) const;
 
     [[nodiscard]] std::optional<Race> againstCopies(const Access& access) const;
     [[nodiscard]] std::optional<Race> againstAgents(std::int32_t agent, const Access& access) const;
@@ -275,6 +323,7 @@ private:
     std::vector<std::uint32_t> m_lives; // for each buffer: how often it was released
     // For each element, by buffer and number: what those knew who changed it atomically.
     std::map<std::pair<std::int32_t, std::int64_t>, VectorClock> m_atomic;
+    std::map<SharedPlace, Shares> m_shares;
     std::vector<std::uint32_t> m_entered; // for each agent: its epoch when it began its last kernel
 };
 

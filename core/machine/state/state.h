@@ -236,6 +236,15 @@ struct SharedScope
     const ir::Operation* operation = nullptr;
     std::vector<std::int32_t> entered, inside; // agents: that have come, that have not left
     Owned owned;
+
+    // If blocks of a cluster share it: what an agent that has left knew then.
+    struct Left
+    {
+        std::int32_t block = 0; // the agent's, in the cluster
+        VectorClock clock;
+    };
+
+    std::map<std::int32_t, Left> left; // by agent
 };
 
 // Through what the warpgroups of a GPU's block reduce arrays to one number.

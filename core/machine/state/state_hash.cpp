@@ -214,8 +214,9 @@ private:
 
     void add(const Races::Past& past)
     {
-        const auto& [agent, epoch, start, reach, step, location, adds, proxy, copy, next] = past;
-        all(agent, epoch, *reach, step, location, adds, proxy, copy);
+        const auto& [agent, epoch, made, start, reach, step, location, adds, proxy, copy, next] =
+            past;
+        all(agent, epoch, made, *reach, step, location, adds, proxy, copy);
     }
 
     void add(const Reach& reach)
@@ -238,7 +239,20 @@ private:
     void add(const Races& races)
     {
         all(races.m_clocks, races.m_underway, races.m_products, races.m_past, races.m_lives,
-            races.m_entered, races.m_atomic);
+            races.m_entered, races.m_atomic, races.m_shares);
+    }
+
+    void add(const Races::Shares& shares)
+    {
+        const auto& [rounds, open] = shares;
+        all(rounds, open);
+    }
+
+    void add(const Races::Share& share)
+    {
+        const auto& [round, agent, known, write] = share;
+        const auto& [access, block, blocks, copy] = write;
+        all(round, agent, known, access, block, blocks, copy);
     }
 
     // FNV-1a, with eight bytes at a time.
