@@ -420,11 +420,16 @@ def test_blocks_that_race_are_not_told_of_semaphores():
     assert "semaphore" not in found[1] and "atomic operations" in found[1]
 
 
-def test_the_memory_of_an_sm_is_that_of_its_blocks():
+def test_the_memory_of_an_sm_is_that_of_its_blocks(tmp_path):
     def kernel(x_ref, y_ref, o_ref):
         o_ref[...] = pltriton.dot(x_ref[...], y_ref[...])
 
     tile = ramp(64, 64, dtype=np.float16)
-    report = report_of(call(kernel, out_shape=like(64, 64)), tile, tile)[0]
+    fn = call(kernel, out_shape=like(64, 64))
+    report = report_of(fn, tile, tile)[0]
     assert report["block_grids"][0]["shared_bytes"] == report["vmem_peak_bytes"] == 2 * 64 * 64 * 2
     assert report["vmem_by_operand"] == {"compiler": 2 * 64 * 64 * 2}
+    pallascope.capture(fn, tile, tile, chip="h100").save(tmp_path / "k.pallascope")
+    swept = subprocess.run([PALLASCOPE, "sweep", tmp_path / "k.pallascope"], capture_output=True,
+                           text=True, timeout=300, check=True)
+    assert "16 KiB" in swept.stdout
