@@ -63,9 +63,12 @@ TEST(Findings, aCopyThatIsFoundUnorderedIsSaidOnceWhereverItIsMet)
 TEST(Findings, whatIsUndefinedAtTheEndMayBeOfARace)
 {
     BareRun run;
-    EXPECT_FALSE(run.findings.mayExplainUndefined());
+    const std::vector<ir::Argument> arguments = bareProgram().arguments;
+    const ir::ValueId x = arguments[0].ref, out = arguments[1].ref;
+    EXPECT_FALSE(run.findings.mayExplainUndefined(x));
     run.findings.reportRace(raceWith(trace::CopyRow{5}), "x", {0, {}, {}, {}});
-    EXPECT_TRUE(run.findings.mayExplainUndefined());
+    EXPECT_TRUE(run.findings.mayExplainUndefined(x));
+    EXPECT_FALSE(run.findings.mayExplainUndefined(out)) << "nothing of x comes there";
 }
 
 TEST(Findings, oneAfterWhichNothingCanGoOnEndsTheRun)
