@@ -268,8 +268,8 @@ Scene layoutGrid(const RunView& run, const ViewState& state, Size size)
     }
     std::int64_t hidden = 0;
     if (pictures.empty()) {
-        return parts::finished(std::move(canvas), "Grid", wavesCaption(canvas, state, *launch), run,
-                               state);
+        return parts::finished(std::move(canvas), "Grid", wavesCaption(canvas, run, state, *launch),
+                               run, state);
     }
     if (paintAligned(canvas, moment, area, pictures)) {
         if (size.height >= 240 && run.notRun.empty()) {
@@ -282,7 +282,8 @@ Scene layoutGrid(const RunView& run, const ViewState& state, Size size)
     }
     std::string caption = captionOf(canvas, moment, pictures);
     if (launch != nullptr) {
-        caption = wavesCaption(canvas, state, *launch) + (caption.empty() ? "" : " · ") + caption;
+        caption =
+            wavesCaption(canvas, run, state, *launch) + (caption.empty() ? "" : " · ") + caption;
     }
     if (hidden > 0) {
         caption += fmt::format(" · |{}| arrays need more room", countText(hidden));

@@ -54,6 +54,14 @@ Arrangement arranged(const trace::GridLaunch& launch, double width, double room)
     return {0, step, places, std::min(room, step * count)};
 }
 
+// Whether the fullest place has as many blocks as there are waves of blocks that take equally long,
+// which the budget counts. Where blocks take differently long, some places have more.
+bool areEven(const trace::Trace& trace, const trace::GridLaunch& launch)
+{
+    const std::int64_t waves = trace.info().blockGrids[at(launch.grid)].waves;
+    return waves == 0 || waves == launch.waves; // 0 in older files
+}
+
 class WavesPainter
 {
 public:
@@ -93,8 +101,13 @@ private:
         std::string note =
             grid.extents.empty() ? countText(grid.blocks) : "grid " + parts::times(grid.extents);
         for (const std::string& more :
-             {fmt::format("{} on {}", counted(m_launch.waves, "wave", "waves"),
+             {fmt::format("{} on {}",
+                          counted(areEven(m_trace, m_launch) ? m_launch.waves : grid.waves, "wave",
+                                  "waves"),
                           counted(sms, "SM", "SMs")),
+              areEven(m_trace, m_launch)
+                  ? std::string()
+                  : fmt::format("up to {} blocks in turn", countText(m_launch.waves)),
               m_launch.perSm > 1 ? countText(m_launch.perSm) + " places each" : std::string()}) {
             const std::string longer = more.empty() ? note : note + " · " + more;
             note = x + textWidth(longer, 10) <= m_area.right() ? longer : note;
@@ -303,7 +316,8 @@ void paintWaves(Canvas& canvas, const RunView& run, const ViewState& state,
     WavesPainter(canvas, run, state, launch, area).paint();
 }
 
-std::string wavesCaption(Canvas& canvas, const ViewState& state, const trace::GridLaunch& launch)
+std::string wavesCaption(Canvas& canvas, const RunView& run, const ViewState& state,
+                         const trace::GridLaunch& launch)
 {
     const std::int64_t done = launch.endedBy(state.now);
     const std::int64_t claimed = launch.claimedBy(state.now) - launch.claimedEndedBy(state.now);
@@ -315,9 +329,12 @@ std::string wavesCaption(Canvas& canvas, const ViewState& state, const trace::Gr
     say(FactKind::GridBlocks, all);
     say(FactKind::GridBlocksRunning, runs);
     say(FactKind::GridBlocksDone, done);
-    std::string caption = fmt::format("wave |{}| of |{}| · |{}| of |{}| blocks done, |{}| running",
-                                      countText(launch.waveAt(state.now)), countText(launch.waves),
-                                      countText(done), countText(all), countText(runs));
+    std::string caption =
+        areEven(*run.trace, launch) ? fmt::format(
+            "wave |{}| of |{}| · ", countText(launch.waveAt(state.now)), countText(launch.waves))
+                                    : "";
+    caption += fmt::format("|{}| of |{}| blocks done, |{}| running", countText(done),
+                           countText(all), countText(runs));
     if (claimed > 0) {
         caption += fmt::format(", |{}| claimed", countText(claimed));
     }

@@ -18,7 +18,7 @@ void paintWaves(Canvas& canvas, const RunView& run, const ViewState& state,
                 const trace::GridLaunch& launch, Rect area);
 
 // "wave |1| of |4| · |264| blocks run, |528| of |1 056| done · |12| SMs idle"
-[[nodiscard]] std::string wavesCaption(Canvas& canvas, const ViewState& state,
+[[nodiscard]] std::string wavesCaption(Canvas& canvas, const RunView& run, const ViewState& state,
                                        const trace::GridLaunch& launch);
 
 } // namespace pallascope::layout
