@@ -141,6 +141,11 @@ private:
     void reportEarlyLoad(const Race& race, const std::string& name, const Accessor& product);
     void reportPending(const Semaphore& barrier, const std::string& name);
     void addUndefinedUse(trace::FindingKind kind, const std::string& what, ir::LocationId location);
+    // The line of a finding about a race, unless it is known or counts as an earlier one again.
+    [[nodiscard]] std::optional<trace::SourceLine>
+    lineOfNew(trace::FindingKind kind, const Race& race, const std::string& name,
+              const Accessor& accessor, ir::LocationId at);
+    [[nodiscard]] std::string placeText(ir::LocationId at) const;
     [[nodiscard]] bool isExplained(const Race& race, const std::string& name,
                                    trace::OptionalRow<trace::CopyRow> copy,
                                    ir::LocationId location);

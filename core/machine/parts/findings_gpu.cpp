@@ -70,27 +70,39 @@ bool Findings::isTensorRace(const Race& race, const Accessor& accessor) const
            && (race.isLate || isTensorCore(race.agent) || isTensorCore(accessor.agent));
 }
 
+std::optional<trace::SourceLine> Findings::lineOfNew(trace::FindingKind kind, const Race& race,
+                                                     const std::string& name,
+                                                     const Accessor& accessor, ir::LocationId at)
+{
+    trace::SourceLine source = m_recorder.description().sourceLine(m_prepared.program, at);
+    const bool known = isExplained(race, name, accessor.copy, accessor.location);
+    if (m_recorder.countsAgain(trace::findingEntry(kind).name, name, source) || known) {
+        return std::nullopt;
+    }
+    return source;
+}
+
+std::string Findings::placeText(ir::LocationId at) const
+{
+    return m_prepared.program.where(at) + m_prepared.program.callersOf(at);
+}
+
 // A load of TMEM and a product that writes there, which nothing orders: the load has not waited for
 // the product.
 void Findings::reportEarlyLoad(const Race& race, const std::string& name, const Accessor& product)
 {
-    const trace::SourceLine source =
-        m_recorder.description().sourceLine(m_prepared.program, race.location);
-    const bool known = isExplained(race, name, product.copy, product.location);
     const trace::FindingKind kind = trace::FindingKind::ReadBeforeWait;
-    if (m_recorder.countsAgain(trace::findingEntry(kind).name, name, source) || known) {
+    const auto source = lineOfNew(kind, race, name, product, race.location);
+    if (!source) {
         return;
     }
-    const auto place = [&](ir::LocationId at) {
-        return m_prepared.program.where(at) + m_prepared.program.callersOf(at);
-    };
     m_recorder.addFinding(trace::found(
         kind,
-        name + " is read (" + place(race.location) + ") while a product (started at "
-            + place(product.location)
+        name + " is read (" + placeText(race.location) + ") while a product (started at "
+            + placeText(product.location)
             + ") may write the same elements: nothing puts the two in order. Wait at a barrier on "
               "which a commit after the product arrives, and only then load.",
-        name, race.step, product.step, source));
+        name, race.step, product.step, *source));
 }
 
 void Findings::reportTensorRace(const Race& race, const std::string& name, const Accessor& accessor)
@@ -105,21 +117,16 @@ void Findings::reportTensorRace(const Race& race, const std::string& name, const
     const trace::FindingKind kind = !waits   ? trace::FindingKind::Race
                                     : !reads ? trace::FindingKind::OverwrittenInFlight
                                              : trace::FindingKind::ReadBeforeWait;
-    const trace::SourceLine source =
-        m_recorder.description().sourceLine(m_prepared.program, location);
-    const bool known = isExplained(race, name, copy, location);
-    if (m_recorder.countsAgain(trace::findingEntry(kind).name, name, source) || known) {
+    const auto source = lineOfNew(kind, race, name, accessor, location);
+    if (!source) {
         return;
     }
-    const auto place = [&](ir::LocationId at) {
-        return m_prepared.program.where(at) + m_prepared.program.callersOf(at);
-    };
     const std::string by = isTensorCore(agent) ? "by a product that starts at "
                            : copy              ? "by a copy that starts at "
                                                : "";
-    std::string sentence =
-        name + (race.writes ? " is written (" : " is read (") + by + place(location) + ") while ";
-    const std::string there = place(race.location);
+    std::string sentence = name + (race.writes ? " is written (" : " is read (") + by
+                           + placeText(location) + ") while ";
+    const std::string there = placeText(race.location);
     if (race.isLate) {
         sentence += race.otherWrites ? "a store that no commit_tmem covers writes"
                                      : "a load that no wait_load_tmem covers reads";
@@ -136,76 +143,61 @@ void Findings::reportTensorRace(const Race& race, const std::string& name, const
                     + " the same elements (" + there
                     + "): nothing puts the two in order. Order them with a barrier.";
     }
-    m_recorder.addFinding(trace::found(kind, std::move(sentence), name, step, race.step, source));
+    m_recorder.addFinding(trace::found(kind, std::move(sentence), name, step, race.step, *source));
 }
 
 void Findings::reportReductionRace(const Race& race, const ir::Operation& operation)
 {
     const std::string name = "the scratch of reductions";
-    const trace::SourceLine source =
-        m_recorder.description().sourceLine(m_prepared.program, operation.location);
-    const bool known = isExplained(race, name, {}, operation.location);
-    if (m_recorder.countsAgain(trace::findingEntry(trace::FindingKind::Race).name, name, source)
-        || known) {
+    const Accessor here{m_turn.agent().id, {}, {}, operation.location};
+    const auto source = lineOfNew(trace::FindingKind::Race, race, name, here, operation.location);
+    if (!source) {
         return;
     }
-    const auto place = [&](ir::LocationId at) {
-        return m_prepared.program.where(at) + m_prepared.program.callersOf(at);
-    };
     m_recorder.addFinding(trace::found(
         trace::FindingKind::Race,
         m_recorder.agentName(m_turn.agent().id) + " reduces an array to one number ("
-            + place(operation.location) + ") and " + m_recorder.agentName(race.agent)
-            + " does so too (" + place(race.location)
+            + placeText(operation.location) + ") and " + m_recorder.agentName(race.agent)
+            + " does so too (" + placeText(race.location)
             + "): JAX gives both the same scratch in SMEM, and nothing puts the two in order, so "
               "each may get what the other has stored. Let the warpgroups take turns, with a "
               "barrier in between, or reduce rows that lie within a warp (Layout.WGMMA).",
-        name, m_turn.agent().step, race.step, source));
+        name, m_turn.agent().step, race.step, *source));
 }
 
 void Findings::reportSharedRace(const Race& race, const std::string& name, const Accessor& accessor)
 {
-    const trace::SourceLine source =
-        m_recorder.description().sourceLine(m_prepared.program, accessor.location);
-    const bool known = isExplained(race, name, accessor.copy, accessor.location);
-    if (m_recorder.countsAgain(trace::findingEntry(trace::FindingKind::Race).name, name, source)
-        || known) {
+    const auto source =
+        lineOfNew(trace::FindingKind::Race, race, name, accessor, accessor.location);
+    if (!source) {
         return;
     }
-    const auto place = [&](ir::LocationId at) {
-        return m_prepared.program.where(at) + m_prepared.program.callersOf(at);
-    };
     m_recorder.addFinding(trace::found(
         trace::FindingKind::Race,
-        "Blocks of a cluster make a copy for each other (" + place(accessor.location)
+        "Blocks of a cluster make a copy for each other (" + placeText(accessor.location)
             + "): the part that " + m_recorder.agentName(accessor.agent) + " copies is written to "
             + name + " of every block, while another block may still read it there ("
-            + place(race.location) + " by " + m_recorder.agentName(race.agent)
+            + placeText(race.location) + " by " + m_recorder.agentName(race.agent)
             + "): nothing puts the two in order. Let every block say that it is done, by a barrier "
               "of the cluster, before the next copy starts.",
-        name, accessor.step, race.step, source));
+        name, accessor.step, race.step, *source));
 }
 
 void Findings::reportEnded(const Race& race, const std::string& name, ir::LocationId scope)
 {
-    const trace::SourceLine source =
-        m_recorder.description().sourceLine(m_prepared.program, race.location);
-    const bool known = isExplained(race, name, {}, race.location);
-    if (m_recorder.countsAgain(trace::findingEntry(trace::FindingKind::Race).name, name, source)
-        || known) {
+    const Accessor other{race.agent, {}, race.step, race.location};
+    const auto source = lineOfNew(trace::FindingKind::Race, race, name, other, race.location);
+    if (!source) {
         return;
     }
-    const auto place = [&](ir::LocationId at) {
-        return m_prepared.program.where(at) + m_prepared.program.callersOf(at);
-    };
     m_recorder.addFinding(trace::found(
         trace::FindingKind::Race,
         m_recorder.agentName(race.agent) + (race.otherWrites ? " writes " : " reads ") + name
-            + " of another block (" + place(race.location)
-            + "), and nothing says that this block has not ended by then (" + place(scope)
+            + " of another block (" + placeText(race.location)
+            + "), and nothing says that this block has not ended by then (" + placeText(scope)
             + "), with which its memory goes. Let the blocks wait for each other at a barrier of "
               "the cluster before they end.",
-        name, race.step, {}, source));
+        name, race.step, {}, *source));
 }
 
 void Findings::reportUnfinishedProduct(const ir::Operation& operation)

@@ -83,15 +83,10 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
                                     : ofAgents         ? trace::FindingKind::Race
                                     : race.writes      ? trace::FindingKind::OverwrittenInFlight
                                                        : trace::FindingKind::ReadBeforeWait;
-    const trace::SourceLine source =
-        m_recorder.description().sourceLine(m_prepared.program, location);
-    const bool known = isExplained(race, name, copy, location);
-    if (m_recorder.countsAgain(trace::findingEntry(kind).name, name, source)
-        || known) { // already reported: no message is needed
-        return;
+    if (const auto source = lineOfNew(kind, race, name, accessor, location)) {
+        m_recorder.addFinding(trace::found(kind, raceText(race, name, accessor, ofAgents), name,
+                                           step, race.step, *source));
     }
-    m_recorder.addFinding(trace::found(kind, raceText(race, name, accessor, ofAgents), name, step,
-                                       race.step, source));
 }
 
 // Whether the agents are warpgroups or warps of the same block of a GPU, which has barriers.
@@ -134,12 +129,9 @@ std::string Findings::orderText(std::int32_t agent, const Race& race, ir::Locati
 std::string Findings::raceText(const Race& race, const std::string& name, const Accessor& accessor,
                                bool ofAgents) const
 {
-    const auto place = [&](ir::LocationId at) {
-        return m_prepared.program.where(at) + m_prepared.program.callersOf(at);
-    };
     const std::string here =
-        (accessor.copy ? "a copy that starts at " : "") + place(accessor.location);
-    const std::string there = place(race.location);
+        (accessor.copy ? "a copy that starts at " : "") + placeText(accessor.location);
+    const std::string there = placeText(race.location);
     if (race.isUncommitted) {
         return uncommittedText(race, name, here, there);
     }
