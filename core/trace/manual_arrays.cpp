@@ -2,6 +2,7 @@
 
 #include "core/trace/columns.h"
 #include "core/trace/copy_ends.h"
+#include "core/trace/lookup.h"
 #include "core/trace/manual_cut.h"
 
 #include <algorithm>
@@ -247,7 +248,6 @@ std::optional<ManualPart> ManualArrays::decidingAt(const Trace& trace, const Man
 ManualArrays::Moved ManualArrays::movedBy(const Trace& trace, const ManualArray& array,
                                           Picoseconds time)
 {
-    constexpr std::size_t kMostUnderWay = 256;
     const std::int64_t t = clamped(trace, time);
     const auto issued = static_cast<std::size_t>(
         std::partition_point(array.copies.begin(), array.copies.end(),
@@ -255,11 +255,25 @@ ManualArrays::Moved ManualArrays::movedBy(const Trace& trace, const ManualArray&
         - array.copies.begin());
     Moved moved{static_cast<double>(array.readBefore[issued]),
                 static_cast<double>(array.writtenBefore[issued])};
-    for (std::size_t i = issued; i-- > 0 && issued - i < kMostUnderWay;) {
-        const double left = 1 - copyFraction(trace, CopyRow::at(array.copies[i]), Picoseconds(t));
+    const auto subtract = [&](CopyRow copy) { // what of it has not moved
+        const auto row = static_cast<std::uint32_t>(copy.number);
+        const auto found = std::lower_bound(array.copies.begin(), array.copies.end(), row);
+        if (found == array.copies.end() || *found != row) {
+            return;
+        }
+        const auto i = static_cast<std::size_t>(found - array.copies.begin());
+        const double left = 1 - copyFraction(trace, copy, Picoseconds(t));
         moved.read -= left * static_cast<double>(array.readBefore[i + 1] - array.readBefore[i]);
         moved.written -=
             left * static_cast<double>(array.writtenBefore[i + 1] - array.writtenBefore[i]);
+    };
+    for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
+        const CopyRange range = copiesInFlight(trace, LinkRow::at(link), Picoseconds(t));
+        for (std::size_t row = range.first; row < range.last; ++row) {
+            if (trace.copies().link[row] == static_cast<std::int32_t>(link)) {
+                subtract(CopyRow::at(row));
+            }
+        }
     }
     return moved;
 }

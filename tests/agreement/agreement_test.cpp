@@ -6,6 +6,7 @@
 #include "app/run_job/run_job.h"
 #include "core/base/format.h"
 #include "core/study/compare.h"
+#include "core/trace/manual_arrays.h"
 #include "tests/agreement/disagreements.h"
 #include "tests/agreement/programs.h"
 #include "tests/agreement/texts.h"
@@ -145,6 +146,34 @@ TEST(Views, agreeOnHowManyCopiesWait)
     }
     EXPECT_GT(most, 512U);
     EXPECT_GT(listed, 20U);
+}
+
+// However many copies wait, the bytes that the grid counts are those that copies have moved.
+TEST(Views, countTheBytesOfAllCopiesUnderWay)
+{
+    app::RunRequest request{.kernel = "gpu_softmax", .fullValues = false};
+    const Result<app::FinishedRun> run = app::runKernel(request);
+    ASSERT_TRUE(run) << run.error().message;
+    const trace::Trace& trace = *run->view->trace;
+    for (int percent = 1; percent < 100; percent += 7) {
+        const Picoseconds now(trace.end().value() / 100 * percent);
+        for (const trace::ManualArray& array : run->view->index->manualArrays(0).all()) {
+            double read = 0, written = 0;
+            for (std::size_t i = 0; i < array.copies.size(); ++i) {
+                const auto copy = trace::CopyRow::at(array.copies[i]);
+                const double share = trace.copies().issue[copy.index()] > now.value()
+                                         ? 0
+                                         : trace::copyFraction(trace, copy, now);
+                read += share * static_cast<double>(array.readBefore[i + 1] - array.readBefore[i]);
+                written +=
+                    share
+                    * static_cast<double>(array.writtenBefore[i + 1] - array.writtenBefore[i]);
+            }
+            const auto moved = trace::ManualArrays::movedBy(trace, array, now);
+            EXPECT_NEAR(moved.read, read, 1) << percent << " %";
+            EXPECT_NEAR(moved.written, written, 1) << percent << " %";
+        }
+    }
 }
 
 // A unit belongs to an SM, whose warpgroups share it.
