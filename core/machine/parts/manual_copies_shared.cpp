@@ -53,6 +53,9 @@ void ManualCopies::share(const ir::Operation& operation, const Access& access, t
     }
     write.block = static_cast<std::int32_t>(startOf(reach));
     write.blocks = blocksAlong(mesh, *load, write.block);
+    if (write.blocks.empty()) { // whose part would be kept for ever, and never looked at
+        return;
+    }
     if (const auto found = m_races.share(m_turn.agent().id, write)) {
         m_findings.reportSharedRace(found->first, m_prepared.refName(operation.operands[1]),
                                     found->second);
