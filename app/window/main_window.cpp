@@ -296,9 +296,7 @@ void MainWindow::savePictureOf(const QString& view, const QString& path)
         return;
     }
     Status status = Done{};
-    if (view == u"window"_s && path.endsWith(u".svg"_s)) {
-        status = userError("The whole window is saved as .png only; single views also as .svg.");
-    } else if (view == u"window"_s) {
+    if (view == u"window"_s) {
         status = saveImage(grab().toImage(), path.toStdString());
     } else if (view == u"values"_s) { // of what is known now
         status = savePicture(layout::withHeader(m_docks->values()->picture()->scene()),

@@ -177,6 +177,9 @@ Status savePicture(const layout::Scene& scene, layout::Theme theme, const std::s
 
 Status saveImage(const QImage& image, const std::string& path)
 {
+    if (path.ends_with(".svg")) {
+        return userError("The whole window is saved as .png only; single views also as .svg.");
+    }
     QByteArray bytes;
     QBuffer buffer(&bytes);
     if (!buffer.open(QIODevice::WriteOnly) || !image.save(&buffer, "PNG")) {

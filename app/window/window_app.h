@@ -34,6 +34,7 @@ void openAnother(const std::string& file);
 [[nodiscard]] Status savePicture(const layout::Scene& scene, layout::Theme theme,
                                  const std::string& path, double scale = 1);
 
+// Writes what the window shows, which has no scene, as a PNG; refuses a name that ends in .svg.
 [[nodiscard]] Status saveImage(const QImage& image, const std::string& path);
 
 } // namespace pallascope::app

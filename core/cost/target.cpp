@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace pallascope::cost {
 
@@ -138,22 +139,14 @@ std::vector<const ir::Region*> kernelsOf(const ir::Program& program)
     return kernels;
 }
 
-// Calls a function for every operation of the kernels.
-template<class F>
-void forEachInKernels(const ir::Program& program, const F& visit)
-{
-    for (const ir::Region* kernel : kernelsOf(program)) {
-        ir::forEachOperation(*kernel, visit);
-    }
-}
-
 // The first operation or memory of the kernels for which one of these is true, in words.
 template<class OfCode, class OfSpace>
-std::optional<std::string> firstSign(const ir::Program& program, const OfCode& ofCode,
-                                     const OfSpace& ofSpace)
+std::optional<std::string> firstSign(const ir::Program& program,
+                                     const std::vector<const ir::Region*>& kernels,
+                                     const OfCode& ofCode, const OfSpace& ofSpace)
 {
     std::optional<std::string> sign;
-    forEachInKernels(program, [&](const ir::Operation& operation) {
+    const auto visit = [&](const ir::Operation& operation) {
         const auto note = [&](const std::string& what) {
             sign = sign ? sign : said(program, what, operation.location);
         };
@@ -168,7 +161,10 @@ std::optional<std::string> firstSign(const ir::Program& program, const OfCode& o
                 }
             }
         }
-    });
+    };
+    for (const ir::Region* kernel : kernels) {
+        ir::forEachOperation(*kernel, visit);
+    }
     return sign;
 }
 
@@ -176,9 +172,10 @@ std::optional<std::string> firstSign(const ir::Program& program, const OfCode& o
 // lacks.
 std::optional<std::string> signOfTpus(const ir::Program& program)
 {
-    bool hasBlocks = kernelsOf(program).empty();
+    const std::vector<const ir::Region*> kernels = kernelsOf(program);
+    bool hasBlocks = kernels.empty();
     std::optional<std::string> sign = firstSign(
-        program,
+        program, kernels,
         [&](const ir::Operation& operation) {
             hasBlocks = hasBlocks || operation.code == ir::OpCode::CoreMap;
             return isOfTpus(operation.code);
@@ -195,7 +192,7 @@ std::optional<std::string> signOfGpus(const ir::Program& program)
 {
     const ir::Operation* direct = nullptr;
     const std::optional<std::string> sign = firstSign(
-        program,
+        program, kernelsOf(program),
         [&](const ir::Operation& operation) {
             const auto* blocks = std::get_if<ir::CoreMapParams>(&operation.params);
             direct = blocks != nullptr && blocks->directAccess ? &operation : direct;

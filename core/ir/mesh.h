@@ -25,6 +25,18 @@ constexpr std::int32_t kMostDevices = 256;
 [[nodiscard]] std::optional<std::size_t> axisNamed(const std::vector<MeshAxis>& axes,
                                                    std::string_view name);
 
+// Calls a function for every operation of the kernels that JAX gives to Triton.
+template<class Function>
+void forEachOfTriton(const Program& program, const Function& visit)
+{
+    forEachOperation(program.body, [&](const Operation& operation) {
+        const auto* mesh = std::get_if<CoreMapParams>(&operation.params);
+        if (mesh != nullptr && mesh->compiler == kTriton) {
+            forEachOperation(operation.regions[0], visit);
+        }
+    });
+}
+
 // The type of an argument's whole array. On a mesh each device has only a part of it.
 [[nodiscard]] Type wholeType(const Program& program, const Argument& argument);
 

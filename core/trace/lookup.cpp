@@ -202,6 +202,18 @@ CopyRange copiesInFlight(const Trace& trace, LinkRow link, Picoseconds time)
     return range;
 }
 
+std::vector<std::size_t> copiesOnLink(const Trace& trace, LinkRow link, Picoseconds t)
+{
+    const CopyRange range = copiesInFlight(trace, link, t);
+    std::vector<std::size_t> rows;
+    for (std::size_t row = range.first; row < range.last; ++row) {
+        if (trace.copies().link[row] == link.number) {
+            rows.push_back(row);
+        }
+    }
+    return rows;
+}
+
 double copyFraction(const Trace& trace, CopyRow copy, Picoseconds t)
 {
     const std::int64_t start = trace.copies().start[copy.index()],

@@ -66,6 +66,9 @@ struct CopyRange
 };
 
 [[nodiscard]] CopyRange copiesInFlight(const Trace& trace, LinkRow link, Picoseconds t);
+// Those of them that the link carries, without the rows between: rows of Copies.
+[[nodiscard]] std::vector<std::size_t> copiesOnLink(const Trace& trace, LinkRow link,
+                                                    Picoseconds t);
 
 // The share (0 to 1) of a copy's bytes that has moved by t, linear over [start, end].
 [[nodiscard]] double copyFraction(const Trace& trace, CopyRow copy, Picoseconds t);

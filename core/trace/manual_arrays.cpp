@@ -268,11 +268,8 @@ ManualArrays::Moved ManualArrays::movedBy(const Trace& trace, const ManualArray&
             left * static_cast<double>(array.writtenBefore[i + 1] - array.writtenBefore[i]);
     };
     for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
-        const CopyRange range = copiesInFlight(trace, LinkRow::at(link), Picoseconds(t));
-        for (std::size_t row = range.first; row < range.last; ++row) {
-            if (trace.copies().link[row] == static_cast<std::int32_t>(link)) {
-                subtract(CopyRow::at(row));
-            }
+        for (const std::size_t row : copiesOnLink(trace, LinkRow::at(link), Picoseconds(t))) {
+            subtract(CopyRow::at(row));
         }
     }
     return moved;

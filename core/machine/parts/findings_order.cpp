@@ -19,13 +19,8 @@ const std::string& semaphoreName(const Recorder& recorder, trace::SemaphoreRow r
 bool isByTriton(const ir::Program& program, ir::LocationId location)
 {
     bool found = false;
-    forEachOperation(program.body, [&](const ir::Operation& operation) {
-        const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params);
-        if (mesh != nullptr && mesh->compiler == ir::kTriton) {
-            forEachOperation(operation.regions[0], [&](const ir::Operation& inner) {
-                found = found || inner.location == location;
-            });
-        }
+    ir::forEachOfTriton(program, [&](const ir::Operation& operation) {
+        found = found || operation.location == location;
     });
     return found;
 }

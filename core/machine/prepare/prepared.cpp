@@ -3,6 +3,7 @@
 #include "core/base/check.h"
 #include "core/cost/block_grid.h"
 #include "core/ir/cp_async.h"
+#include "core/ir/mesh.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/prepare/may_race.h"
 #include "core/machine/prepare/static_findings.h"
@@ -43,24 +44,14 @@ std::vector<bool> withBothProxies(const ir::Program& program, const NeededSet& n
     return generic;
 }
 
-} // namespace
-
-namespace {
-
 // The copies that threads make, each its elements, in the loops that Triton pipelines.
 std::set<const ir::Operation*> copiesByThreads(const ir::Program& program)
 {
     std::set<const ir::Operation*> found;
-    forEachOperation(program.body, [&](const ir::Operation& operation) {
-        const auto* mesh = std::get_if<ir::CoreMapParams>(&operation.params);
-        if (mesh == nullptr || mesh->compiler != ir::kTriton) {
-            return;
+    ir::forEachOfTriton(program, [&](const ir::Operation& operation) {
+        if (operation.code == OpCode::CopyGmemToSmem) {
+            found.insert(&operation);
         }
-        forEachOperation(operation.regions[0], [&](const ir::Operation& inner) {
-            if (inner.code == OpCode::CopyGmemToSmem) {
-                found.insert(&inner);
-            }
-        });
     });
     return found;
 }
@@ -84,9 +75,9 @@ RefUses::RefUses(const ir::Program& program, const NeededSet& needed)
     std::vector<bool> otherwise(program.values.size(), false);
     const std::set<const ir::Operation*> byThreads = copiesByThreads(program);
     forEachOperation(program.body, [&](const ir::Operation& operation) {
+        const bool isByElement = ir::isMasked(operation.code) || byThreads.contains(&operation)
+                                 || ir::isMaskedCopy(program, operation);
         for (std::size_t i = 0; i < operation.operands.size(); ++i) {
-            const bool isByElement = ir::isMasked(operation.code) || byThreads.contains(&operation)
-                                     || ir::isMaskedCopy(program, operation);
             const bool may = i == 0 && isByElement;
             (may ? masked : otherwise)[static_cast<std::size_t>(operation.operands[i].index)] =
                 true;

@@ -131,7 +131,7 @@ std::vector<std::uint32_t> manualCopiesNow(const GridMoment& moment)
     std::vector<std::uint32_t> found, queued, landed;
     for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
         for (const std::size_t row :
-             copiesOnLink(trace, static_cast<std::int32_t>(link), moment.now)) {
+             trace::copiesOnLink(trace, trace::LinkRow::at(link), moment.now)) {
             const auto copy = static_cast<std::uint32_t>(row);
             if (std::binary_search(rows.begin(), rows.end(), copy) && isListed(copy)) {
                 (copies.start[row] <= now ? found : queued).push_back(copy);

@@ -123,7 +123,7 @@ void paintLink(Canvas& canvas, const RunView& run, Picoseconds now, std::int32_t
                     {10, Role::Text3, Weight::Regular, Align::Left});
     }
     canvas.fill(x, bar, w, 10, Role::Grid);
-    const std::vector<std::size_t> rows = copiesOnLink(trace, index, now);
+    const std::vector<std::size_t> rows = trace::copiesOnLink(trace, trace::LinkRow{index}, now);
     if (!rows.empty() && copies.start[rows.front()] <= now.value()) {
         const std::size_t row = rows.front();
         const double seconds = toSeconds(Picoseconds(copies.end[row] - copies.start[row])).value();

@@ -256,7 +256,7 @@ std::string captionOf(Canvas& canvas, const RunView& run, Picoseconds now,
     std::string caption = ownerText(run, now, agent);
     const std::vector<std::int32_t> links = shownLinks(info, agent);
     for (const std::int32_t link : links) { // the first one, and others that are not idle
-        if (link == links.front() || !copiesOnLink(*run.trace, link, now).empty()) {
+        if (link == links.front() || linkNow(*run.trace, link, now)) {
             caption += (caption.empty() ? "" : " · ") + linkPart(run, now, link, links.size() > 1);
         }
     }

@@ -6,26 +6,14 @@
 
 namespace pallascope::layout {
 
-std::vector<std::size_t> copiesOnLink(const trace::Trace& trace, std::int32_t link, Picoseconds now)
-{
-    const trace::CopyRange range = trace::copiesInFlight(trace, trace::LinkRow{link}, now);
-    std::vector<std::size_t> rows;
-    for (std::size_t row = range.first; row < range.last; ++row) {
-        if (trace.copies().link[row] == link) { // those of other links lie between them
-            rows.push_back(row);
-        }
-    }
-    return rows;
-}
-
 std::optional<LinkNow> linkNow(const trace::Trace& trace, std::int32_t link, Picoseconds now)
 {
-    const std::vector<std::size_t> rows = copiesOnLink(trace, link, now);
+    const std::vector<std::size_t> rows = trace::copiesOnLink(trace, trace::LinkRow{link}, now);
     if (rows.empty()) {
         return std::nullopt;
     }
     const bool moves = trace.copies().start[rows.front()] <= now.value();
-    return LinkNow{link, trace::CopyRow::at(rows.front()), moves, rows.size() - (moves ? 1 : 0)};
+    return LinkNow{trace::CopyRow::at(rows.front()), moves, rows.size() - (moves ? 1 : 0)};
 }
 
 std::optional<LinkNow> busyLinkNow(const trace::Trace& trace, std::int32_t device, Picoseconds now)

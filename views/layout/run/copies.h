@@ -7,18 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 namespace pallascope::layout {
-
-// The copies that a link has at a moment, the one under way first: rows of Copies.
-[[nodiscard]] std::vector<std::size_t> copiesOnLink(const trace::Trace& trace, std::int32_t link,
-                                                    Picoseconds now);
 
 // What a link does at a moment: one copy at a time, and others wait.
 struct LinkNow
 {
-    std::int32_t link = 0;
     trace::CopyRow copy; // the one under way, or else the one that is next
     bool moves = false;  // whether that one is under way
     std::size_t queued = 0;

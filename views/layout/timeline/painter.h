@@ -3,6 +3,8 @@
 // paint_shared.cpp (lanes of several agents) and paint_sms.cpp (lanes of SMs).
 #pragma once
 
+#include "views/layout/run/break_marks.h"
+#include "views/layout/run/finding_marks.h"
 #include "views/layout/timeline/round_bands.h"
 #include "views/layout/timeline/timeline.h"
 
@@ -55,6 +57,8 @@ protected:
 
     // In rulers.cpp:
     void timeRuler(); // with a mark for each place of a finding
+    // Paints the times that marks and tags leave free; tags that would leave too few are removed.
+    void timeLabels(const std::vector<FindingMark>& marks, std::vector<BreakMark>& breaks);
     // Paints a mark for each line that the kernel printed.
     void prints();
     void stepRuler();

@@ -24,6 +24,19 @@ std::int64_t stepsOf(double least, std::int64_t period, double pxPerStep, std::s
     return every;
 }
 
+// A time on the ruler, and from where to where its text goes.
+struct TimeLabel
+{
+    std::string text;
+    double x = 0, end = 0; // px
+    bool isUnderTag = false;
+
+    [[nodiscard]] bool touches(double from, double to) const
+    {
+        return x < to + 2 && end > from - 2;
+    }
+};
+
 } // namespace
 
 void FramePainter::timeRuler()
@@ -53,26 +66,21 @@ void FramePainter::timeRuler()
             tag.left = covers ? mark.left + kFindingMark + 1 : tag.left;
         }
     }
+    timeLabels(marks, breaks);
+    paintBreakMarks(m_canvas, breaks, kRuler - 1 - kBreakHigh, false);
+    paintFindingMarks(m_canvas, m_run, marks, (kRuler - 1 - kFindingMark) / 2);
+}
+
+void FramePainter::timeLabels(const std::vector<FindingMark>& marks, std::vector<BreakMark>& breaks)
+{
+    const Rect flagged = flag();
     const TimeTicks ticks = timeTicks(m_axis.range.begin, m_axis.range.end, m_axis.width);
-
-    struct Label
-    {
-        std::string text;
-        double x = 0, end = 0;
-        bool isUnderTag = false;
-
-        [[nodiscard]] bool touches(double from, double to) const
-        {
-            return x < to + 2 && end > from - 2;
-        }
-    };
-
     const std::string unit = " " + ticks.unit; // behind the first of them
-    std::vector<Label> labels;
+    std::vector<TimeLabel> labels;
     for (const Picoseconds t : ticks.at) {
         const double px = std::round(m_axis.toX(t));
         m_canvas.fill(px, kRuler - 6, 1, 6, Role::Edge);
-        Label label{ticks.label(t) + (labels.empty() ? unit : ""), px + 4};
+        TimeLabel label{ticks.label(t) + (labels.empty() ? unit : ""), px + 4};
         label.end = label.x + textWidth(label.text, 10);
         const bool covered = label.touches(flagged.x, flagged.right())
                              || std::any_of(marks.begin(), marks.end(), [&](const auto& mark) {
@@ -87,10 +95,10 @@ void FramePainter::timeRuler()
     }
     // Of many tags those over labels give way, or else there would be no times.
     const auto under = std::count_if(labels.begin(), labels.end(),
-                                     [](const Label& label) { return label.isUnderTag; });
+                                     [](const TimeLabel& label) { return label.isUnderTag; });
     const bool areMany = 2 * static_cast<std::size_t>(under) > labels.size();
     bool isFirst = true;
-    for (const Label& label : labels) {
+    for (const TimeLabel& label : labels) {
         if (label.isUnderTag && !areMany) {
             continue;
         }
@@ -101,8 +109,6 @@ void FramePainter::timeRuler()
         m_canvas.text(label.x, 0, textWidth(text, 10), kRuler - 1, text, {10, Role::Text2});
         isFirst = false;
     }
-    paintBreakMarks(m_canvas, breaks, kRuler - 1 - kBreakHigh, false);
-    paintFindingMarks(m_canvas, m_run, marks, (kRuler - 1 - kFindingMark) / 2);
 }
 
 void FramePainter::prints()

@@ -120,12 +120,17 @@ def _merge_transposes(step: Step, before: Step | None) -> None:
                                     params=step.eqn.params | {"permutation": order})
 
 
+def _moves_nothing(transpose: Step) -> bool:
+    """Returns whether it moves only axes of 1."""
+    order, shape = transpose.eqn.params["permutation"], transpose.eqn.invars[0].aval.shape
+    wide = [axis for axis in order if shape[axis] > 1]
+    return wide == sorted(wide)
+
+
 def _reshape_if_nothing_moves(step: Step) -> None:
     """Makes a transpose that moves only axes of 1 a reshape (AlgebraicSimplifier::HandleTranspose)."""
-    order, aval = step.eqn.params["permutation"], step.eqn.invars[0].aval
-    wide = [axis for axis in order if aval.shape[axis] > 1]
-    if wide == sorted(wide) and step.result.aval.shape != aval.shape:
-        shape = step.result.aval.shape
+    aval, shape = step.eqn.invars[0].aval, step.result.aval.shape
+    if _moves_nothing(step) and shape != aval.shape:
         step.eqn = equation(lambda one: jax.lax.reshape(one, shape), [aval])
 
 
@@ -134,9 +139,7 @@ def _is_operand(step: Step, known: Callable[[int], Any]) -> Array | None:
     among others of 1, or for a choice by a constant."""
     source: Any = None
     if step.name == "transpose":
-        order, shape = step.eqn.params["permutation"], step.eqn.invars[0].aval.shape
-        wide = [axis for axis in order if shape[axis] > 1]
-        source = step.operands[0] if wide == sorted(wide) else None
+        source = step.operands[0] if _moves_nothing(step) else None
     elif step.name == "select_n" and isinstance(step.operands[0], int):
         which = known(step.operands[0])
         source = None if which is None else step.operands[1 + int(which)]
