@@ -90,6 +90,12 @@ std::string changeText(const Figure& figure)
 
 std::string fasterText(const Report& a, const Report& b, RunNames names)
 {
+    if (!a.stoppedBy.empty() || !b.stoppedBy.empty()) {
+        const bool both = !a.stoppedBy.empty() && !b.stoppedBy.empty();
+        return fmt::format("{} stopped at a finding, so neither is called faster",
+                           both ? fmt::format("{} and {}", names.a, names.b)
+                                : std::string(a.stoppedBy.empty() ? names.b : names.a));
+    }
     const bool isA = a.time < b.time;
     const std::optional<Speedup> speedup =
         isA ? analysis::speedup(timed(a), timed(b)) : analysis::speedup(timed(b), timed(a));

@@ -25,7 +25,7 @@ struct ShownLosses
 
 // One clause that names the most promising loss among those that a kernel's author can do something
 // about, what to do, and how long the run would take without it. Empty if none is worth a hundredth
-// of the run.
+// of the run, or if a finding stopped it.
 [[nodiscard]] std::string advice(const Report& report);
 
 // "re-fetched blocks of x", for people.

@@ -114,6 +114,9 @@ ShownLosses shownLosses(const Report& report)
 
 std::string advice(const Report& report)
 {
+    if (!report.stoppedBy.empty()) {
+        return ""; // nothing about a part of a run helps the whole
+    }
     const Loss* largest = nullptr;
     for (const Loss& loss : report.losses.beyond) {
         if (!wordsOf(loss.kind).help.empty() && (largest == nullptr || loss.gain > largest->gain)) {

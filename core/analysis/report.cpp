@@ -64,6 +64,7 @@ void Accounting::identify(Report& report) const
     }
     report.steps = m_sums.steps;
     report.passedBlocks = m_sums.passedBlocks;
+    report.stoppedBy = m_info.stoppedBy;
     report.events = m_info.events;
     report.time = m_sums.end;
     const double cycles =
@@ -445,7 +446,9 @@ Result<Report> report(const trace::Info& info, const trace::Summary& sums, const
     Report report;
     Accounting(info, sums, chip).run(report);
     report.losses = lossesOf(report, info, sums, chip);
-    report.band = bandOf(report, chip);
+    if (report.stoppedBy.empty()) {
+        report.band = bandOf(report, chip);
+    }
     return report;
 }
 

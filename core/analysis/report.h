@@ -165,7 +165,11 @@ struct Report
     std::int64_t passedBlocks = 0;
     std::int64_t events = 0;
     Picoseconds time;
-    std::optional<Band> band; // absent if no timing supports the chip's figures
+    // The kind of the finding that ended the run before the program ended; empty if none did. All
+    // figures are of what ran until then.
+    std::string stoppedBy;
+    // Absent if no timing supports the chip's figures, or if the run was stopped.
+    std::optional<Band> band;
     Cycles cycles;
     Flops flops;
     Flops executedFlops;                                    // with tile padding
@@ -222,7 +226,8 @@ struct Alternative
     double arithmeticIntensity = 0;
 };
 
-// The fastest alternative that keeps both limits, if it is faster than the run; otherwise null.
+// The fastest alternative that keeps both limits, if it is faster than the run; otherwise null, as
+// for a run that a finding stopped.
 [[nodiscard]] const Alternative* best(const Report& report,
                                       const std::vector<Alternative>& alternatives);
 

@@ -166,6 +166,9 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["grid"] = report.grid;
     json["steps"] = report.steps;
     json["events"] = report.events;
+    if (!report.stoppedBy.empty()) {
+        json["stopped_by"] = report.stoppedBy;
+    }
     json["time_s"] = seconds(report.time);
     json["time_low_s"] = report.band ? Json(seconds(report.band->low)) : Json();
     json["time_high_s"] = report.band ? Json(seconds(report.band->high)) : Json();

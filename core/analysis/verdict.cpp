@@ -1,5 +1,6 @@
 #include "core/analysis/report.h"
 #include "core/base/format.h"
+#include "core/trace/findings.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -14,6 +15,9 @@ std::string plain(std::string text)
 
 const Alternative* best(const Report& report, const std::vector<Alternative>& alternatives)
 {
+    if (!report.stoppedBy.empty()) {
+        return nullptr;
+    }
     constexpr double kWorthwhile = 0.995; // a gain below half a percent does not justify a change
     const Alternative* found = nullptr;
     for (const Alternative& candidate : alternatives) {
@@ -179,11 +183,24 @@ std::string reason(const Report& report, const trace::Info& info)
     return "; for most of it nothing is busy";
 }
 
+// "Stopped after 1.90 µs by a finding: Deadlock."
+std::string stoppedText(const Report& report)
+{
+    const std::optional<trace::FindingKind> kind = trace::findingFromName(report.stoppedBy);
+    return fmt::format("|Stopped after {} by a finding: {}.| All figures are of what ran until "
+                       "then; they do not say how fast the kernel is.",
+                       timeText(report.time),
+                       kind ? trace::findingEntry(*kind).title : report.stoppedBy);
+}
+
 } // namespace
 
 std::string verdict(const Report& report, const trace::Info& info,
                     const std::vector<Alternative>& alternatives)
 {
+    if (!report.stoppedBy.empty()) {
+        return stoppedText(report);
+    }
     std::string text = head(report.boundBy) + " " + rate(report) + reason(report, info);
     if (const double around = ratio(report.split.fusions, report.time); around >= 0.1) {
         text += fmt::format("; operations around kernels take |{}| of it ({})",

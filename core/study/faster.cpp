@@ -46,8 +46,9 @@ std::string fasterText(const Comparison& comparison)
 
 std::string fasterJson(const Comparison& comparison)
 {
+    const bool stopped = !comparison.a.stoppedBy.empty() || !comparison.b.stoppedBy.empty();
     const std::optional<analysis::Speedup> speedup = speedupOf(comparison);
-    if (!speedup) {
+    if (!speedup || stopped) {
         return "null";
     }
     const bool isA = comparison.a.time < comparison.b.time;

@@ -362,6 +362,8 @@ struct Info
     std::vector<Shape> copiedShapes;   // of the ends of manual DMA, each once
     SharedList<SegmentTemplate> templates;
     std::vector<Finding> findings;
+    // The kind of the finding that ended the run before the program ended; empty if none did.
+    std::string stoppedBy;
     std::vector<Print> prints;     // the first ones of the run, by time
     std::int64_t printsBeyond = 0; // how many more were not kept
     // For a captured kernel: whether JAX accepts it for a TPU ("yes", "no"), and why not.

@@ -283,6 +283,7 @@ void describe(A& a, T& info)
     a.unlessEmpty("copied_shapes", info.copiedShapes);
     a("templates", info.templates);
     a("findings", info.findings);
+    a.unlessEmpty("stopped_by", info.stoppedBy);
     a.optional("prints", info.prints);
     a.optional("prints_beyond", info.printsBeyond);
     a.optional("jax_accepts", info.jaxAccepts);

@@ -1,4 +1,6 @@
 // What a report says in words, for reports made by hand.
+#include "core/analysis/figures.h"
+#include "core/analysis/losses.h"
 #include "core/base/format.h"
 #include "tests/analysis/runs.h"
 
@@ -204,6 +206,31 @@ TEST(Text, isEightLinesThatEachSayOneThing)
           "\ntry     1024-blocks: 760.0 µs"}) {
         EXPECT_NE(text.find(said), std::string::npos) << said << "\n" << text;
     }
+}
+
+TEST(Text, ofAStoppedRunSaysSoAndGivesNoAdvice)
+{
+    trace::TraceBuilder builder = mainJobBuilder();
+    builder.info.stoppedBy = "deadlock";
+    const auto trace = std::move(builder).finish().value();
+    const Report report = analysis::report(*trace).value();
+    EXPECT_FALSE(report.band);
+    EXPECT_EQ(analysis::advice(report), "");
+    const std::vector<Alternative> faster{blocks(1, {BoundKind::Compute, "MXU"})};
+    EXPECT_EQ(analysis::best(report, faster), nullptr);
+    const std::string text = analysis::toText(report, trace->info(), faster);
+    EXPECT_NE(text.find("\nStopped after " + timeText(report.time)
+                        + " by a finding: Deadlock. All figures"),
+              std::string::npos)
+        << text;
+    for (const char* left : {"\nbound ", "\nbeyond ", "\nadvice ", "\ntry "}) {
+        EXPECT_EQ(text.find(left), std::string::npos) << text;
+    }
+    const Report whole = analysis::report(*mainJob()).value();
+    EXPECT_EQ(analysis::fasterText(whole, report),
+              "B stopped at a finding, so neither is called faster");
+    EXPECT_EQ(analysis::fasterText(report, report),
+              "A and B stopped at a finding, so neither is called faster");
 }
 
 // A program around a kernel has hundreds of small copies.

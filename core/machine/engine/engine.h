@@ -50,6 +50,9 @@ public:
     // Whether a finding ended the run before the program did.
     [[nodiscard]] bool hasStopped() const { return m_state.stopped; }
 
+    // The kind of the finding that ended the run; empty if none did.
+    [[nodiscard]] const std::string& stoppedBy() const { return m_ending.stoppedBy(); }
+
     [[nodiscard]] bool hasEnded() const { return m_end.has_value(); }
 
     [[nodiscard]] Picoseconds end() const { return *m_end; }

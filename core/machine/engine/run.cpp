@@ -91,6 +91,7 @@ Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs
         return status.error();
     }
     engine.findings().reportNeverWritten();
+    info.stoppedBy = engine.stoppedBy();
     RunResult result;
     double checking = 0;
     if (full) {

@@ -156,7 +156,7 @@ std::optional<bool> Accesses::findWindows(const ir::Operation& operation, const 
         m_findings.reportUndefinedUse(*undefined, trace::FindingKind::UndefinedIndex,
                                       ends ? kIndexThatStops : "An index", operation.location);
         if (ends) { // one cause makes one finding
-            m_ending.stop();
+            m_ending.stop(trace::findingEntry(trace::FindingKind::UndefinedIndex).name);
             return std::nullopt;
         }
     }

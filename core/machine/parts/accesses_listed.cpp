@@ -31,7 +31,7 @@ std::optional<RefBinding> Accesses::listedElement(const ir::Operation& operation
             m_findings.reportUndefinedUse(list, trace::FindingKind::UndefinedIndex,
                                           ends ? kIndexThatStops : "An index", operation.location);
             if (ends) {
-                m_ending.stop();
+                m_ending.stop(trace::findingEntry(trace::FindingKind::UndefinedIndex).name);
             }
             if (isOutside) { // one cause makes one finding
                 return std::nullopt;

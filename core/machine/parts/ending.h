@@ -4,6 +4,8 @@
 #include "core/base/result.h"
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace pallascope::machine {
@@ -24,12 +26,19 @@ public:
         }
     }
 
-    // Ends the run with a finding, which says why.
-    void stop() { m_stopped = true; }
+    // Ends the run with a finding of this kind, which says why.
+    void stop(std::string_view finding)
+    {
+        m_stopped = true;
+        m_stoppedBy = finding;
+    }
 
     [[nodiscard]] const std::optional<Error>& error() const { return m_error; }
 
     [[nodiscard]] bool hasStopped() const { return m_stopped; }
+
+    // The kind of the finding that ended the run; empty if none did.
+    [[nodiscard]] const std::string& stoppedBy() const { return m_stoppedBy; }
 
     [[nodiscard]] bool isReached() const { return m_error || m_stopped; }
 
@@ -38,6 +47,7 @@ public:
 
 private:
     bool& m_stopped;
+    std::string m_stoppedBy;
     std::optional<Error> m_error;
 };
 

@@ -8,8 +8,8 @@ namespace pallascope::machine {
 
 void Findings::stop(trace::Finding finding)
 {
+    m_ending.stop(finding.kind);
     m_recorder.addFinding(std::move(finding));
-    m_ending.stop();
 }
 
 std::string Findings::calledFrom(ir::LocationId location) const

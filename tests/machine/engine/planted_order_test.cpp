@@ -50,6 +50,7 @@ void expectOne(const Planted& bug, const Planted& twin, const Found& wanted,
         EXPECT_EQ(found.step, wanted.step);
         EXPECT_EQ(found.source.line, bug.line) << found.message;
         EXPECT_EQ(found.category, trace::FindingClass::Structural);
+        EXPECT_EQ(run.trace->info().stoppedBy, run.completed ? "" : wanted.kind);
         EXPECT_EQ(findingsBesidesResults(runOf(twin.program, chip, {}, values)), "");
     }
 }
@@ -357,7 +358,9 @@ TEST(PlantedOrder, twoCoresWaitForEachOther)
 {
     const Planted bug = meets(false);
     expectOne(bug, meets(true), {"deadlock", "turn"}, v5p());
-    const std::string message = runOf(bug.program, v5p()).trace->info().findings[0].message;
+    const machine::RunResult run = runOf(bug.program, v5p());
+    EXPECT_EQ(run.trace->info().stoppedBy, "deadlock");
+    const std::string message = run.trace->info().findings[0].message;
     for (const char* part :
          {"TensorCore 0 and another wait at", "for 1 of the semaphore turn, which has 0, since"}) {
         EXPECT_NE(message.find(part), std::string::npos) << message;

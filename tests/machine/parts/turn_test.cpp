@@ -38,7 +38,7 @@ TEST(Turn, haltsWhereTheRunEnds)
     BareRun run;
     run.turn().endAt(Picoseconds(1000));
     EXPECT_FALSE(run.turn().halts());
-    run.ending.stop();
+    run.ending.stop("deadlock");
     EXPECT_TRUE(run.turn().halts());
     EXPECT_TRUE(run.turn().yields());
     EXPECT_FALSE(run.turn().isAtPause()) << "nothing asked the run to pause";

@@ -102,6 +102,9 @@ std::string plainVerdict(const RunView& run, bool wide)
     if (byMemory && report.boundBy.of != report.roofline.memory.name) {
         return run.verdict; // the roofline, from which the text below comes, is for another memory
     }
+    if (!report.stoppedBy.empty()) {
+        return run.verdict;
+    }
     std::string text = "|" + boundText(report.boundBy.kind) + "| ";
     const bool moves = byMemory && report.utilization < kMovesMostly;
     if ((moves || report.flops.value() == 0) && seconds > 0) {
