@@ -25,11 +25,15 @@ bool takesAPart(const ir::Program& program, const ir::Operation& operation)
 }
 
 // The elements of the whole tiles that such an operation reads. A start that is not known before
-// the run is taken to be that of a tile.
+// the run is taken to be that of a tile, and rows that a gather takes to be in a tile each.
 std::int64_t elementsRead(const ir::Program& program, const ir::Operation& operation,
                           const std::vector<Extent>& tile)
 {
     Shape read = program.type(operation.results[0]).shape;
+    if (const auto* gather = std::get_if<ir::GatherParams>(&operation.params)) {
+        const auto axis = static_cast<std::size_t>(gather->axis);
+        read[axis] *= tile[axis];
+    }
     if (const auto* slice = std::get_if<ir::SliceParams>(&operation.params)) {
         for (std::size_t axis = 0; axis < read.rank(); ++axis) {
             read[axis] = slice->limit[axis] - slice->start[axis] / tile[axis] * tile[axis];

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from pallascope.jax_compat import jaxprs
@@ -12,8 +13,10 @@ from pallascope.problems import NotCaptured
 from pallascope.program import Type
 from pallascope.rules import retraced
 from pallascope.rules.flat_places import Windows, flat_places, flattened
+from pallascope.rules.gathered_rows import Rows
 from pallascope.rules.renamed import integers
 from pallascope.rules.retraced import traced
+from pallascope.types import is_code, key_words
 from pallascope.walk import Rule, Walk
 
 _MODES = ("fill_or_drop", "promise_in_bounds", "clip")
@@ -32,10 +35,13 @@ def gather(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     type_, result = builder.types[operands[0]], walk.type_of(eqn.outvars[0])
     dropped = (*numbers.collapsed_slice_dims, *numbers.operand_batching_dims)
     filler = eqn.params.get("fill_value")
-    rank = len(builder.types[operands[1]].shape)
-    if filler is None and rank == len(sizes) + 1 and _is_along(numbers, sizes):
-        axis = int(numbers.collapsed_slice_dims[0])
-        return [builder.one("gather", operands, result, {"axis": axis, "mode": mode})]
+    indices = builder.types[operands[1]].shape
+    if _is_usual(filler, eqn.invars[0].aval.dtype):
+        if len(indices) == len(sizes) + 1 and _is_along(numbers, sizes):
+            axis = int(numbers.collapsed_slice_dims[0])
+            return [builder.one("gather", operands, result, {"axis": axis, "mode": mode})]
+        if rows := Rows.of(numbers, sizes, type_.shape, indices):
+            return [rows.take(builder, operands[0], operands[1], mode, result)]
     windows = Windows(
         type_.shape, result.shape, integers(numbers.offset_dims),
         [axis for axis in range(len(sizes)) if axis not in dropped],
@@ -50,6 +56,20 @@ def gather(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         other = builder.broadcast(builder.literal(type_.dtype, filler), result.shape)
         found = builder.one("select_n", [inside, other, found], result)
     return [found]
+
+
+def _is_usual(filler: Any, dtype: Any) -> bool:
+    """Returns whether the format's gather fills in the same for an index outside."""
+    if is_code(dtype) or key_words(dtype) is not None:
+        return False
+    if filler is None:
+        return True
+    if jnp.issubdtype(dtype, jnp.inexact):
+        return bool(np.isnan(filler))
+    if dtype == bool:
+        return bool(filler)
+    limits = jnp.iinfo(dtype)
+    return int(filler) == (limits.min if limits.min < 0 else limits.max)
 
 
 def _is_along(numbers: Any, sizes: list[int]) -> bool:
