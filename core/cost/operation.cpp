@@ -296,7 +296,12 @@ Result<OperationCost> CostModel::run()
         }
         break;
     case OpKind::Crosslane:
-        status = m_operation.code == OpCode::Sort ? sort() : crosslane();
+        if (m_operation.code == OpCode::Sort) {
+            status = sort();
+        } else if (m_operation.code != OpCode::Roll
+                   || !cutsAtRegisters(m_program, m_operation, m_registers.tile())) {
+            status = crosslane();
+        }
         break;
     case OpKind::Generate:
         status = vectorWork(UnitKind::Vector, m_operation.results[0], false);

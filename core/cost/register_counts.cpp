@@ -3,6 +3,7 @@
 #include "core/cost/tiling.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace pallascope::cost {
 
@@ -58,6 +59,18 @@ std::int64_t RegisterCounts::filled(DType dtype, const Shape& shape, std::int64_
     return ceilDiv(bytes.value(), one.value());
 }
 
+namespace {
+
+// The shift of a roll that is the same everywhere and known before the run.
+std::optional<std::int64_t> knownShift(const ir::Program& program, const ir::Operation& roll)
+{
+    const std::optional<ir::Literal>& shift = program.value(roll.operands[1]).literal;
+    const bool strided = std::get<ir::RollParams>(roll.params).strideAxis >= 0;
+    return shift && !strided ? std::optional(static_cast<std::int64_t>(*shift)) : std::nullopt;
+}
+
+} // namespace
+
 bool cutsAtRegisters(const ir::Program& program, const ir::Operation& operation,
                      const std::vector<std::int64_t>& tile)
 {
@@ -90,6 +103,10 @@ bool cutsAtRegisters(const ir::Program& program, const ir::Operation& operation,
         for (std::size_t axis = 0; axis < repeat->repetitions.size(); ++axis) {
             sound = sound && (repeat->repetitions[axis] == 1 || aligned(axis, whole.shape[axis]));
         }
+    } else if (const auto* roll = std::get_if<ir::RollParams>(&params)) {
+        const auto axis = static_cast<std::size_t>(roll->axis);
+        const std::optional<std::int64_t> shift = knownShift(program, operation);
+        sound = shift && aligned(axis, *shift) && aligned(axis, whole.shape[axis]);
     } else { // here: concatenate, stack, unstack
         const auto axis = static_cast<std::size_t>(std::get<ir::AxisParams>(params).axis);
         if (operation.code != OpCode::Concatenate) {

@@ -269,6 +269,14 @@ def test_the_command_says_which_arguments_are_donated(tmp_path, donated, copied)
     assert document["arguments"][-1].get("alias_of") == (None if copied else 1)
 
 
+@pytest.mark.parametrize("dtype", ["i32", "u8", "i4"])
+def test_an_argument_may_have_the_dtype_that_print_shows(tmp_path, dtype):
+    done = command(tmp_path, "script.py:doubled", "--arg", f"{dtype}[64,128]", "-o", "k.pallascope")
+    assert done.returncode == 0, done.stderr
+    assert shown(tmp_path / "k.pallascope").startswith(
+        f"doubled(x:Ref<hbm>{{{dtype}[64,128]}}")
+
+
 def test_the_program_captures_through_python(tmp_path):
     (tmp_path / "script.py").write_text(SCRIPT)
     done = subprocess.run(
@@ -296,6 +304,8 @@ def test_the_program_captures_through_python(tmp_path):
      "has the extent 4294967296; expected 2147483647 at most"),
     (["script.py:doubled", "--arg", "f32[8,128]", "--cores", "two"],
      "the command line is not understood: argument --cores: invalid int value: 'two'"),
+    (["script.py:doubled", "--arg", "f32[8,128]", "--mesh", "x=4", "--mesh", "x=2"],
+     "--mesh names the axis x twice"),
     (["script.py:doubled", "--arg", "f31[8]"], "--arg 'f31[8]' is no DTYPE[SHAPE]"),
     (["script.py:doubled", "--arg", "f32[8,128"], "--arg 'f32[8,128' is no DTYPE[SHAPE]"),
     (["script.py:doubled", "--arg", "f32[8,128]", "--donate", "1"],

@@ -117,6 +117,26 @@ TEST(PublishedFigures, theUnitsAtTheirClockReachThePeak)
     }
 }
 
+TEST(PublishedFigures, remaindersAndPowersTakeNoLessThanTheirParts)
+{
+    for (const Published& published : kPublished) {
+        const Chip chip = builtIn(published.name);
+        const auto count = [&](const char* operation, UnitKind kind) {
+            double sum = 0;
+            for (const Instructions& part : chip.operations.at(operation)) {
+                sum += part.kind == kind ? part.count : 0;
+            }
+            return sum;
+        };
+        // A product and a difference; a logarithm and a product.
+        EXPECT_GE(count("rem", UnitKind::Vector), count("div", UnitKind::Vector) + 2);
+        EXPECT_GE(count("rem", UnitKind::Transcendental), count("div", UnitKind::Transcendental));
+        EXPECT_GE(count("pow", UnitKind::Vector), count("exp2", UnitKind::Vector) + 1);
+        EXPECT_GE(count("pow", UnitKind::Transcendental),
+                  count("exp2", UnitKind::Transcendental) + 1);
+    }
+}
+
 TEST(PublishedFigures, narrowTypesHaveTheirRatesOrAreUnknown)
 {
     struct Rate

@@ -197,6 +197,25 @@ TEST_F(Cost, transposesCrossLanesAndOtherLayoutIsFree)
     EXPECT_EQ(m_cost.useful, Flops(0));
 }
 
+TEST_F(Cost, rollsByWholeRegistersAreFree)
+{
+    const auto rolled = [&](ir::ValueId array, std::int32_t axis, double by,
+                            std::int32_t strideAxis = -1) {
+        const ir::ValueId shift = value(kInt, {});
+        m_program.values[static_cast<std::size_t>(shift.index)].literal = by;
+        return demands(OpCode::Roll, {array, shift}, array, ir::RollParams{axis, 1, strideAxis});
+    };
+    EXPECT_EQ(rolled(m_big, 1, 128), "");
+    EXPECT_EQ(rolled(m_big, 0, 8), "");
+    EXPECT_EQ(rolled(value(kF32, {4, 512, 512}), 0, 1), "");
+    EXPECT_EQ(rolled(m_big, 1, 1), "XLU:1024");
+    EXPECT_EQ(rolled(m_big, 0, 4), "XLU:1024");
+    EXPECT_EQ(rolled(m_big, 1, 128, 0), "XLU:1024"); // each row by another number
+    EXPECT_EQ(rolled(value(kF32, {512, 200}), 1, 128), "XLU:512") << "its end is within registers";
+    EXPECT_EQ(demands(OpCode::Roll, {m_big, value(kInt, {})}, m_big, ir::RollParams{1}),
+              "XLU:1024");
+}
+
 // 256 registers in three rounds: 8 cycles each on 2 XLUs, and one cycle each on 4 slots of the VPU.
 TEST_F(Cost, reshapesThatMakeLanesOfRowsTurnRegisters)
 {

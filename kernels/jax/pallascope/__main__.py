@@ -22,7 +22,11 @@ from pallascope.jax_compat import chips, versions
 from pallascope.problems import UnsupportedError
 from pallascope.types import DTYPES
 
-_NUMPY_NAMES = {ours: theirs for theirs, ours in DTYPES.items()} | {name: name for name in DTYPES}
+# With the short names that `pallascope print` has for integers.
+_NUMPY_NAMES = {ours: theirs for theirs, ours in DTYPES.items()} | {
+    name: name for name in DTYPES} | {
+    name.replace("int", "" if name[0] == "u" else "i"): name
+    for name in DTYPES if re.fullmatch(r"u?int\d+", name)}
 
 # The exit codes of Pallascope's command line.
 _FINE, _REFUSED, _OUR_MISTAKE, _INTERRUPTED = 0, 2, 3, 130
@@ -61,7 +65,7 @@ def _capture(options: argparse.Namespace) -> int:
     args = [_argument(text) for text in options.arg]
     _check_arguments(fn, args, options)
     kernel = capture(fn, *args, chip=options.chip, cores=options.cores, name=options.name,
-                     mesh=dict(map(_axis, options.mesh)), donate=options.donate)
+                     mesh=_mesh(options.mesh), donate=options.donate)
     try:
         kernel.save(options.output, check=lambda path: file_check.check(path, options.output))
     except file_check.Refused as refused:
@@ -216,6 +220,15 @@ def _axis(text: str) -> tuple[str, int]:
     if not name.isidentifier() or not size.isdecimal() or int(size) < 1:
         raise UserError(f"--mesh '{text}' is no AXIS=SIZE; use one such as 'x=8'")
     return name, int(size)
+
+
+def _mesh(axes: Sequence[str]) -> dict[str, int]:
+    mesh: dict[str, int] = {}
+    for name, size in map(_axis, axes):
+        if name in mesh:
+            raise UserError(f"--mesh names the axis {name} twice; name each axis of the mesh once")
+        mesh[name] = size
+    return mesh
 
 
 def _argument(text: str) -> jax.ShapeDtypeStruct:
