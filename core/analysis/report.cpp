@@ -64,6 +64,7 @@ void Accounting::identify(Report& report) const
     }
     report.steps = m_sums.steps;
     report.passedBlocks = m_sums.passedBlocks;
+    report.lastStepEnd = m_sums.lastStepEnd;
     report.stoppedBy = m_info.stoppedBy;
     report.events = m_info.events;
     report.time = m_sums.end;

@@ -165,6 +165,7 @@ struct Report
     std::int64_t passedBlocks = 0;
     std::int64_t events = 0;
     Picoseconds time;
+    Picoseconds lastStepEnd; // where the epilogue begins; 0 without steps
     // The kind of the finding that ended the run before the program ended; empty if none did. All
     // figures are of what ran until then.
     std::string stoppedBy;

@@ -88,9 +88,13 @@ void Summarizer::coverCopies(std::int64_t until)
     }
 }
 
-Summarizer::WaitKind Summarizer::kindOf(OptionalRow<CopyRow> copy, bool isFusion)
+Summarizer::WaitKind Summarizer::kindOf(OptionalRow<CopyRow> copy,
+                                        OptionalRow<OperationRow> operation, bool isFusion)
 {
-    return isFusion ? WaitKind::Fusion : copy ? WaitKind::Copy : WaitKind::Other;
+    return isFusion    ? WaitKind::Fusion
+           : !copy     ? WaitKind::Other
+           : operation ? WaitKind::ManualCopy
+                       : WaitKind::PipelineCopy;
 }
 
 void Summarizer::addWait(OptionalRow<StepRow> step, WaitKind kind, Picoseconds begin,
@@ -104,11 +108,12 @@ void Summarizer::addWait(OptionalRow<StepRow> step, WaitKind kind, Picoseconds b
         m_fusionWaits.push_back({step, begin, end});
         return;
     }
-    m_sums.waitedForCopies += kind == WaitKind::Copy ? end - begin : Picoseconds(0);
+    m_sums.waitedForCopies += kind == WaitKind::Other ? Picoseconds(0) : end - begin;
+    const Wait wait{step, begin, end, kind == WaitKind::PipelineCopy};
     if (!step || *step == StepRow{0}) {
-        m_waits.push_back({step, begin, end});
+        m_waits.push_back(wait);
     } else {
-        count({step, begin, end});
+        count(wait);
     }
 }
 
@@ -171,9 +176,12 @@ Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picosecond
         if (!inPrologue && !inEpilogue) {
             count(wait);
         }
+        if (steps > 0 && inEpilogue && !wait.isPipelines) {
+            m_sums.computeAfter += wait.end - wait.begin;
+        }
     }
     m_sums.steps = steps;
-    m_sums.computeAfter = m_outside;
+    m_sums.computeAfter += m_outside;
     // They belong neither to the prologue nor to the epilogue.
     for (const Wait& wait : m_fusionWaits) {
         if (steps > 0 && wait.begin < firstBody) {
@@ -208,11 +216,11 @@ Summary summaryOf(const Trace& trace)
     }
     const Waits& waits = trace.waits();
     for (std::size_t i = 0; i < waits.size(); ++i) {
-        const std::int32_t operation = waits.operation.empty() ? kNone : waits.operation[i];
+        const auto operation =
+            OperationRow::of(waits.operation.empty() ? kNone : waits.operation[i]);
         const bool isFusion =
-            operation != kNone
-            && trace.info().operations[static_cast<std::size_t>(operation)].name == "fusion";
-        const auto kind = Summarizer::kindOf(CopyRow::of(waits.copy[i]), isFusion);
+            operation && trace.info().operations[operation->index()].name == "fusion";
+        const auto kind = Summarizer::kindOf(CopyRow::of(waits.copy[i]), operation, isFusion);
         sums.addWait(StepRow::of(waits.step[i]), kind, Picoseconds(waits.begin[i]),
                      Picoseconds(waits.end[i]));
     }

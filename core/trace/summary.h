@@ -37,7 +37,8 @@ struct Summary
     std::int64_t steps = 0, stalledSteps = 0; // stalled: waited for a copy after the first body
     Picoseconds firstBody,
         lastStepEnd; // the end of the first step's body, and of the last step; 0 without steps
-    // Segments, and waits in fusions, before the first step and after the last.
+    // Segments, and waits in fusions, before the first step and after the last; after it also waits
+    // that are not a pipeline's, as in a collective. Of all agents.
     Picoseconds computeBefore, computeAfter;
     Picoseconds waitedForCopies; // of all agents, without those of fusions
     Picoseconds waitedInFusions; // for what fusions read and write
@@ -64,12 +65,15 @@ public:
     enum class WaitKind : std::uint8_t
     {
         Other,
-        Copy,
+        PipelineCopy,
+        ManualCopy,
         Fusion // for what the fusion itself reads and writes
     };
 
-    // The kind of a wait for a copy, if it is for one, by a fusion or by something else.
-    [[nodiscard]] static WaitKind kindOf(OptionalRow<CopyRow> copy, bool isFusion);
+    // The kind of a wait for a copy, if it is for one, by an operation of the program, if it is not
+    // a pipeline's own. Whether that is a fusion.
+    [[nodiscard]] static WaitKind kindOf(OptionalRow<CopyRow> copy,
+                                         OptionalRow<OperationRow> operation, bool isFusion);
 
     void addWait(OptionalRow<StepRow> step, WaitKind kind, Picoseconds begin, Picoseconds end);
 
@@ -103,6 +107,7 @@ private:
     {
         OptionalRow<StepRow> step;
         Picoseconds begin, end;
+        bool isPipelines = false;
     };
 
     void cover(std::int64_t begin, std::int64_t end)

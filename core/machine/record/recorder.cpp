@@ -171,7 +171,8 @@ void Recorder::addWait(const Awaited& awaited, trace::AgentRow agent,
     countEvents(1);
     if (m_keeps != Keeps::Rows) {
         if (m_sums) {
-            const auto kind = trace::Summarizer::kindOf(awaited.copy, awaited.isFusion);
+            const auto kind =
+                trace::Summarizer::kindOf(awaited.copy, awaited.operation, awaited.isFusion);
             m_sums->addWait(step, kind, begin, end);
         }
         return;

@@ -285,8 +285,9 @@ std::string caption(Canvas& canvas, const RunView& run, const ViewState& state, 
         return prologueText(run, now);
     }
     const std::string copies = copiesText(trace, now);
-    if (now >= trace.end() - run.report.split.epilogue && run.report.split.epilogue.value() > 0) {
-        return "epilogue: "
+    const TimeRange last = epilogueOf(run);
+    if (now >= last.begin && last.begin < trace.end()) {
+        return (now < last.end ? "epilogue: " : "after the last step: ")
                + (copies.empty() ? "nothing under way" : copies + ", nothing left to overlap");
     }
     canvas.state(factsOf(position).front()); // of how many the text does not say

@@ -251,8 +251,8 @@ void FramePainter::bandNames()
         const bool endsThere = isAllPrologue() && prologueEnd() == steps.begin[0];
         name(endsThere ? "prologue" : "before step 0", 0, steps.begin[0]);
     }
-    const std::int64_t end = m_trace.end().value();
-    name("epilogue", end - m_run.report.split.epilogue.value(), end);
+    const TimeRange last = epilogueOf(m_run);
+    name("epilogue", last.begin.value(), last.end.value());
 }
 
 void FramePainter::periodNames()

@@ -119,6 +119,13 @@ std::int64_t FramePainter::prologueEnd() const
     return isAllPrologue() ? m_run.report.split.prologue.value() : m_trace.steps().begin[0];
 }
 
+TimeRange epilogueOf(const RunView& run)
+{
+    const Picoseconds begin = run.report.lastStepEnd, end = run.trace->end();
+    return begin == Picoseconds(0) ? TimeRange{end, end}
+                                   : TimeRange{begin, begin + run.report.split.epilogue};
+}
+
 void FramePainter::bands()
 {
     const auto fill = [&](std::int64_t from, std::int64_t to) {
@@ -129,7 +136,8 @@ void FramePainter::bands()
         }
     };
     fill(0, prologueEnd());
-    fill(m_trace.end().value() - m_run.report.split.epilogue.value(), m_trace.end().value());
+    const TimeRange last = epilogueOf(m_run);
+    fill(last.begin.value(), last.end.value());
 }
 
 void Painter::head(const Lane& lane)

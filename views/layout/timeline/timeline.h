@@ -194,6 +194,9 @@ struct Fold
 [[nodiscard]] std::vector<Fold> folds(const RunView& run, const TimeAxis& axis,
                                       std::int64_t stepsPerBar);
 
+// From the end of the last step until the last blocks have left; empty at the end of a run without.
+[[nodiscard]] TimeRange epilogueOf(const RunView& run);
+
 [[nodiscard]] std::string caption(Canvas& canvas, const RunView& run, const ViewState& state,
                                   const Zoom& zoom);
 
