@@ -14,8 +14,8 @@ from pallascope import types
 from pallascope.author_names.variables import variables_of
 from pallascope.jax_compat import jaxprs, lowering_rules
 from pallascope.outside_kernel import (branches_and_loops, collectives, constants, device_parts,
-                                       fusible_steps, fusion_operation, layouts, refs, shard_maps,
-                                       waiting_operations)
+                                       empty_arrays, fusible_steps, fusion_operation, layouts, refs,
+                                       shard_maps, waiting_operations)
 from pallascope.outside_kernel.arrays import Array, Arrays
 from pallascope.outside_kernel.kernels import Kernels
 from pallascope.outside_kernel.liveness import Frame, Frames, is_variable
@@ -191,6 +191,15 @@ class Function:
         return found
 
     def _equation(self, eqn: Any, operands: list[Array]) -> list[Array]:
+        if eqn.outvars and all(map(empty_arrays.is_empty, eqn.outvars)) and not eqn.effects:
+            return [self.arrays.constant(v.aval, np.empty(v.aval.shape, v.aval.dtype))
+                    for v in eqn.outvars]
+        parts = empty_arrays.parts_of_split(eqn)
+        if parts is not None:
+            return [array for part in parts for array in (
+                operands if part.outvars[0].aval.shape == operands[0].aval.shape
+                else self._equation(part, operands))]
+        eqn, operands = empty_arrays.removed(eqn, operands)
         name = eqn.primitive.name
         is_known = name != "axis_index" and all(operand.is_known for operand in operands)
         is_view = (fusible_steps.only_reshapes(eqn) and operands[0].layout is None
@@ -215,11 +224,6 @@ class Function:
                   is_view: bool) -> list[Array]:
         """Returns the results of an equation without a rule: computed now, as a view, in registers,
         or as an operation."""
-        if all(0 in v.aval.shape for v in eqn.outvars) and not eqn.effects:
-            return [self.arrays.constant(v.aval, np.empty(v.aval.shape, v.aval.dtype))
-                    for v in eqn.outvars]
-        if eqn.primitive.name == "concatenate":
-            operands, eqn = _with_elements(eqn, operands)
         if is_known:
             found = constants.evaluate(eqn, [
                 types.with_keys(operand.value, operand.aval.dtype) for operand in operands])
@@ -324,13 +328,6 @@ def _around_kernels(rule: Rule) -> Rule:
         return rule(eqn, operands) if is_own else None
 
     return checked
-
-
-def _with_elements(eqn: Any, operands: list[Array]) -> tuple[list[Array], Any]:
-    """Returns a concatenation of only those arrays that have elements."""
-    kept = [number for number, v in enumerate(eqn.invars) if 0 not in v.aval.shape]
-    return ([operands[number] for number in kept],
-            eqn.replace(invars=[eqn.invars[number] for number in kept]))
 
 
 def _is_scalar(eqn: Any) -> bool:
