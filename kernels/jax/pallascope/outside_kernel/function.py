@@ -3,7 +3,6 @@ calls."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +16,7 @@ from pallascope.outside_kernel import (branches_and_loops, collectives, constant
                                        empty_arrays, fusible_steps, fusion_operation, layouts, refs,
                                        shard_maps, waiting_operations)
 from pallascope.outside_kernel.arrays import Array, Arrays
+from pallascope.outside_kernel.in_place import InPlace
 from pallascope.outside_kernel.kernels import Kernels
 from pallascope.outside_kernel.liveness import Frame, Frames, is_variable
 from pallascope.problems import NotCaptured
@@ -45,7 +45,8 @@ class Function:
         self._constant_names = constant_names  # by the ids of the arrays
         self.arrays = Arrays(walk, is_tpu)
         self._frames = Frames()
-        self.kernels = Kernels(walk, self.arrays, self._frames, cores, is_tpu)
+        self._in_place = InPlace(walk, self.arrays, self._frames)
+        self.kernels = Kernels(walk, self.arrays, self._frames, self._in_place, cores, is_tpu)
         self._collectives = collectives.Collectives(walk, self.arrays)
         self._parts = device_parts.DeviceParts(walk, self.arrays, self._collectives)
         self._waiting = waiting_operations.Waiting(walk, self.arrays, self._frames)
@@ -58,7 +59,7 @@ class Function:
         returns None, is computed on whole arrays."""
         of_refs = refs.Refs(self.walk, self.arrays, self._frames, self._inline_call)
         flow = branches_and_loops.BranchesAndLoops(
-            self.walk, self.arrays, functools.partial(self._inline_call, again=True), self._whole)
+            self.walk, self.arrays, self._in_place, self._inline_call, self._whole)
         return {
             **dict.fromkeys((*identities.IDENTITY, *shard_maps.SAME_VALUE), _same),
             "device_put": _device_put,
@@ -136,8 +137,8 @@ class Function:
                 for v, const in zip(jaxpr.constvars, consts, strict=True)]
 
     def _inline(self, jaxpr: Any, consts: list[Array], arguments: list[Array],
-                again: bool = False) -> list[Array]:
-        frame = Frame(jaxpr, again)
+                lasting: Collection[int] | None = None) -> list[Array]:
+        frame = Frame(jaxpr, lasting)
         env = frame.env
         env |= dict(zip(jaxpr.constvars, consts, strict=True))
         env |= dict(zip(jaxpr.invars, arguments, strict=True))
@@ -181,12 +182,13 @@ class Function:
                 self.arrays.results += found
                 return found
 
-    def _inline_call(self, jaxpr: Any, arguments: list[Array], again: bool = False) -> list[Array]:
-        """Walks a function that is called. `again` says that the call is in a branch or a loop,
-        whose arguments are needed again in the next round."""
+    def _inline_call(self, jaxpr: Any, arguments: list[Array],
+                     lasting: Collection[int] | None = None) -> list[Array]:
+        """Walks a function that is called. If it is a branch or the body of a loop, `lasting` says
+        which of its arguments are needed when it has ended, by their numbers."""
         inner, consts = jaxprs.open_jaxpr(jaxpr)
-        found = self._inline(inner, self._constants(inner, consts), arguments, again)
-        if again:
+        found = self._inline(inner, self._constants(inner, consts), arguments, lasting)
+        if lasting is not None:
             self._waiting.flush(found)
         return found
 
