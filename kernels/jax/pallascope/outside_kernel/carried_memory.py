@@ -73,3 +73,17 @@ def _loop(eqn: Any) -> tuple[Any, int, int]:
         return params["jaxpr"], *parameters.scan_counts(params)
     first = params["cond_nconsts"] + params["body_nconsts"]
     return params["body_jaxpr"], first, len(eqn.invars) - first
+
+
+def is_updated(eqn: Any) -> bool:
+    """Returns whether a branch or a loop updates an array in place by slices or scatters."""
+    if eqn.primitive.name == "cond":
+        return any(of is not None and of.is_updated for number, v in enumerate(eqn.outvars)
+                   if v.aval.shape for of in of_branches(eqn, number))
+    body, first, count = _loop(eqn)
+    if eqn.primitive.name == "while":
+        first = eqn.params["body_nconsts"]
+    found = ((number, origin(body, number)) for number in range(count)
+             if eqn.outvars[number].aval.shape)
+    return any(of is not None and of.is_updated and of.argument == first + number
+               for number, of in found)

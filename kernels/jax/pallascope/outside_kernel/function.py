@@ -12,9 +12,9 @@ import numpy as np
 from pallascope import types
 from pallascope.author_names.variables import variables_of
 from pallascope.jax_compat import jaxprs, lowering_rules
-from pallascope.outside_kernel import (branches_and_loops, collectives, constants, device_parts,
-                                       empty_arrays, fusible_steps, fusion_operation, layouts, refs,
-                                       shard_maps, waiting_operations)
+from pallascope.outside_kernel import (branches_and_loops, carried_memory, collectives, constants,
+                                       device_parts, empty_arrays, fusible_steps, fusion_operation,
+                                       layouts, refs, shard_maps, updates, waiting_operations)
 from pallascope.outside_kernel.arrays import Array, Arrays
 from pallascope.outside_kernel.in_place import InPlace
 from pallascope.outside_kernel.kernels import Kernels
@@ -60,6 +60,7 @@ class Function:
         of_refs = refs.Refs(self.walk, self.arrays, self._frames, self._inline_call)
         flow = branches_and_loops.BranchesAndLoops(
             self.walk, self.arrays, self._in_place, self._inline_call, self._whole)
+        of_parts = updates.Updates(self.walk, self.arrays, self._in_place, self._is_tpu)
         return {
             **dict.fromkeys((*identities.IDENTITY, *shard_maps.SAME_VALUE), _same),
             "device_put": _device_put,
@@ -73,6 +74,7 @@ class Function:
             "scan": _around_kernels(flow.scan),
             "while": _around_kernels(flow.while_),
             **of_refs.rules,
+            **of_parts.rules,
             "empty": self._empty,
         }
 
@@ -324,9 +326,11 @@ def _device_put(eqn: Any, operands: list[Array]) -> list[Array]:
 
 
 def _around_kernels(rule: Rule) -> Rule:
-    """Returns the rule of a branch or loop that holds a kernel or is given a ref."""
+    """Returns the rule of a branch or loop that holds a kernel, is given a ref or updates what it
+    carries in place."""
     def checked(eqn: Any, operands: list[Array]) -> list[Array] | None:
-        is_own = branches_and_loops.holds_kernel(eqn) or refs.holds_ref(eqn)
+        is_own = (branches_and_loops.holds_kernel(eqn) or refs.holds_ref(eqn)
+                  or carried_memory.is_updated(eqn))
         return rule(eqn, operands) if is_own else None
 
     return checked
