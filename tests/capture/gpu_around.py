@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from gpu_case import case, like, plgpu, ramp
 from jax import lax
+from jax.experimental import pallas as pl
 
 
 def doubled(x):
@@ -46,3 +47,30 @@ def a_branch_by_what_a_kernel_made(x):
 @case(X, wanted=lambda x: (x * 2.0**np.ceil(np.log2(1000 / x.max()))).astype(np.float32))
 def a_loop_until_a_kernel_has_made_enough(x):
     return lax.while_loop(lambda c: c.max() < 1000, doubled, x)
+
+
+def _touched(x):
+    """Adds 1 to the first row of x, in place."""
+    def add(x_ref, o_ref):
+        o_ref[0] = x_ref[0] + 1
+
+    return pl.pallas_call(add, out_shape=like(*x.shape), input_output_aliases={0: 0})(x)
+
+
+def _updated(x):
+    x = x.copy()
+    for step in range(3):
+        x[0] += 1
+        x[step + 1] = 7 * step
+    return x
+
+
+@case(X, wanted=_updated, is_interpreted=False)
+def a_loop_that_updates_rows_in_place(x):
+    return lax.fori_loop(0, 3, lambda i, c: _touched(c).at[i + 1].set(jnp.float32(7 * i)), x)
+
+
+@case(X, np.int32(2), np.ones((1, 128), np.float32), wanted=lambda x, at, row: np.concatenate(
+    [x[:2], row, x[3:]]))
+def a_row_that_is_put_in_place(x, at, row):
+    return lax.dynamic_update_slice(x, row, (at, 0))

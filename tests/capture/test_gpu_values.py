@@ -24,7 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from gpu_case import cases_of
-from support import PALLASCOPE, pallascope
+from support import PALLASCOPE, pallascope, report
 
 CASES = cases_of(gpu_kernels, gpu_loops, gpu_numbers, gpu_places, gpu_products, gpu_shared,
                  gpu_ampere, gpu_authors, gpu_blocks, gpu_shipped, gpu_triton, gpu_triton_loops,
@@ -75,3 +75,12 @@ def test_blocks_of_a_cluster_fetch_each_byte_once():
         done = subprocess.run([PALLASCOPE, "run", path, "--json"], capture_output=True, text=True,
                               timeout=300, check=False)
     assert json.loads(done.stdout)["hbm_read_bytes"] == case.args[0].nbytes
+
+
+def test_an_update_moves_only_what_it_changes():
+    case = CASES["a_row_that_is_put_in_place"]
+    for donate, copied in ((0, 0), ((), case.args[0].nbytes)):
+        kernel = pallascope.capture(case.fn, *case.args, chip="h100_sxm", donate=donate)
+        found, row = report(kernel), case.args[2].nbytes
+        assert found["hbm_write_bytes"] == copied + row
+        assert found["hbm_read_bytes"] <= copied + row + 64  # and the place

@@ -211,19 +211,18 @@ class Arrays:
         """Puts results into the order of the function. Returns the refs of those that it does not
         return."""
         listed: list[Array] = []
+        returned: set[int] = set()
         for array in found:
             root = array.root()
-            if not root.is_result or root in (other.root() for other in listed) or (
+            if not root.is_result or root.ref() in returned or (
                     array is not root and root.alias_of is not None):
                 array = self.copied(array)
+            returned.add(array.root().ref())
             listed.append(array)
-        roots = [array.root() for array in listed]
-        dropped = [array for array in self.results if array not in roots]
-        updated = [array for array in dropped if array.alias_of is not None]  # arrays of the caller
+        dropped = {array.ref(): array for array in self.results if array.ref() not in returned}
+        updated = [array for array in dropped.values() if array.alias_of is not None]  # the caller's
         self.results = [self._in_shape(array) for array in listed] + updated
-        kept = {array.ref() for array in self.results}
-        between = dict.fromkeys(array.ref() for array in dropped if array not in updated)
-        return [ref for ref in between if ref not in kept] + self._scratch
+        return [ref for ref, array in dropped.items() if array not in updated] + self._scratch
 
     def with_memory(self, region: Region, refs: list[int]) -> Region:
         """Returns the region with arrays around it that live while it runs."""

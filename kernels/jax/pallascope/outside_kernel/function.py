@@ -3,7 +3,6 @@ calls."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -13,10 +12,11 @@ import numpy as np
 from pallascope import types
 from pallascope.author_names.variables import variables_of
 from pallascope.jax_compat import jaxprs, lowering_rules
-from pallascope.outside_kernel import (branches_and_loops, collectives, constants, device_parts,
-                                       fusible_steps, fusion_operation, layouts, refs, shard_maps,
-                                       waiting_operations)
+from pallascope.outside_kernel import (branches_and_loops, carried_memory, collectives, constants,
+                                       device_parts, empty_arrays, fusible_steps, fusion_operation,
+                                       layouts, refs, shard_maps, updates, waiting_operations)
 from pallascope.outside_kernel.arrays import Array, Arrays
+from pallascope.outside_kernel.in_place import InPlace
 from pallascope.outside_kernel.kernels import Kernels
 from pallascope.outside_kernel.liveness import Frame, Frames, is_variable
 from pallascope.problems import NotCaptured
@@ -45,7 +45,8 @@ class Function:
         self._constant_names = constant_names  # by the ids of the arrays
         self.arrays = Arrays(walk, is_tpu)
         self._frames = Frames()
-        self.kernels = Kernels(walk, self.arrays, self._frames, cores, is_tpu)
+        self._in_place = InPlace(walk, self.arrays, self._frames)
+        self.kernels = Kernels(walk, self.arrays, self._frames, self._in_place, cores, is_tpu)
         self._collectives = collectives.Collectives(walk, self.arrays)
         self._parts = device_parts.DeviceParts(walk, self.arrays, self._collectives)
         self._waiting = waiting_operations.Waiting(walk, self.arrays, self._frames)
@@ -58,7 +59,8 @@ class Function:
         returns None, is computed on whole arrays."""
         of_refs = refs.Refs(self.walk, self.arrays, self._frames, self._inline_call)
         flow = branches_and_loops.BranchesAndLoops(
-            self.walk, self.arrays, functools.partial(self._inline_call, again=True), self._whole)
+            self.walk, self.arrays, self._in_place, self._inline_call, self._whole)
+        of_parts = updates.Updates(self.walk, self.arrays, self._in_place, self._is_tpu)
         return {
             **dict.fromkeys((*identities.IDENTITY, *shard_maps.SAME_VALUE), _same),
             "device_put": _device_put,
@@ -72,6 +74,7 @@ class Function:
             "scan": _around_kernels(flow.scan),
             "while": _around_kernels(flow.while_),
             **of_refs.rules,
+            **of_parts.rules,
             "empty": self._empty,
         }
 
@@ -136,8 +139,8 @@ class Function:
                 for v, const in zip(jaxpr.constvars, consts, strict=True)]
 
     def _inline(self, jaxpr: Any, consts: list[Array], arguments: list[Array],
-                again: bool = False) -> list[Array]:
-        frame = Frame(jaxpr, again)
+                lasting: Collection[int] | None = None) -> list[Array]:
+        frame = Frame(jaxpr, lasting)
         env = frame.env
         env |= dict(zip(jaxpr.constvars, consts, strict=True))
         env |= dict(zip(jaxpr.invars, arguments, strict=True))
@@ -181,16 +184,26 @@ class Function:
                 self.arrays.results += found
                 return found
 
-    def _inline_call(self, jaxpr: Any, arguments: list[Array], again: bool = False) -> list[Array]:
-        """Walks a function that is called. `again` says that the call is in a branch or a loop,
-        whose arguments are needed again in the next round."""
+    def _inline_call(self, jaxpr: Any, arguments: list[Array],
+                     lasting: Collection[int] | None = None) -> list[Array]:
+        """Walks a function that is called. If it is a branch or the body of a loop, `lasting` says
+        which of its arguments are needed when it has ended, by their numbers."""
         inner, consts = jaxprs.open_jaxpr(jaxpr)
-        found = self._inline(inner, self._constants(inner, consts), arguments, again)
-        if again:
+        found = self._inline(inner, self._constants(inner, consts), arguments, lasting)
+        if lasting is not None:
             self._waiting.flush(found)
         return found
 
     def _equation(self, eqn: Any, operands: list[Array]) -> list[Array]:
+        if eqn.outvars and all(map(empty_arrays.is_empty, eqn.outvars)) and not eqn.effects:
+            return [self.arrays.constant(v.aval, np.empty(v.aval.shape, v.aval.dtype))
+                    for v in eqn.outvars]
+        parts = empty_arrays.parts_of_split(eqn)
+        if parts is not None:
+            return [array for part in parts for array in (
+                operands if part.outvars[0].aval.shape == operands[0].aval.shape
+                else self._equation(part, operands))]
+        eqn, operands = empty_arrays.removed(eqn, operands)
         name = eqn.primitive.name
         is_known = name != "axis_index" and all(operand.is_known for operand in operands)
         is_view = (fusible_steps.only_reshapes(eqn) and operands[0].layout is None
@@ -215,11 +228,6 @@ class Function:
                   is_view: bool) -> list[Array]:
         """Returns the results of an equation without a rule: computed now, as a view, in registers,
         or as an operation."""
-        if all(0 in v.aval.shape for v in eqn.outvars) and not eqn.effects:
-            return [self.arrays.constant(v.aval, np.empty(v.aval.shape, v.aval.dtype))
-                    for v in eqn.outvars]
-        if eqn.primitive.name == "concatenate":
-            operands, eqn = _with_elements(eqn, operands)
         if is_known:
             found = constants.evaluate(eqn, [
                 types.with_keys(operand.value, operand.aval.dtype) for operand in operands])
@@ -318,19 +326,14 @@ def _device_put(eqn: Any, operands: list[Array]) -> list[Array]:
 
 
 def _around_kernels(rule: Rule) -> Rule:
-    """Returns the rule of a branch or loop that holds a kernel or is given a ref."""
+    """Returns the rule of a branch or loop that holds a kernel, is given a ref or updates what it
+    carries in place."""
     def checked(eqn: Any, operands: list[Array]) -> list[Array] | None:
-        is_own = branches_and_loops.holds_kernel(eqn) or refs.holds_ref(eqn)
+        is_own = (branches_and_loops.holds_kernel(eqn) or refs.holds_ref(eqn)
+                  or carried_memory.is_updated(eqn))
         return rule(eqn, operands) if is_own else None
 
     return checked
-
-
-def _with_elements(eqn: Any, operands: list[Array]) -> tuple[list[Array], Any]:
-    """Returns a concatenation of only those arrays that have elements."""
-    kept = [number for number, v in enumerate(eqn.invars) if 0 not in v.aval.shape]
-    return ([operands[number] for number in kept],
-            eqn.replace(invars=[eqn.invars[number] for number in kept]))
 
 
 def _is_scalar(eqn: Any) -> bool:

@@ -55,11 +55,11 @@ def store(walk: Walk, scalar: int, ref: int) -> None:
     emit(walk, "copy", [], [ref], lambda _: [scalar])
 
 
-def fill(walk: Walk, ref: int, launches: bool = True) -> None:
-    """Fills an array with zeros."""
+def fill(walk: Walk, ref: int, element: Any = 0, launches: bool = True) -> None:
+    """Fills an array with this number."""
     dtype, shape, _ = walk.builder.types[ref]
-    zero = walk.builder.literal(dtype, 0)
-    emit(walk, "fill", [], [ref], lambda _: [walk.builder.broadcast(zero, shape)], launches)
+    number = walk.builder.literal(dtype, element)
+    emit(walk, "fill", [], [ref], lambda _: [walk.builder.broadcast(number, shape)], launches)
 
 
 def _whole(walk: Walk, op: str, operands: list[int]) -> int:

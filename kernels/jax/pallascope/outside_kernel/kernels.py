@@ -11,6 +11,7 @@ from pallascope import sources, types
 from pallascope.jax_compat import jaxprs, parameters, ref_types, stand_in_devices
 from pallascope.outside_kernel import refs, start_barrier
 from pallascope.outside_kernel.arrays import Array, Arrays
+from pallascope.outside_kernel.in_place import InPlace
 from pallascope.outside_kernel.liveness import Frames
 from pallascope.problems import NotCaptured
 from pallascope.rules import (chip_generator, gpu_kernels, grids, kernel_bodies, matrix_unit,
@@ -21,7 +22,7 @@ from pallascope.walk import Walk
 class Kernels:
     """The rules of kernels, for devices of this many cores."""
 
-    def __init__(self, walk: Walk, arrays: Arrays, frames: Frames, cores: int,
+    def __init__(self, walk: Walk, arrays: Arrays, frames: Frames, in_place: InPlace, cores: int,
                  is_tpu: bool) -> None:
         self.walk = walk
         self.is_tpu = is_tpu
@@ -30,6 +31,7 @@ class Kernels:
         self.interprets = False  # whether a kernel is not meant for a TPU
         self.begun: list[dict[str, Any]] = []  # names, and what each kernel asks of the compiler
         self._frames = frames
+        self._in_place = in_place
         self._needs_barrier = False  # whether the kernel that begins does
 
     def first_name(self) -> str:
@@ -40,28 +42,9 @@ class Kernels:
         """Returns the outputs, in HBM. An output that shares the array of an operand is that array,
         unless others still need it."""
         operand_of = {number: operand for operand, number in aliases.items()}
-        outputs = []
-        for number, (aval, name) in enumerate(zip(avals, names, strict=True)):
-            source = operands[operand_of[number]] if number in operand_of else None
-            needed = source is not None and self._frames.needs(source)
-            if source is not None and source.is_semaphore:
-                outputs.append(source)
-                continue
-            if source is None or (source.is_donated and not needed):
-                outputs.append(self.arrays.new_result(aval, name))
-                outputs[-1].alias_of = source
-                continue
-            taken = source
-            if needed or not source.root().is_result:
-                taken = self.arrays.copied(source, name)
-            operands[operand_of[number]] = taken
-            output = Array(aval, name, base=taken)
-            if taken is taken.root():
-                output = Array(aval, name, is_result=True, alias_of=taken.alias_of,
-                               refs={"hbm": self.arrays.ref(taken, "hbm")}, home="hbm")
-                self.arrays.results[self.arrays.results.index(taken)] = output
-            outputs.append(output)
-        return outputs
+        return [self._in_place.updated(operand_of[number], operands, aval, name)
+                if number in operand_of else self.arrays.new_result(aval, name)
+                for number, (aval, name) in enumerate(zip(avals, names, strict=True))]
 
     def _name(self, operands: list[Array], names: list[str]) -> None:
         """Names arrays that have no name yet like the refs that a kernel has for them."""

@@ -22,10 +22,17 @@ def compact(shape: Sequence[int], bits: int) -> tuple[int, ...] | None:
     return None if best == usual else best
 
 
-def _padded(shape: Sequence[int], bits: int) -> int:
-    """Returns the number of elements, including those that fill the last tiles."""
+def tile(shape: Sequence[int], bits: int) -> list[int]:
+    """Returns the extents of a tile of an array whose axes lie in the usual order."""
     rows = max(1, 32 // bits)
+    if len(shape) < 2:
+        return [rows * _LANES] * len(shape)
     while rows < min(shape[-2], _ROWS):
         rows *= 2
-    return (math.prod(shape[:-2]) * -(-shape[-2] // rows) * rows
-            * -(-shape[-1] // _LANES) * _LANES)
+    return [*[1] * (len(shape) - 2), rows, _LANES]
+
+
+def _padded(shape: Sequence[int], bits: int) -> int:
+    """Returns the number of elements, including those that fill the last tiles."""
+    return math.prod(-(-extent // of_tile) * of_tile
+                     for extent, of_tile in zip(shape, tile(shape, bits), strict=True))

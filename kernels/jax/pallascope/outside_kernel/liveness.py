@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from pallascope.jax_compat import jaxprs
@@ -12,24 +12,26 @@ from pallascope.outside_kernel.arrays import Array
 
 
 class Frame:
-    """A jaxpr while it is walked: which of its arrays are needed later."""
+    """A jaxpr while it is walked: which of its arrays are needed later. Of a branch or a loop,
+    `lasting` says which of its arguments are needed when it has ended, by their numbers."""
 
-    def __init__(self, jaxpr: Any, again: bool) -> None:
-        self.again = again
+    def __init__(self, jaxpr: Any, lasting: Collection[int] | None = None) -> None:
+        self.again = lasting is not None
         self.eqns = _used(jaxpr)
         self.env: dict[Any, Array] = {}
         self.at = 0
         self._alive: list[Any] = []  # among the arrays made so far
         self._seen = 0
-        ends = [*jaxpr.outvars, *(jaxpr.invars if again else [])]
+        ends = [*jaxpr.outvars, *(jaxpr.invars[number] for number in lasting or [])]
         self._last = {v: len(self.eqns) for v in ends if is_variable(v)}
         for number, eqn in reversed(list(enumerate(self.eqns))):
             for v in filter(is_variable, eqn.invars):
                 self._last.setdefault(v, number)
 
     def needs(self, root: Array) -> bool:
-        """Returns whether an equation after the current one, or the caller, reads the array."""
-        return root in self.needed()
+        """Returns whether an equation after the current one, or the caller, reads the array. It may
+        be what was made of an input whose axes do not lie in order, and stands for it."""
+        return any(root in (array, array.row_major) for array in self.needed())
 
     def needed(self) -> set[Array]:
         """Returns the arrays, as they were made, that an equation after the current one or the

@@ -104,7 +104,7 @@ class Waiting:
     def _operand(self, array: Array) -> Array | Uniform | int:
         if array.aval.shape == () and array not in self._made:
             return self._arrays.scalar(array)
-        return _uniform(array) or self.row_major(array)
+        return uniform(array) or self.row_major(array)
 
     def _emit(self, one: Fusion, stored: list[Array]) -> None:
         arrays, builder = self._arrays, self._walk.builder
@@ -136,7 +136,8 @@ class Waiting:
             array.scalar = scalar
 
 
-def _uniform(array: Array) -> Uniform | None:
+def uniform(array: Array) -> Uniform | None:
+    """Returns the element of a constant whose elements are all equal; None for other arrays."""
     if not array.is_known:
         return None
     elements = types.stored(array.value)

@@ -46,12 +46,17 @@ def _stack(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _split(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
-    results = [walk.type_of(v) for v in eqn.outvars]
-    axis = int(eqn.params["axis"])
-    if len(results) > _MOST_OPERANDS:
-        return _slices(walk, operands[0], axis, results, results)
-    return walk.builder.emit("split", operands, results,
-                             {"sizes": plain(eqn.params["sizes"]), "axis": axis})
+    axis, sizes = int(eqn.params["axis"]), plain(eqn.params["sizes"])
+    results = [walk.type_of(v) for v, size in zip(eqn.outvars, sizes, strict=True) if size]
+    if len(results) == 1:
+        found = operands
+    elif len(results) > _MOST_OPERANDS:
+        found = _slices(walk, operands[0], axis, results, results)
+    else:
+        found = walk.builder.emit("split", operands, results, {
+            "sizes": [size for size in sizes if size], "axis": axis})
+    with_elements = iter(found)  # nobody reads the others
+    return [next(with_elements) if size else walk.builder.index(0) for size in sizes]
 
 
 def _unstack(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:

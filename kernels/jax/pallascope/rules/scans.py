@@ -71,7 +71,7 @@ def _with_element(walk: Walk, array: int, place: int, element: int) -> int:
 def counts(jaxpr: Any, num_consts: int) -> int:
     """Returns 1 if the first carry is an int32 to which every round adds 1, and 0 otherwise."""
     inner, _ = jaxprs.open_jaxpr(jaxpr)
-    if len(inner.invars) <= num_consts:
+    if len(inner.invars) <= num_consts or not inner.outvars:
         return 0
     start, end = inner.invars[num_consts], inner.outvars[0]
     if start.aval.shape or start.aval.dtype.name != "int32":

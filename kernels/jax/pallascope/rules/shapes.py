@@ -46,6 +46,8 @@ def _slice(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 def _pad(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
+    if 0 in eqn.invars[0].aval.shape:
+        return [walk.builder.broadcast(operands[1], walk.type_of(eqn.outvars[0]).shape)]
     low, high, interior = zip(*eqn.params["padding_config"], strict=True)
     return same_name(walk, eqn, operands,
                      {"low": plain(low), "high": plain(high), "interior": plain(interior)})
