@@ -79,6 +79,7 @@ private:
     void connectJobs();
     void connectSession();
     void followRun();
+    void forgetRefs();
     void openIfSeen();
     [[nodiscard]] ValuesJobs::Run keptRun() const;
     void takeRefs(std::vector<ValuesRef> refs, const std::string& note);

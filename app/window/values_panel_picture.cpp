@@ -108,8 +108,7 @@ void ValuesPanel::redraw()
 void ValuesPanel::fail(const std::string& why)
 {
     m_failure = why;
-    m_refs.clear();
-    m_ref->clear();
+    forgetRefs();
     showNote();
     m_picture->show(nullptr, m_colours->scale(), {}, why);
     m_teller.forget();

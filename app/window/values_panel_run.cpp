@@ -68,7 +68,7 @@ void ValuesPanel::followRun()
 {
     m_opened.reset();
     m_goesOn.reset();
-    m_refs.clear();
+    forgetRefs();
     m_failure.clear();
     m_known.clear();
     m_colours->forgetRange();
@@ -77,6 +77,14 @@ void ValuesPanel::followRun()
     m_jobs.close(keptRun());
     m_picture->show(nullptr, m_colours->scale(), {});
     openIfSeen();
+}
+
+// The fields offer nothing of a run that is gone: keys come before the refs of the next one.
+void ValuesPanel::forgetRefs()
+{
+    m_refs.clear();
+    m_ref->clear();
+    m_axes->setShape(Shape());
 }
 
 // With which the values of the present one can be compared; null: none.
@@ -241,6 +249,10 @@ void ValuesPanel::chooseRef(int index)
 void ValuesPanel::chooseAxis(std::size_t axis, std::int64_t number)
 {
     const Shape& shape = ref()->shape;
+    // A field that goes away hands over its number, which may come too late.
+    if (ref() == nullptr || axis >= ref()->shape.rank()) {
+        return;
+    }
     auto index = m_choice.element.value_or(std::vector<std::int64_t>(shape.rank(), 0));
     index[axis] = std::clamp<std::int64_t>(number, 0, shape[axis] - 1);
     chooseElement(index);

@@ -249,6 +249,25 @@ private Q_SLOTS:
         QVERIFY(region.row <= 102 && 102 <= region.row + region.rows);
     }
 
+    // Its refs come later than the run, and keys may come between.
+    void keysInTheFieldOfRefsWhileANewRunComes()
+    {
+        open();
+        run(request(true));
+        showValues();
+        QTRY_VERIFY_WITH_TIMEOUT(picture().sight(), 30000);
+        QVERIFY(panel().refField()->count() > 1);
+        int keys = 0;
+        connect(&m_window->session().viewpoint(), &app::Viewpoint::runChanged, &panel(), [&] {
+            QTest::keyClick(panel().refField(), Qt::Key_Up);
+            QTest::keyClick(panel().refField(), Qt::Key_Down);
+            ++keys;
+        });
+        run(request(true));
+        QTRY_VERIFY_WITH_TIMEOUT(picture().sight(), 30000);
+        QVERIFY(keys > 0 && panel().refField()->count() > 1);
+    }
+
     // Another text size makes another window.
     void anotherWindowShowsTheSame()
     {
