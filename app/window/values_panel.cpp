@@ -116,6 +116,7 @@ void ValuesPanel::connectSession()
 {
     connect(&m_session.viewpoint(), &Viewpoint::runChanged, this, &ValuesPanel::followRun);
     connect(&m_session.viewpoint(), &Viewpoint::nowChanged, this, &ValuesPanel::ask);
+    connect(&m_session.viewpoint(), &Viewpoint::deviceChanged, this, &ValuesPanel::followDevice);
     connect(&m_session.viewpoint(), &Viewpoint::selectionChanged, this,
             &ValuesPanel::followSelection);
 }

@@ -86,6 +86,8 @@ private:
     void followSelection();
     void chooseRef(int index);
     void chooseAxis(std::size_t axis, std::int64_t number);
+    [[nodiscard]] std::optional<std::int32_t> device() const;
+    void followDevice();
     void ask();
     void take(const ValuesAsk& ask, const std::shared_ptr<const layout::ValuesSight>& sight);
     void takeKept(const std::shared_ptr<const layout::ValuesSight>& sight,

@@ -33,7 +33,7 @@ std::vector<values::Resident> residents(const RunView& run, const ValuesRef& sho
     }
     const auto agent = std::find(info.agents.begin(), info.agents.end(), ask.agent);
     const auto device = agent == info.agents.end()
-                            ? 0
+                            ? ask.device.value_or(0)
                             : info.deviceOf(static_cast<std::int32_t>(agent - info.agents.begin()));
     return values::residentsOf(run, ask.time, trace::OperandRow{shown.operand}, device, plane);
 }
@@ -50,6 +50,19 @@ void ValuesPanel::chooseElement(const std::vector<std::int64_t>& index)
     ask();
 }
 
+// The one that all views show; none if there is only one.
+std::optional<std::int32_t> ValuesPanel::device() const
+{
+    const bool isOne = m_opened == nullptr || m_opened->trace->info().deviceCount() == 1;
+    return isOne ? std::nullopt : std::optional(m_session.viewpoint().state().device);
+}
+
+void ValuesPanel::followDevice()
+{
+    m_axes->setDevice(device());
+    ask();
+}
+
 void ValuesPanel::ask()
 {
     openIfSeen();
@@ -60,6 +73,7 @@ void ValuesPanel::ask()
                 .ref = static_cast<std::size_t>(m_ref->currentIndex()),
                 .minus = m_minus,
                 .agent = m_axes->agent(),
+                .device = device(),
                 .choice = m_choice,
                 .size = {static_cast<double>(m_picture->width()),
                          static_cast<double>(m_picture->height())}});

@@ -117,6 +117,7 @@ void ValuesPanel::takeRefs(std::vector<ValuesRef> refs, const std::string& note)
     m_known = note;
     fill(*m_ref, m_refs);
     m_axes->setAgents(m_opened->trace->info().agents);
+    m_axes->setDevice(device());
     showNote();
     if (m_refs.empty()) {
         fail("This program has no refs that hold values.");
