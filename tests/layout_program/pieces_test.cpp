@@ -3,13 +3,14 @@
 #include "core/trace/pieces.h"
 #include "tests/layout_program/runs.h"
 #include "tests/support/synthetic_trace.h"
+#include "views/navigation/search.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
-
 #include <set>
+
 using namespace pallascope;
 using trace::at;
 using trace::kNone;
