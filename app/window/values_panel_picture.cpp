@@ -93,6 +93,7 @@ void ValuesPanel::take(const ValuesAsk& ask, const std::shared_ptr<const ValuesS
     auto seen = std::make_shared<ValuesSight>(*sight);
     seen->resident = residents(*m_opened, m_refs[ask.ref], ask, sight->plane);
     m_picture->show(seen, m_colours->scale(), m_colours->rangeOf(*sight));
+    m_history->setEnabled(true);
     m_teller.follow({m_opened, ask.ref, ref()->name, seen, m_minus.has_value()});
     if (keptRun() != nullptr && !ask.minus && sight->unknown.empty()) {
         ViewState then = m_session.viewpoint().state();
@@ -125,7 +126,9 @@ void ValuesPanel::fail(const std::string& why)
     forgetRefs();
     showNote();
     m_picture->show(nullptr, m_colours->scale(), {}, why);
+    m_teller.stop();
     m_teller.forget();
+    m_history->setEnabled(false); // until there is an element of which it can tell
 }
 
 void ValuesPanel::showAwaited()

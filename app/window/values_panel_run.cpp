@@ -249,11 +249,11 @@ void ValuesPanel::chooseRef(int index)
 
 void ValuesPanel::chooseAxis(std::size_t axis, std::int64_t number)
 {
-    const Shape& shape = ref()->shape;
     // A field that goes away hands over its number, which may come too late.
     if (ref() == nullptr || axis >= ref()->shape.rank()) {
         return;
     }
+    const Shape& shape = ref()->shape;
     auto index = m_choice.element.value_or(std::vector<std::int64_t>(shape.rank(), 0));
     index[axis] = std::clamp<std::int64_t>(number, 0, shape[axis] - 1);
     chooseElement(index);
