@@ -8,6 +8,7 @@
 #include <QPainter>
 #include <QPolygonF>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
@@ -243,9 +244,12 @@ QImage render(const Scene& scene, Theme theme, double devicePixelRatio)
     const QSize size(static_cast<int>(std::ceil(scene.width * devicePixelRatio)),
                      static_cast<int>(std::ceil(scene.height * devicePixelRatio)));
     QImage image(size, QImage::Format_RGB32);
-    image.setDevicePixelRatio(devicePixelRatio);
+    // Qt takes no ratio below 1 when it paints.
+    const double ratio = std::max(1.0, devicePixelRatio);
+    image.setDevicePixelRatio(ratio);
     image.fill(color(Role::View, theme));
     QPainter painter(&image);
+    painter.scale(devicePixelRatio / ratio, devicePixelRatio / ratio);
     paint(painter, scene, theme);
     return image;
 }

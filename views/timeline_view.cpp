@@ -132,10 +132,14 @@ void TimelineView::mouseMoveEvent(QMouseEvent* event)
     // Positions are global because the view may move under the pointer while a dock is being
     // resized.
     const QPointF way = event->globalPosition() - m_pressedGlobal;
-    m_moved = m_moved || way.manhattanLength() >= QApplication::startDragDistance() / 2.0;
-    if (!m_moved) {
+    const bool moved = way.manhattanLength() >= QApplication::startDragDistance() / 2.0;
+    if (!m_moved && !moved) {
         return;
     }
+    if (!m_moved) { // the tooltip would lie over what the drag shows
+        pointing().pointAt({}, event->globalPosition().toPoint());
+    }
+    m_moved = true;
     switch (m_drag) {
     case Drag::Pan:
         Q_EMIT rangeChosen(panned(m_axisAtPress, way.x(), axisEnd(*run(), state())));

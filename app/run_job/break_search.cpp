@@ -1,5 +1,6 @@
 #include "app/run_job/break_search.h"
 
+#include "app/run_job/kernel_choice.h"
 #include "core/ir/print.h"
 #include "core/study/value_stops.h"
 
@@ -7,9 +8,6 @@
 
 namespace pallascope::app {
 
-namespace {
-
-// Whether the program is the one that a trace lists.
 bool isListedIn(const trace::Info& info, const ir::Program& program)
 {
     const std::vector<ir::PrintedLine> lines = ir::print(program);
@@ -19,7 +17,17 @@ bool isListedIn(const trace::Info& info, const ir::Program& program)
                       });
 }
 
-} // namespace
+Status isStillKernelOf(const RunRequest& request, const layout::RunView& run)
+{
+    const Result<KernelChoice> kernel = chooseKernel(request.kernel, request.parameters);
+    if (!kernel || kernel->builtIn != nullptr || isListedIn(run.trace->info(), kernel->program)) {
+        return Done{};
+    }
+    return userError(request.kernel
+                         + " is not the kernel any more that this trace was made from; open that "
+                           "file to run it.",
+                     {{Subject::Kernel, request.kernel}});
+}
 
 Result<std::unique_ptr<machine::Replay>> replayOf(const RunRequest& request,
                                                   const layout::RunView& run, bool isReopened)

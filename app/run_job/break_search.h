@@ -14,6 +14,13 @@ namespace pallascope::app {
 [[nodiscard]] Result<std::unique_ptr<machine::Replay>>
 replayOf(const RunRequest& request, const layout::RunView& run, bool isReopened);
 
+// Whether the program is the one that a trace lists.
+[[nodiscard]] bool isListedIn(const trace::Info& info, const ir::Program& program);
+
+// The error says that the kernel file of a request is not the one that the run of a trace was of:
+// it was written anew, or is another one of that name. A file that cannot be read is not judged.
+[[nodiscard]] Status isStillKernelOf(const RunRequest& request, const layout::RunView& run);
+
 // As study::valueStops, with a replay of its own. `proceed` is told how much of the run was looked
 // at.
 [[nodiscard]] Result<std::optional<std::vector<std::int64_t>>>

@@ -1,6 +1,7 @@
 #include "app/run_job/run_job.h"
 
 #include "app/run_job/alternatives.h"
+#include "app/run_job/break_search.h"
 #include "app/run_job/chips.h"
 #include "app/run_job/kernel_choice.h"
 #include "app/run_job/page_tables.h"
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 
 namespace pallascope::app {
 
@@ -240,6 +242,26 @@ Result<std::unique_ptr<machine::Replay>> startReplay(const RunRequest& request)
                   : Result<std::unique_ptr<machine::Replay>>(job->refusal(replay.error()));
 }
 
+namespace {
+
+// The kernel file that a trace was made from: where it lay, or beside the trace, with which it may
+// have been moved. Another file may have its name by now, so its program counts.
+std::string kernelFileOf(const trace::Info& info, const std::string& file, const std::string& trace)
+{
+    const std::filesystem::path folder = std::filesystem::path(trace).parent_path();
+    const std::filesystem::path given(file);
+    for (const std::filesystem::path& place :
+         {given, folder / given, folder / given.filename()}) { // an absolute path stays as it is
+        const Result<KernelChoice> kernel = chooseKernel(place.string(), {});
+        if (kernel && isListedIn(info, kernel->program)) {
+            return place.string();
+        }
+    }
+    return file;
+}
+
+} // namespace
+
 Result<FinishedRun> openTrace(const std::string& path, const Progress& progress)
 {
     Result<std::shared_ptr<const trace::Trace>> trace = trace_file::load(path, progress);
@@ -257,7 +279,7 @@ Result<FinishedRun> openTrace(const std::string& path, const Progress& progress)
         run.request.settings = *settings; // settings of a later version are not known here
     }
     if (const auto file = info.parameters.find(kFileParameter); file != info.parameters.end()) {
-        run.request.kernel = file->second;
+        run.request.kernel = kernelFileOf(info, file->second, path);
         run.request.parameters.clear();
     }
     Result<std::shared_ptr<const layout::RunView>> view = runViewOf(std::move(*trace));

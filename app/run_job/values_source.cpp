@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace pallascope::app {
 
@@ -24,6 +25,10 @@ public:
         , m_refs(valuesRefs(m_replay->program(), &run))
         , m_isFull(request.fullValues)
     {
+        const trace::Info& info = run.trace->info();
+        for (std::size_t i = 0; i < info.agents.size(); ++i) {
+            m_devices.emplace(info.agents[i], info.deviceOf(static_cast<std::int32_t>(i)));
+        }
         std::string known;
         for (ValuesRef& ref : m_refs) {
             ref.isKnown = std::all_of(ref.ids.begin(), ref.ids.end(),
@@ -54,7 +59,7 @@ public:
                          : Result<std::optional<layout::ValuesSight>>(moved.error());
         }
         if (!m_last || m_last->ref != ask.ref || m_last->minus != ask.minus
-            || m_last->agent != ask.agent) {
+            || m_last->agent != ask.agent || m_last->device != ask.device) {
             m_counts.reset();
         }
         layout::ValuesSight sight;
@@ -87,7 +92,7 @@ public:
     }
 
     [[nodiscard]] std::optional<layout::values::Counts>
-    countsWhere(const layout::ValuesSight& other, const std::string& agent, Picoseconds time,
+    countsWhere(const layout::ValuesSight& other, const ValuesAsk& ask,
                 const Progress& proceed) override
     {
         const auto ref = std::find_if(m_refs.begin(), m_refs.end(), [&](const ValuesRef& one) {
@@ -98,10 +103,10 @@ public:
         if (ref == m_refs.end() || !ref->isKnown) {
             return counts;
         }
-        if (const Result<bool> moved = moveTo(time, proceed); !moved || !*moved) {
+        if (const Result<bool> moved = moveTo(ask.time, proceed); !moved || !*moved) {
             return counts;
         }
-        withView(*ref, agent, [&](const layout::ValuesView& view) {
+        withView(*ref, ask, [&](const layout::ValuesView& view) {
             if (view.unknown.empty()) {
                 counts =
                     layout::values::scan(view, other.plane, other.frame.region, other.frame.side)
@@ -180,27 +185,29 @@ private:
     // make the replay copy the memory when it goes on.
     void withView(const ValuesAsk& ask, const See& see)
     {
-        withView(m_refs[ask.ref], ask.agent, [&](const layout::ValuesView& view) {
+        withView(m_refs[ask.ref], ask, [&](const layout::ValuesView& view) {
             if (!ask.minus) {
                 see(view);
                 return;
             }
-            withView(m_refs[*ask.minus], ask.agent, [&](const layout::ValuesView& subtracted) {
+            withView(m_refs[*ask.minus], ask, [&](const layout::ValuesView& subtracted) {
                 see(layout::values::differenceOf(view, subtracted));
             });
         });
     }
 
-    void withView(const ValuesRef& ref, const std::string& agent, const See& see)
+    void withView(const ValuesRef& ref, const ValuesAsk& ask, const See& see)
     {
         if (!ref.isKnown) {
             see(unknown(ref, notComputed(ref.name)));
             return;
         }
-        const std::optional<Place> place = find(ref, agent);
+        const std::optional<Place> place = find(ref, ask);
         if (!place) {
-            see(unknown(ref, ref.name + " does not exist at this moment"
-                                 + (agent.empty() ? "" : " on " + agent)
+            const std::string where = !ask.agent.empty() ? " on " + ask.agent
+                                      : ask.device ? " on device " + std::to_string(*ask.device)
+                                                   : "";
+            see(unknown(ref, ref.name + " does not exist at this moment" + where
                                  + ": what it belongs to has not begun, or has ended."));
             return;
         }
@@ -208,11 +215,20 @@ private:
                        [&](const Replay::Held& held) { see(viewOfHeld(held, ref)); });
     }
 
-    [[nodiscard]] std::optional<Place> find(const ValuesRef& ref, const std::string& agent) const
+    [[nodiscard]] bool isAskedFor(const std::string& agent, const ValuesAsk& ask) const
+    {
+        if (!ask.agent.empty()) {
+            return agent == ask.agent;
+        }
+        const auto device = m_devices.find(agent);
+        return !ask.device || device == m_devices.end() || device->second == *ask.device;
+    }
+
+    [[nodiscard]] std::optional<Place> find(const ValuesRef& ref, const ValuesAsk& ask) const
     {
         const std::vector<Replay::AgentPlace> places = m_replay->places();
         for (std::size_t i = 0; i < places.size(); ++i) {
-            if (!agent.empty() && places[i].agent != agent) {
+            if (!isAskedFor(places[i].agent, ask)) {
                 continue;
             }
             const auto& refs = places[i].refs; // the innermost last
@@ -236,6 +252,7 @@ private:
 
     std::unique_ptr<Replay> m_replay;
     std::vector<ValuesRef> m_refs;
+    std::map<std::string, std::int32_t> m_devices; // of agents
     bool m_isFull;
     std::string m_note;
     std::optional<Picoseconds> m_at; // where the replay is

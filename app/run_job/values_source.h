@@ -20,9 +20,10 @@ namespace pallascope::app {
 struct ValuesAsk
 {
     Picoseconds time;
-    std::size_t ref = 0;              // of ValuesSource::refs()
-    std::optional<std::size_t> minus; // of refs() too, of the same shape: their difference
-    std::string agent;                // empty: the first one that has the ref
+    std::size_t ref = 0;                // of ValuesSource::refs()
+    std::optional<std::size_t> minus;   // of refs() too, of the same shape: their difference
+    std::string agent;                  // empty: the first one that has the ref
+    std::optional<std::int32_t> device; // of that first one; none: any. A named agent has its own
     layout::ValuesChoice choice;
     layout::Size size;
     bool operator==(const ValuesAsk&) const = default;
@@ -58,11 +59,11 @@ public:
     // can be told. After it the next look comes first.
     [[nodiscard]] virtual Result<std::optional<HistoryTable>> history(const HistoryAsk& ask,
                                                                       const Progress& proceed) = 0;
-    // What this run has at `time` in the part of a ref that the map of another run's picture shows:
-    // in the ref of the same name, memory, dtype and shape. Nothing if it has none, if nothing is
-    // known of it at that moment, or if it was cancelled.
+    // What this run has at the time of `ask`, where it asks for it, in the part of a ref that the
+    // map of another run's picture shows: in the ref of the same name, memory, dtype and shape.
+    // Nothing if it has none, if nothing is known of it at that moment, or if it was cancelled.
     [[nodiscard]] virtual std::optional<layout::values::Counts>
-    countsWhere(const layout::ValuesSight& other, const std::string& agent, Picoseconds time,
+    countsWhere(const layout::ValuesSight& other, const ValuesAsk& ask,
                 const Progress& proceed) = 0;
     // What the last look showed, for Python: the elements of the map if they are few enough to
     // read, else those of the table.

@@ -1,5 +1,6 @@
 #include "app/window/capture_dialog.h"
 
+#include "app/run_job/chips.h"
 #include "app/run_job/run_job.h"
 #include "views/fonts.h"
 
@@ -75,6 +76,7 @@ CaptureDialog::CaptureDialog(QWidget* parent)
         connect(line, &QLineEdit::textChanged, this, &CaptureDialog::proposeOutput);
     }
     connect(m_chip, &QComboBox::currentIndexChanged, this, &CaptureDialog::follow);
+    connect(m_chip, &QComboBox::activated, this, [this] { m_chipGiven = true; });
     connect(&m_job, &CaptureJob::progressed, this, [this](const QString& what, int seconds) {
         show(tr("%1… %2 s").arg(what).arg(seconds), false);
     });
@@ -93,6 +95,14 @@ CaptureDialog::CaptureDialog(QWidget* parent)
         Q_EMIT captured(file, m_chip->currentData().toString());
     });
     follow();
+}
+
+void CaptureDialog::proposeChip(const std::string& chip)
+{
+    if (!m_chipGiven) {
+        const int shown = m_chip->findData(text(chip));
+        m_chip->setCurrentIndex(shown >= 0 ? shown : m_chip->findData(text(kUsualChip)));
+    }
 }
 
 QLineEdit* CaptureDialog::addLine(const QString& name, const QString& label, const QString& hint)

@@ -23,6 +23,9 @@ public:
     explicit CaptureDialog(QWidget* parent);
 
     void setTheme(layout::Theme theme);
+    // To capture for, until another one is chosen: that of the run that is shown; the usual one if
+    // it is none of those built in.
+    void proposeChip(const std::string& chip);
 
 Q_SIGNALS:
     void captured(const QString& file, const QString& chip);
@@ -50,6 +53,7 @@ private:
     QPlainTextEdit *m_command, *m_said;
     QLabel* m_status;
     QPushButton *m_start, *m_cancel, *m_copy;
+    bool m_chipGiven = false;   // chosen by the user
     bool m_outputGiven = false; // typed by the user, not derived from file and function
 };
 

@@ -75,7 +75,7 @@ void showAbout(QWidget& parent)
     auto* grid = new QGridLayout(dialog);
     grid->setContentsMargins(24, 20, 24, 20);
     grid->setVerticalSpacing(8);
-    auto* name = new QLabel(tr("Pallascope"), dialog);
+    auto* name = new QLabel(tr("Pallascope %1").arg(QStringLiteral(PALLASCOPE_VERSION)), dialog);
     name->setFont(views::font(18, Weight::SemiBold));
     auto* what = new QLabel(
         tr("Explorer and profiler for Pallas kernels, on a model of the chip.\n"

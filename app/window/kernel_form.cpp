@@ -60,6 +60,24 @@ std::vector<std::vector<ParameterInfo>> rowsOf(const std::vector<ParameterInfo>&
     return rows;
 }
 
+// The parameters that a run had of a kernel that only its trace knows; none if the run is of
+// another kernel, as it is while the one that was asked for is under way.
+std::vector<ParameterInfo> parametersIn(const std::vector<layout::Field>& fields,
+                                        const std::string& kernel)
+{
+    std::vector<ParameterInfo> parameters;
+    bool isOfKernel = false;
+    for (const layout::Field& field : fields) {
+        const QString name = text(field.name);
+        if (name == kKernelField) {
+            isOfKernel = field.value == kernel;
+        } else if (name != kChipField && name != kFileField) {
+            parameters.push_back({field.name, "text", field.value, {}, {}, 1, 1});
+        }
+    }
+    return isOfKernel ? parameters : std::vector<ParameterInfo>();
+}
+
 QString labelOf(const std::string& parameter)
 {
     return parameter == "dtype" ? u"type"_s : text(parameter);
@@ -84,18 +102,13 @@ void KernelForm::show(const RunRequest& request, const std::vector<layout::Field
     const auto known = std::find_if(all.begin(), all.end(), [&](const KernelInfo& kernel) {
         return kernel.name == request.kernel;
     });
-    std::vector<ParameterInfo> parameters;
-    if (known != all.end()) {
-        parameters = known->parameters;
-    } else {
-        for (const layout::Field& field : fields) {
-            const QString name = text(field.name);
-            if (name != kKernelField && name != kChipField && name != kFileField) {
-                parameters.push_back({field.name, "text", field.value, {}, {}, 1, 1});
-            }
-        }
-    }
-    if (request.kernel != m_kernel || m_rows.empty()) {
+    const std::vector<ParameterInfo> parameters =
+        known != all.end() ? known->parameters : parametersIn(fields, request.kernel);
+    const auto isMissing = [this](const ParameterInfo& parameter) {
+        return field(text(parameter.name)) == nullptr;
+    };
+    if (request.kernel != m_kernel || m_rows.empty()
+        || std::any_of(parameters.begin(), parameters.end(), isMissing)) {
         build(request.kernel, parameters, known != all.end());
     }
     setValue(kKernelField, text(request.kernel));

@@ -280,6 +280,7 @@ void MainWindow::applyTheme()
 
 void MainWindow::askCapture()
 {
+    m_capture->proposeChip(m_session.runs().request().chip);
     m_capture->open();
 }
 

@@ -48,8 +48,8 @@ void addFields(std::vector<PaletteEntry>& entries, KernelForm& form, const layou
 void addThings(std::vector<PaletteEntry>& entries, Session& session, const layout::RunView& run,
                const QString& words)
 {
-    for (const navigation::Found& found :
-         navigation::search(run, words.toStdString(), kMostThings)) {
+    for (const navigation::Found& found : navigation::search(run, words.toStdString(), kMostThings,
+                                                             session.viewpoint().state().now)) {
         entries.push_back({views::text(found.name), [&session, target = found.target] {
                                Viewpoint& viewpoint = session.viewpoint();
                                if (layout::is<layout::target::Sm>(target)

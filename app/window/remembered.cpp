@@ -68,9 +68,10 @@ void Remembered::offerFirstMinute()
             [this] { m_settings.setValue(kFirstMinute, true); });
 }
 
-int Remembered::textSize()
+int Remembered::textSize(const QString& file)
 {
-    const int size = QSettings(fileOfUser(), QSettings::IniFormat).value(kTextSize).toInt();
+    const QSettings kept(file.isEmpty() ? fileOfUser() : file, QSettings::IniFormat);
+    const int size = kept.value(kTextSize).toInt();
     return std::find(kTextSizes.begin(), kTextSizes.end(), size) == kTextSizes.end()
                ? kUsualTextSize
                : size;

@@ -25,8 +25,8 @@ public:
     // own. What cannot be read counts as not kept.
     explicit Remembered(MainWindow& window, const QString& file = {});
 
-    // In percent; usual if none was kept. Asked for before there is an application.
-    [[nodiscard]] static int textSize();
+    // In percent; usual if none was kept in the file. Asked for before there is an application.
+    [[nodiscard]] static int textSize(const QString& file = {});
     void keepTextSize(int percent);
 
     // Absolute paths, the last opened first.

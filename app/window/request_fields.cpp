@@ -100,6 +100,9 @@ QString fieldOfError(const Error& error, const RunRequest& asked, const RunReque
     if (changed != named.end()) {
         return text(*changed);
     }
+    if (std::find(named.begin(), named.end(), kFieldOfKernel) != named.end()) {
+        return text(kFieldOfKernel); // it is gone, whatever else was changed
+    }
     if (shown != nullptr && shown->kernel == asked.kernel) {
         const std::vector<std::string> fields = fieldsOfForm(asked.kernel);
         const auto other = std::find_if(fields.begin(), fields.end(), isChanged);

@@ -1,5 +1,6 @@
 #include "app/window/runs.h"
 
+#include "app/run_job/break_search.h"
 #include "app/run_job/kernel_choice.h"
 #include "app/window/request_fields.h"
 #include "core/trace_file/trace_file.h"
@@ -56,7 +57,15 @@ void Runs::start(RunRequest request)
     const QFileInfo kernel(text(m_request.kernel));
     m_asked = kernel.isFile() ? kernel.filePath() : QString();
     Q_EMIT requestChanged();
-    startJob(tr("re-running"), [asked = m_request](const Progress& progress) {
+    const bool isOfTrace =
+        m_shown && m_shown->walls.empty() && m_shown->request.kernel == m_request.kernel;
+    const auto trace = isOfTrace ? m_shown->view : nullptr;
+    startJob(tr("re-running"), [asked = m_request, trace](const Progress& progress) {
+        if (trace != nullptr) {
+            if (const Status same = isStillKernelOf(asked, *trace); !same) {
+                return JobResult{{}, same.error()};
+            }
+        }
         JobResult result = jobResult(runKernel(asked, progress));
         if (result.error && result.error->kind != ErrorKind::Cancelled) {
             result.run = viewWithoutRun(asked, *result.error);

@@ -35,8 +35,8 @@ void scaleApplication(int percent)
         qunsetenv(kScale);
         return;
     }
-    const double own = kOfUser.isEmpty() ? 1 : std::max(0.1, kOfUser.toDouble());
-    qputenv(kScale, QByteArray::number(own * percent / kUsualTextSize));
+    const double own = kOfUser.isEmpty() ? 1 : kOfUser.toDouble();
+    qputenv(kScale, QByteArray::number(std::max(1.0, own * percent / kUsualTextSize)));
 }
 
 int textSize()

@@ -6,14 +6,15 @@
 
 namespace pallascope::app {
 
-inline constexpr std::array kTextSizes{90, 100, 110, 125, 150};
+// Qt cuts what it paints where a window has fewer pixels than units, so none is smaller than usual.
+inline constexpr std::array kTextSizes{100, 110, 125, 150};
 inline constexpr int kUsualTextSize = 100;
 
 // The next larger size (1), or the next smaller one (-1); the same if there is none.
 [[nodiscard]] int nextTextSize(int percent, int direction);
 
-// Sets the size for the next application; before one is made. What the environment asks for is
-// magnified, too.
+// Sets the size for the next application, kUsualTextSize or more; before one is made. What the
+// environment asks for is magnified, too, but a unit keeps at least a pixel.
 void scaleApplication(int percent);
 [[nodiscard]] int textSize(); // that was set last
 

@@ -47,6 +47,14 @@ void ValuesAxes::setAgents(const std::vector<std::string>& agents)
     m_agent->setVisible(agents.size() > 1);
 }
 
+void ValuesAxes::setDevice(std::optional<std::int32_t> device)
+{
+    if (m_agent->count() > 0) {
+        m_agent->setItemText(0, device ? tr("first of device %1 that has it").arg(*device)
+                                       : tr("first that has it"));
+    }
+}
+
 void ValuesAxes::setAgent(const std::string& agent)
 {
     m_agent->setCurrentIndex(std::max(0, m_agent->findData(text(agent))));

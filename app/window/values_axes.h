@@ -8,6 +8,7 @@
 #include <QWidget>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,8 @@ public:
 
     void setTheme(layout::Theme theme);
     void setAgents(const std::vector<std::string>& agents);
+    // Of which device the first agent that has a ref is looked for; none: there is only one.
+    void setDevice(std::optional<std::int32_t> device);
     void setAgent(const std::string& agent); // as agent() says it
     // Makes a field for every axis but the last two that has more than one element.
     void setShape(const Shape& shape);

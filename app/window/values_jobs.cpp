@@ -13,6 +13,12 @@ constexpr int kPollMs = 50;
 // so that something moves while the playhead does.
 constexpr std::chrono::milliseconds kGivesWay(300);
 
+ValuesAsk atTime(ValuesAsk ask, Picoseconds time)
+{
+    ask.time = time;
+    return ask;
+}
+
 } // namespace
 
 bool ValuesJobs::Control::goesOnLooking(double done)
@@ -139,11 +145,11 @@ void ValuesJobs::ask(const ValuesAsk& ask)
 void ValuesJobs::compare(const ValuesAsk& ask, std::shared_ptr<const layout::ValuesSight> sight,
                          Picoseconds time)
 {
-    m_compare = [this, agent = ask.agent, sight = std::move(sight), time](Source& source,
-                                                                          Control& control) {
+    m_compare = [this, then = atTime(ask, time), sight = std::move(sight)](Source& source,
+                                                                           Control& control) {
         const auto goesOn = [&](double done) { return control.goesOn(done) && !control.isOld; };
         const std::optional<layout::values::Counts> counts =
-            source.ofKept ? source.ofKept->countsWhere(*sight, agent, time, goesOn) : std::nullopt;
+            source.ofKept ? source.ofKept->countsWhere(*sight, then, goesOn) : std::nullopt;
         return counts ? Work::Back([this, sight, all = *counts] { Q_EMIT compared(sight, all); })
                       : Work::Back();
     };

@@ -116,6 +116,7 @@ void ValuesPanel::connectSession()
 {
     connect(&m_session.viewpoint(), &Viewpoint::runChanged, this, &ValuesPanel::followRun);
     connect(&m_session.viewpoint(), &Viewpoint::nowChanged, this, &ValuesPanel::ask);
+    connect(&m_session.viewpoint(), &Viewpoint::deviceChanged, this, &ValuesPanel::followDevice);
     connect(&m_session.viewpoint(), &Viewpoint::selectionChanged, this,
             &ValuesPanel::followSelection);
 }
@@ -151,7 +152,8 @@ void ValuesPanel::contextMenuEvent(QContextMenuEvent* event)
     QMenu menu(this);
     menu.addAction(tr("Copy as NumPy"), this, &ValuesPanel::copy);
     menu.addAction(tr("Save as .npy…"), this, &ValuesPanel::save);
-    menu.addAction(tr("History of the element"), this, [this] { m_teller.tell(false); });
+    menu.addAction(tr("History of the element"), this, [this] { m_teller.tell(false); })
+        ->setEnabled(m_picture->sight() != nullptr);
     if (!m_history->nanButton()->isHidden()) {
         menu.addAction(tr("Follow its NaN"), this, [this] { m_teller.tell(true); });
     }

@@ -79,12 +79,15 @@ private:
     void connectJobs();
     void connectSession();
     void followRun();
+    void forgetRefs();
     void openIfSeen();
     [[nodiscard]] ValuesJobs::Run keptRun() const;
     void takeRefs(std::vector<ValuesRef> refs, const std::string& note);
     void followSelection();
     void chooseRef(int index);
     void chooseAxis(std::size_t axis, std::int64_t number);
+    [[nodiscard]] std::optional<std::int32_t> device() const;
+    void followDevice();
     void ask();
     void take(const ValuesAsk& ask, const std::shared_ptr<const layout::ValuesSight>& sight);
     void takeKept(const std::shared_ptr<const layout::ValuesSight>& sight,

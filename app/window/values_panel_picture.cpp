@@ -33,7 +33,7 @@ std::vector<values::Resident> residents(const RunView& run, const ValuesRef& sho
     }
     const auto agent = std::find(info.agents.begin(), info.agents.end(), ask.agent);
     const auto device = agent == info.agents.end()
-                            ? 0
+                            ? ask.device.value_or(0)
                             : info.deviceOf(static_cast<std::int32_t>(agent - info.agents.begin()));
     return values::residentsOf(run, ask.time, trace::OperandRow{shown.operand}, device, plane);
 }
@@ -50,6 +50,19 @@ void ValuesPanel::chooseElement(const std::vector<std::int64_t>& index)
     ask();
 }
 
+// The one that all views show; none if there is only one.
+std::optional<std::int32_t> ValuesPanel::device() const
+{
+    const bool isOne = m_opened == nullptr || m_opened->trace->info().deviceCount() == 1;
+    return isOne ? std::nullopt : std::optional(m_session.viewpoint().state().device);
+}
+
+void ValuesPanel::followDevice()
+{
+    m_axes->setDevice(device());
+    ask();
+}
+
 void ValuesPanel::ask()
 {
     openIfSeen();
@@ -60,6 +73,7 @@ void ValuesPanel::ask()
                 .ref = static_cast<std::size_t>(m_ref->currentIndex()),
                 .minus = m_minus,
                 .agent = m_axes->agent(),
+                .device = device(),
                 .choice = m_choice,
                 .size = {static_cast<double>(m_picture->width()),
                          static_cast<double>(m_picture->height())}});
@@ -79,6 +93,7 @@ void ValuesPanel::take(const ValuesAsk& ask, const std::shared_ptr<const ValuesS
     auto seen = std::make_shared<ValuesSight>(*sight);
     seen->resident = residents(*m_opened, m_refs[ask.ref], ask, sight->plane);
     m_picture->show(seen, m_colours->scale(), m_colours->rangeOf(*sight));
+    m_history->setEnabled(true);
     m_teller.follow({m_opened, ask.ref, ref()->name, seen, m_minus.has_value()});
     if (keptRun() != nullptr && !ask.minus && sight->unknown.empty()) {
         ViewState then = m_session.viewpoint().state();
@@ -108,11 +123,12 @@ void ValuesPanel::redraw()
 void ValuesPanel::fail(const std::string& why)
 {
     m_failure = why;
-    m_refs.clear();
-    m_ref->clear();
+    forgetRefs();
     showNote();
     m_picture->show(nullptr, m_colours->scale(), {}, why);
+    m_teller.stop();
     m_teller.forget();
+    m_history->setEnabled(false); // until there is an element of which it can tell
 }
 
 void ValuesPanel::showAwaited()

@@ -68,7 +68,7 @@ void ValuesPanel::followRun()
 {
     m_opened.reset();
     m_goesOn.reset();
-    m_refs.clear();
+    forgetRefs();
     m_failure.clear();
     m_known.clear();
     m_colours->forgetRange();
@@ -77,6 +77,14 @@ void ValuesPanel::followRun()
     m_jobs.close(keptRun());
     m_picture->show(nullptr, m_colours->scale(), {});
     openIfSeen();
+}
+
+// The fields offer nothing of a run that is gone: keys come before the refs of the next one.
+void ValuesPanel::forgetRefs()
+{
+    m_refs.clear();
+    m_ref->clear();
+    m_axes->setShape(Shape());
 }
 
 // With which the values of the present one can be compared; null: none.
@@ -109,6 +117,7 @@ void ValuesPanel::takeRefs(std::vector<ValuesRef> refs, const std::string& note)
     m_known = note;
     fill(*m_ref, m_refs);
     m_axes->setAgents(m_opened->trace->info().agents);
+    m_axes->setDevice(device());
     showNote();
     if (m_refs.empty()) {
         fail("This program has no refs that hold values.");
@@ -240,6 +249,10 @@ void ValuesPanel::chooseRef(int index)
 
 void ValuesPanel::chooseAxis(std::size_t axis, std::int64_t number)
 {
+    // A field that goes away hands over its number, which may come too late.
+    if (ref() == nullptr || axis >= ref()->shape.rank()) {
+        return;
+    }
     const Shape& shape = ref()->shape;
     auto index = m_choice.element.value_or(std::vector<std::int64_t>(shape.rank(), 0));
     index[axis] = std::clamp<std::int64_t>(number, 0, shape[axis] - 1);

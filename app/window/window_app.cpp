@@ -21,8 +21,10 @@
 #include <QBuffer>
 #include <QFile>
 #include <QImage>
+#include <QPainter>
 #include <QProcess>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
@@ -133,11 +135,13 @@ Status saveWindowPicture(const FinishedRun& run, const layout::ViewState& state,
         return userError("A picture of the window needs a size from 1x1 to 16384x16384 pixels.");
     }
     if (QCoreApplication::instance() == nullptr) {
-        scaleApplication(textPercent);
+        scaleApplication(std::max(textPercent, kUsualTextSize));
     }
     const auto application = applicationForPictures();
     const QSize pixels(static_cast<int>(size.width), static_cast<int>(size.height));
-    const double scale = static_cast<double>(textSize()) / kUsualTextSize;
+    // What is smaller than usual is painted so: Qt cuts what has fewer pixels than units.
+    const double painted = std::min(1.0, static_cast<double>(textPercent) / kUsualTextSize);
+    const double scale = painted * textSize() / kUsualTextSize;
     MainWindow window;
     window.setAttribute(Qt::WA_DontShowOnScreen);
     window.setMinimumSize(1, 1);
@@ -157,6 +161,14 @@ Status saveWindowPicture(const FinishedRun& run, const layout::ViewState& state,
     if (callout > 0) {
         window.firstMinute().show(callout - 1);
         QCoreApplication::processEvents();
+    }
+    if (painted < 1) {
+        QImage image(pixels, QImage::Format_RGB32);
+        QPainter painter(&image);
+        painter.scale(painted, painted);
+        window.render(&painter);
+        painter.end();
+        return saveImage(image, path);
     }
     return saveImage(window.grab().toImage().copy(QRect(QPoint(0, 0), pixels)), path);
 }

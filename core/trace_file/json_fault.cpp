@@ -136,8 +136,9 @@ std::string whyNotJson(std::string_view text)
     }
     if (found.inString || found.depth > 0) {
         return fmt::format("is cut short: it ends inside {}",
-                           found.inString ? "a string"
-                                          : fmt::format("{} open brackets", found.depth));
+                           found.inString     ? "a string"
+                           : found.depth == 1 ? "an open bracket"
+                                              : fmt::format("{} open brackets", found.depth));
     }
     return "is not JSON: brackets, commas or words in it are wrong";
 }

@@ -75,7 +75,7 @@ class Breakpoints(Case):
         for text, says in (("matmul.cpp:24", "expected line:kernel.py:42"), ("line:0", "a line from 1"),
                            ("line:other.py:3", 'No file "other.py" has lines that run'),
                            ("line:matmul.cpp:1", "Nothing that takes time runs at line 1"),
-                           ("grid:9,0,0", "There is no grid step (9,0,0); expected one from 0 within (3,2,3)"),
+                           ("grid:9,0,0", "There is no grid step (9,0,0); expected one below (3,2,3)"),
                            ("grid:1", "There is no grid step (1)"), ("block:z(0)", 'no array "z"'),
                            ("block:x(9,0)", "x has (3,3) blocks"), ("first:wait", "first:stall"),
                            ("when:none[0]>1", 'There is no ref "none"'),

@@ -93,6 +93,20 @@ private Q_SLOTS:
         QCOMPARE(QGuiApplication::clipboard()->text(), command);
     }
 
+    // Of many chips the one that is shown, else the usual one, until another one is chosen.
+    void theChipIsTheOneThatIsShown()
+    {
+        auto* chip = dialog().findChild<app::ChoiceField*>(u"chip"_s);
+        chip->addItem(u"other"_s, u"other"_s);
+        dialog().proposeChip("other");
+        QCOMPARE(chip->currentData().toString(), u"other"_s);
+        dialog().proposeChip("in/a/file.json");
+        QCOMPARE(chip->currentData().toString(), u"tpu_v5e"_s);
+        Q_EMIT chip->activated(chip->currentIndex());
+        dialog().proposeChip("other");
+        QCOMPARE(chip->currentData().toString(), u"tpu_v5e"_s);
+    }
+
     void nothingRunsBeforeFileAndFunctionAreThere()
     {
         type(u"function"_s, {});

@@ -177,6 +177,11 @@ Result<std::unique_ptr<ValuesSource>> openValues(const RunRequest&, const layout
     return userError("A made-up trace has no values.");
 }
 
+Status isStillKernelOf(const RunRequest&, const layout::RunView&)
+{
+    return Done{};
+}
+
 Result<std::optional<std::vector<std::int64_t>>> searchStops(const RunRequest&,
                                                              const layout::RunView&, bool,
                                                              const trace::Breakpoint&,

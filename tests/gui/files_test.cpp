@@ -2,6 +2,7 @@
 // work.
 #include "app/window/window_app.h"
 #include "tests/gui/window_fixture.h"
+#include "views/scene_painter.h"
 
 #include <QFile>
 #include <QFileInfo>
@@ -133,6 +134,36 @@ private Q_SLOTS:
         const auto bad =
             app::saveWindowPicture(finishedRun(), {}, {0, 800}, layout::Theme::Light, "x.png");
         QVERIFY(!bad.has_value());
+    }
+
+    // Qt cuts what it paints on a device with fewer pixels than units.
+    void smallTextsLeaveNothingCut()
+    {
+        const QString small = path("small.png"), usual = path("usual.png");
+        for (const int percent : {50, 100}) {
+            const app::FinishedRun run = finishedRun();
+            QVERIFY(app::saveWindowPicture(run, {}, {1280, 800}, layout::Theme::Light,
+                                           (percent == 50 ? small : usual).toStdString(), 0,
+                                           percent)
+                        .has_value());
+        }
+        const QImage image(small);
+        QCOMPARE(image.size(), QSize(1280, 800));
+        QVERIFY(image != QImage(usual));
+        int black = 0;
+        for (int i = 0; i < image.width() * image.height(); ++i) {
+            const bool is = image.pixel(i % image.width(), i / image.width()) == qRgb(0, 0, 0);
+            black += is ? 1 : 0;
+        }
+        QVERIFY2(black < 1000, qPrintable(QString::number(black)));
+
+        layout::Scene scene{200, 100, {}, {}};
+        const layout::Color ink(layout::Role::Text);
+        scene.items.emplace_back(layout::FillItem{{150, 50, 50, 50}, ink});
+        const QImage half = views::render(scene, layout::Theme::Light, 0.5);
+        QCOMPARE(half.size(), QSize(100, 50));
+        QCOMPARE(half.pixelColor(98, 48), views::color(ink, layout::Theme::Light));
+        QVERIFY(half.pixelColor(70, 48) != half.pixelColor(98, 48));
     }
 };
 

@@ -79,6 +79,20 @@ private Q_SLOTS:
         QVERIFY(FakeMachine::instance().asked().empty());
     }
 
+    // The run that is shown is of the kernel before until the new one is there.
+    void aKernelFileHasNoParametersOfTheKernelBefore()
+    {
+        QVERIFY(form().field(QStringLiteral("bm")) != nullptr);
+        session().runs().start({.kernel = "other.pallascope", .chip = "tpu_v5e"});
+        QVERIFY(form().field(QStringLiteral("bm")) == nullptr);
+        QTRY_VERIFY(!session().runs().job().running);
+        QVERIFY(form().field(QStringLiteral("bm")) == nullptr);
+        session().runs().undo();
+        QVERIFY(form().field(QStringLiteral("bm")) != nullptr);
+        session().runs().redo();
+        QVERIFY(form().field(QStringLiteral("bm")) == nullptr);
+    }
+
     void upInAFieldGoesToTheNextPowerOfTwo()
     {
         auto* field = form().field(QStringLiteral("bm"));

@@ -134,8 +134,11 @@ private Q_SLOTS:
         const int from = static_cast<int>(std::lround(axis().toX(Picoseconds(steps.begin[1]))));
         const int to = static_cast<int>(std::lround(axis().toX(Picoseconds(steps.begin[3]))));
         const layout::TimeRange before = state().visible;
+        QTest::mouseMove(&timeline(), placeOf(timeline(), target::Copy{1}));
+        QTRY_VERIFY(!timeline().pointing().tipLines().isEmpty());
         drag(timeline(), QPoint(to, 60), QPoint(from, 60), Qt::ShiftModifier);
         QCOMPARE(state().visible, before);
+        QVERIFY(timeline().pointing().tipLines().isEmpty()); // it would lie over the totals
         const QString measure = timeline().measureText();
         QVERIFY2(measure.contains(QStringLiteral(" · 2.0"))
                      || measure.contains(QStringLiteral(" · 1.9")),

@@ -249,6 +249,25 @@ private Q_SLOTS:
         QVERIFY(region.row <= 102 && 102 <= region.row + region.rows);
     }
 
+    // Its refs come later than the run, and keys may come between.
+    void keysInTheFieldOfRefsWhileANewRunComes()
+    {
+        open();
+        run(request(true));
+        showValues();
+        QTRY_VERIFY_WITH_TIMEOUT(picture().sight(), 30000);
+        QVERIFY(panel().refField()->count() > 1);
+        int keys = 0;
+        connect(&m_window->session().viewpoint(), &app::Viewpoint::runChanged, &panel(), [&] {
+            QTest::keyClick(panel().refField(), Qt::Key_Up);
+            QTest::keyClick(panel().refField(), Qt::Key_Down);
+            ++keys;
+        });
+        run(request(true));
+        QTRY_VERIFY_WITH_TIMEOUT(picture().sight(), 30000);
+        QVERIFY(keys > 0 && panel().refField()->count() > 1);
+    }
+
     // Another text size makes another window.
     void anotherWindowShowsTheSame()
     {
@@ -438,6 +457,27 @@ private Q_SLOTS:
         showValues();
         QVERIFY2(caption().contains(QStringLiteral("no values")), qPrintable(caption()));
         QVERIFY(!picture().sight());
+        QVERIFY(!panel().history()->isEnabled()); // there is nothing to tell
+    }
+
+    void theChosenDeviceIsTheOneThatIsLookedAt()
+    {
+        open();
+        run({.kernel = PALLASCOPE_DOCS "/../tests/golden/two_gpus.kernel.json",
+             .chip = "h100_sxm",
+             .check = false});
+        m_window->session().viewpoint().end();
+        showValues();
+        QVERIFY(panel().choose("x", "HBM"));
+        QTRY_VERIFY_WITH_TIMEOUT(shows("x", "HBM"), 30000);
+        const auto number = [&] { return picture().sight()->numbers.front().value; };
+        const double first = number();
+        m_window->session().viewpoint().setDevice(1);
+        QTRY_VERIFY_WITH_TIMEOUT(number() != first, 30000);
+        const auto* agents = panel().findChild<app::ValuesAxes*>()->findChild<app::ChoiceField*>();
+        QCOMPARE(agents->currentText(), QStringLiteral("first of device 1 that has it"));
+        m_window->session().viewpoint().setDevice(0);
+        QTRY_COMPARE_WITH_TIMEOUT(number(), first, 30000);
     }
 };
 

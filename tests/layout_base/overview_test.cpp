@@ -1,5 +1,6 @@
 // The strip of the whole run and the strip with the verdict.
 #include "tests/support/run_view_fixture.h"
+#include "tests/support/synthetic_trace.h"
 #include "views/layout/overview/overview.h"
 #include "views/layout/scene/canvas.h"
 #include "views/layout/tooltip/tooltip.h"
@@ -51,6 +52,22 @@ TEST(Overview, theStripIsCutAtThePlayhead)
     const auto& past = std::get<FillItem>(scene.items[1]);
     EXPECT_EQ(whole.rect.w, 1000);
     EXPECT_EQ(past.rect.w, 500);
+}
+
+// Without all values, NaN and undefined elements are not looked for.
+TEST(VerdictStrip, itsTickIsGreenOnlyIfValuesWereChecked)
+{
+    const auto hasGreen = [](const RunView& run) {
+        const Scene scene = layoutVerdictStrip(run, {}, {1280, 26});
+        return std::any_of(scene.items.begin(), scene.items.end(), [](const Item& item) {
+            const auto* disc = std::get_if<DiscItem>(&item);
+            return disc != nullptr && disc->fill == Color(Role::Ok);
+        });
+    };
+    EXPECT_TRUE(hasGreen(test::sharedMainJob()));
+    trace::TraceBuilder builder = test::mainJobBuilder();
+    builder.info.values = "needed";
+    EXPECT_FALSE(hasGreen(test::runViewOf(std::move(builder).finish().value())));
 }
 
 TEST(VerdictStrip, keepsTheFindingsCountAtAnyWidth)

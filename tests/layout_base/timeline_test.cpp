@@ -369,6 +369,29 @@ TEST(Lanes, loadsAndStoresShowAtTheOperationLevelWhereThereIsRoom)
     EXPECT_FALSE(has(lanesOf(test::sharedMainJob(), Level::Operations, 150), "store"));
 }
 
+TEST(Lanes, ofUnitsTheIdlestGoFirstWhereThereIsNoRoom)
+{
+    const RunView& run = test::sharedMainJob();
+    const std::vector<Lane> all = lanesOf(run, Level::Steps, 400);
+    const auto timeOf = [&](const Lane& lane) { return busy(run, lane, run.trace->end()); };
+    bool isOneGone = false;
+    for (double height = 60; height < 220; height += 10) {
+        const std::vector<Lane> lanes = lanesOf(run, Level::Steps, height);
+        for (const Lane& lane : all) {
+            const bool isGone = std::none_of(lanes.begin(), lanes.end(), [&](const Lane& kept) {
+                return kept.name == lane.name;
+            });
+            isOneGone = isOneGone || (isGone && timeOf(lane).value() > 0);
+            for (const Lane& kept : lanes) {
+                if (isGone && kept.kind == LaneKind::Unit && kept.unit != mainUnit(run)) {
+                    EXPECT_LE(timeOf(lane), timeOf(kept)) << lane.name << " at " << height;
+                }
+            }
+        }
+    }
+    EXPECT_TRUE(isOneGone);
+}
+
 TEST(Lanes, fitTheHeightAndNeverOverlap)
 {
     for (double height = 190; height < 500; height += 13) {

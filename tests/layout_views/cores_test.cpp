@@ -88,6 +88,18 @@ TEST(ManyCores, haveNamesOfStepsThatDoNotLieOnEachOther)
     }
 }
 
+// Of the band from the start to the body of step 0; 0 without one.
+double widthOfBand(const Scene& scene)
+{
+    for (const Item& item : scene.items) {
+        const auto* fill = std::get_if<FillItem>(&item);
+        if (fill != nullptr && fill->color == mix(Role::Prologue, 0.75)) {
+            return fill->rect.w;
+        }
+    }
+    return 0;
+}
+
 // The report does not count what the program computes there as prologue; the band covers all of it.
 TEST(Cores, whatAProgramDoesBeforeItsKernelIsMarked)
 {
@@ -108,11 +120,18 @@ TEST(Cores, whatAProgramDoesBeforeItsKernelIsMarked)
     RunView run = viewOf(std::move(builder));
     ViewState state = at(Picoseconds(0));
     state.visible = {Picoseconds(0), Picoseconds(3 * kBefore)};
-    EXPECT_TRUE(hasText(layoutTimeline(run, state, kWide), "prologue 5.60 µs"));
+    const Scene all = layoutTimeline(run, state, kWide);
+    EXPECT_TRUE(hasText(all, "prologue 5.60 µs"));
+    run.report.split.prologue -= Picoseconds(kStep); // a launch
+    const Scene launched = layoutTimeline(run, state, kWide);
+    EXPECT_TRUE(hasText(launched, "prologue 4.60 µs"));
     run.report.split.prologue = Picoseconds(kStep);
     const Scene scene = layoutTimeline(run, state, kWide);
     EXPECT_TRUE(hasText(scene, "before step 0 4.00 µs"));
     EXPECT_FALSE(hasText(scene, "prologue"));
+    EXPECT_GT(widthOfBand(all), 100);
+    EXPECT_EQ(widthOfBand(launched), widthOfBand(all));
+    EXPECT_EQ(widthOfBand(scene), widthOfBand(all));
 }
 
 TEST(ManyCores, theOneThatWaitsUntilOthersAreDoneIsSaidTo)

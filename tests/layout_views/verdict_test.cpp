@@ -223,6 +223,9 @@ TEST(Verdict, withoutFindingsItSaysWhichChecksRan)
     const RunView needed = genericRun(vectorSum());
     const Scene few = layoutVerdict(needed, at(needed, 0.5), kVerdictSize);
     EXPECT_TRUE(hasText(few, "needs values full"));
+    EXPECT_EQ(few.caption, "|0| findings · |"
+                               + std::to_string(layout::structuralChecks(false).size())
+                               + "| checks passed, values not checked");
     EXPECT_NE(
         few.caption.find("|" + std::to_string(layout::structuralChecks(false).size()) + "| checks"),
         std::string::npos);

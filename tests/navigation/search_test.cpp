@@ -85,6 +85,18 @@ TEST(Search, wordsOfALineFindItAndLinesThatTakeTimeComeFirst)
     EXPECT_EQ(navigation::search(view, "dot second", 100).size(), 1U);
 }
 
+TEST(Search, aNumberOfALineIsThatLine)
+{
+    for (const char* words : {"line 2", "Line 2", ":2", "kernel.cpp:2", "KERNEL.cpp:2"}) {
+        const std::vector<Found> all = found(words);
+        ASSERT_EQ(all.size(), 1U) << words;
+        EXPECT_EQ(all[0], (Found{"line 2: Second dot line", target::SourceLine{0, 2}}));
+    }
+    for (const char* none : {"line 5", "line 0", ":0", "other.cpp:2", ":", "line two"}) {
+        EXPECT_TRUE(found(none).empty()) << none;
+    }
+}
+
 TEST(Search, aTimeIsAMomentOfTheRun)
 {
     for (const char* words : {"20 us", "20us", "20000 ns", "0.02 ms", "20 \u00b5s", "20 \u03bcs"}) {

@@ -305,7 +305,7 @@ TEST(BreakStops, thatTheRunCannotHaveAreRefused)
 {
     const auto trace = traceOf(someKernels().front());
     EXPECT_EQ(refusal(*trace, "grid:2,0,0"),
-              "There is no grid step (2,0,0); expected one from 0 within (2,2,2) of matmul.");
+              "There is no grid step (2,0,0); expected one below (2,2,2) of matmul.");
     EXPECT_EQ(refusal(*trace, "block:z(0,0)"),
               "There is no array \"z\" in blocks; expected x, y or out.");
     EXPECT_EQ(refusal(*trace, "block:x(0,2)"),

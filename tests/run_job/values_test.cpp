@@ -131,6 +131,40 @@ TEST(ValuesSource, knowsOnlyWhatDecidesTheTimeIfValuesAreNeededOnes)
     EXPECT_TRUE(both.values->note().empty()) << "no ref is known";
 }
 
+// Two devices, the second of which holds other numbers.
+TEST(ValuesSource, looksForTheFirstAgentOfTheDeviceThatIsAskedFor)
+{
+    const Opened both = opened({.kernel = PALLASCOPE_DOCS "/../tests/golden/two_gpus.kernel.json",
+                                .chip = "h100_sxm",
+                                .check = false});
+    const trace::Info& info = both.run.view->trace->info();
+    ASSERT_EQ(info.deviceCount(), 2);
+    const std::string ofSecond = info.agents[info.agentsPerDevice()];
+    bool differ = false;
+    for (std::size_t ref = 0; ref < both.values->refs().size(); ++ref) {
+        const auto seen = [&](std::optional<std::int32_t> device, const std::string& agent) {
+            const ValuesAsk ask{.time = both.run.view->trace->end(),
+                                .ref = ref,
+                                .agent = agent,
+                                .device = device,
+                                .size = {400, 400}};
+            return look(*both.values, ask).numbers;
+        };
+        const auto numbersOf = [](const auto& numbers) {
+            std::string all;
+            for (const auto& number : numbers) {
+                all += std::to_string(number.value) + " ";
+            }
+            return all;
+        };
+        const std::string first = numbersOf(seen(0, "")), second = numbersOf(seen(1, ""));
+        EXPECT_EQ(first, numbersOf(seen({}, "")));
+        EXPECT_EQ(second, numbersOf(seen(1, ofSecond)));
+        differ = differ || first != second;
+    }
+    EXPECT_TRUE(differ);
+}
+
 TEST(ValuesSource, refusesAKernelThatIsNotTheTracesOwn)
 {
     const FinishedRun run = *runKernel(smallMatmul(false));

@@ -150,7 +150,7 @@ TEST(BadTraceFiles, thatAreNotJsonSayWhatTheyAreInstead)
     EXPECT_EQ(messageOf(small().substr(0, small().size() / 2))
                   .find("a.json is cut short: it ends inside "),
               0U);
-    EXPECT_EQ(messageOf("{\"a\":1"), "a.json is cut short: it ends inside 1 open brackets.");
+    EXPECT_EQ(messageOf("{\"a\":1"), "a.json is cut short: it ends inside an open bracket.");
     EXPECT_EQ(messageOf("{\"a\":\"b"), "a.json is cut short: it ends inside a string.");
     EXPECT_EQ(messageOf("{\"a\" 1}"),
               "a.json is not JSON: brackets, commas or words in it are wrong.");

@@ -38,7 +38,7 @@ Result<BreakTimes> stepsAt(const Trace& trace, const breaks::Grid& wanted)
     if (!isAnywhere) {
         return userError("There is no grid step " + trace::indexText(wanted.index) + "; "
                          + (grids.empty() ? info.program + " has no grid."
-                                          : "expected one from 0 within " + orList(grids) + "."));
+                                          : "expected one below " + orList(grids) + "."));
     }
     BreakTimes times;
     const trace::Steps& steps = trace.steps();

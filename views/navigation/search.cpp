@@ -3,6 +3,7 @@
 #include "core/base/format.h"
 #include "core/base/indexed_name.h"
 #include "core/trace/lookup.h"
+#include "core/trace/pieces.h"
 #include "views/layout/run/finding_text.h"
 #include "views/layout/run/grid_blocks.h"
 
@@ -64,6 +65,24 @@ std::optional<std::int64_t> number(std::string_view text)
     return error == std::errc() && read == end ? std::optional(value) : std::nullopt;
 }
 
+bool endsWith(std::string_view text, std::string_view end)
+{
+    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+// The line of this number, from 1; nothing if the text has fewer.
+std::optional<std::string_view> lineOf(std::string_view text, std::int64_t number)
+{
+    for (std::int64_t line = 1; !text.empty(); ++line) {
+        const std::size_t end = std::min(text.find('\n'), text.size());
+        if (line == number) {
+            return text.substr(0, end);
+        }
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return std::nullopt;
+}
+
 // "20us", "1.5µs", "300": a number and what stands behind it.
 std::optional<Picoseconds> timeOfWords(const std::vector<std::string>& words)
 {
@@ -91,17 +110,19 @@ std::optional<Picoseconds> timeOfWords(const std::vector<std::string>& words)
 class Search
 {
 public:
-    Search(const layout::RunView& run, std::string_view words, std::size_t most)
+    Search(const layout::RunView& run, std::string_view words, std::size_t most, Picoseconds now)
         : m_run(run)
         , m_words(wordsOf(words))
         , m_most(most)
+        , m_now(now)
     {}
 
     std::vector<Found> all() &&
     {
         if (!m_words.empty()) {
-            step();
+            steps();
             time();
+            lineOfNumber();
             sms();
             blocks();
             findings();
@@ -118,23 +139,68 @@ private:
         }
     }
 
-    void step()
+    // What words ask for a step: its number, and words of the name of its kernel.
+    struct StepWords
     {
-        const bool named = m_words.size() == 2 && m_words.front() == "step";
+        std::int64_t ordinal = 0;
+        std::vector<std::string> kernel;
+    };
+
+    [[nodiscard]] std::optional<StepWords> stepWords() const
+    {
+        const bool isNamed = m_words.front() == "step";
+        const std::size_t at = isNamed ? 1 : 0;
         const std::optional<std::int64_t> ordinal =
-            m_words.size() == 1 || named ? number(m_words.back()) : std::nullopt;
-        const trace::OptionalRow<trace::StepRow> row =
-            ordinal ? layout::stepRow(*m_run.trace, *ordinal) : std::nullopt;
-        if (!row) {
+            at < m_words.size() ? number(m_words[at]) : std::nullopt;
+        if (!ordinal || (!isNamed && m_words.size() > 1)) {
+            return std::nullopt;
+        }
+        StepWords asked{*ordinal,
+                        {m_words.begin() + static_cast<std::ptrdiff_t>(at) + 1, m_words.end()}};
+        if (!asked.kernel.empty() && asked.kernel.front() == "of") {
+            asked.kernel.erase(asked.kernel.begin());
+        }
+        return asked;
+    }
+
+    void steps()
+    {
+        const std::optional<StepWords> asked = stepWords();
+        if (!asked) {
             return;
         }
+        const trace::Info& info = m_run.trace->info();
         const trace::Steps& steps = m_run.trace->steps();
-        const std::int32_t pipeline = steps.pipeline[row->index()];
-        const std::vector<Extent> point = trace::gridIndices(
-            m_run.trace->info().pipelines[rowIndex(pipeline)], steps.ordinal[row->index()]);
-        add("step " + std::to_string(*ordinal)
-                + (point.empty() ? "" : " " + trace::indexText(point)),
-            target::Steps{row->number, row->number});
+        const trace::LeadingSteps& leading = m_run.index->leading();
+        std::vector<Found> now, others;
+        std::set<std::int64_t> kernels; // of which a step is found
+        for (std::size_t i = 0; i < leading.size(); ++i) {
+            const trace::StepRow row = leading.row(i);
+            const std::size_t step = row.index();
+            if (steps.ordinal[step] != asked->ordinal) {
+                continue;
+            }
+            const trace::Pipeline& pipeline = info.pipelines[rowIndex(steps.pipeline[step])];
+            const trace::Pieces& pieces = m_run.index->pieces(info.deviceOf(pipeline.agent));
+            const std::size_t at = pieces.at(Picoseconds(steps.begin[step]));
+            const trace::Piece& kernel = pieces.all[at];
+            if (!hasAll(kernel.name, asked->kernel) || !kernels.insert(kernel.number).second) {
+                continue;
+            }
+            const std::vector<Extent> point = trace::gridIndices(pipeline, asked->ordinal);
+            std::string name = "step " + std::to_string(asked->ordinal)
+                               + (point.empty() ? "" : " " + trace::indexText(point));
+            if (pieces.kernels > 1) {
+                name += " of " + kernel.name + ", kernel " + std::to_string(kernel.number);
+            }
+            (at == pieces.at(m_now) ? now : others)
+                .push_back({std::move(name), target::Steps{row.number, row.number}});
+        }
+        for (const std::vector<Found>& found : {now, others}) {
+            for (const Found& each : found) {
+                add(each.name, each.target);
+            }
+        }
     }
 
     void time()
@@ -189,6 +255,35 @@ private:
         }
     }
 
+    void addLine(std::int64_t file, std::int64_t line, std::string_view text)
+    {
+        const std::size_t from = std::min(text.find_first_not_of(' '), text.size());
+        add("line " + std::to_string(line) + ": " + std::string(text.substr(from)),
+            target::SourceLine{file, line});
+    }
+
+    // "line 14", ":14", "attention.py:14", as far as the file is named.
+    void lineOfNumber()
+    {
+        const std::string& last = m_words.back();
+        const std::size_t colon = last.rfind(':');
+        const bool isNamed = m_words.size() == 2 && m_words.front() == "line";
+        if (!isNamed && (m_words.size() > 1 || colon == std::string::npos)) {
+            return;
+        }
+        const std::optional<std::int64_t> line = number(isNamed ? last : last.substr(colon + 1));
+        const std::string file = isNamed ? std::string() : last.substr(0, colon);
+        const auto& files = m_run.trace->info().sources;
+        for (std::size_t i = 0; line && *line > 0 && i < files.size(); ++i) {
+            if (!endsWith(lower(files[i].path), file)) {
+                continue;
+            }
+            if (const auto text = lineOf(files[i].text, *line)) {
+                addLine(static_cast<std::int64_t>(i), *line, *text);
+            }
+        }
+    }
+
     void lines()
     {
         std::set<std::pair<std::int64_t, std::int64_t>> timed;
@@ -210,9 +305,7 @@ private:
             const std::size_t end = std::min(text.find('\n'), text.size());
             const std::string_view one = text.substr(0, end);
             if (timed.contains({file, line}) == takesTime && hasAll(one, m_words)) {
-                const std::size_t from = std::min(one.find_first_not_of(' '), one.size());
-                add("line " + std::to_string(line) + ": " + std::string(one.substr(from)),
-                    target::SourceLine{file, line});
+                addLine(file, line, one);
             }
             text.remove_prefix(std::min(end + 1, text.size()));
         }
@@ -221,14 +314,16 @@ private:
     const layout::RunView& m_run;
     std::vector<std::string> m_words;
     std::size_t m_most;
+    Picoseconds m_now;
     std::vector<Found> m_found;
 };
 
 } // namespace
 
-std::vector<Found> search(const layout::RunView& run, std::string_view words, std::size_t most)
+std::vector<Found> search(const layout::RunView& run, std::string_view words, std::size_t most,
+                          Picoseconds now)
 {
-    return Search(run, words, most).all();
+    return Search(run, words, most, now).all();
 }
 
 } // namespace pallascope::navigation

@@ -17,13 +17,14 @@ struct Found
     bool operator==(const Found&) const = default;
 };
 
-// At most `most` things, in this order: the step of a number ("304", "step 304"); a moment of the
-// run ("20 us"); the SM of a name ("SM 47"); the block of a name with indices ("x(0,3)"), or the
-// first block of every operand in whose name the words occur; findings in whose title or sentence
-// they occur; lines of the source in which they occur, where those that take time come first. Words
-// are separated by spaces, and all of them must occur, in any order; upper and lower case do not
-// differ. No words find nothing.
+// At most `most` things, in this order: the step of a number ("304", "step 304", "step 2 of mix"),
+// counted in each kernel as the views do, in the kernel of `now` first; a moment of the run
+// ("20 us"); the line of a number ("line 14", ":14", "attention.py:14"); the SM of a name ("SM
+// 47"); the block of a name with indices ("x(0,3)"), or the first block of every operand in whose
+// name the words occur; findings in whose title or sentence they occur; lines of the source in
+// which they occur, where those that take time come first. Words are separated by spaces, and all
+// of them must occur, in any order; upper and lower case do not differ. No words find nothing.
 [[nodiscard]] std::vector<Found> search(const layout::RunView& run, std::string_view words,
-                                        std::size_t most);
+                                        std::size_t most, Picoseconds now = {});
 
 } // namespace pallascope::navigation

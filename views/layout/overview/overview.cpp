@@ -192,7 +192,11 @@ double findingsCount(Canvas& canvas, const RunView& run, double right, double h)
     for (const trace::Finding& finding : info.findings) {
         worst = std::max(worst, severityOf(finding));
     }
-    paintSeverity(canvas, icon, std::floor((h - 12) / 2), worst);
+    if (worst == Severity::Ok && info.values != "full") {
+        paintTick(canvas, icon, std::floor((h - 12) / 2), Role::Text2);
+    } else {
+        paintSeverity(canvas, icon, std::floor((h - 12) / 2), worst);
+    }
     canvas.hit(icon - 4, 0, right - icon + 8, h,
                target::Finding{count > 0 ? std::optional<std::int64_t>(0) : std::nullopt});
     return icon;

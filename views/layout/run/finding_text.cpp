@@ -63,10 +63,19 @@ void paintSeverity(Canvas& canvas, double x, double y, Severity severity, double
         canvas.fill(x + 5 * unit, y + 9 * unit, 2 * unit, 2 * unit, Role::View);
         return;
     case Severity::Ok:
-        canvas.disc(x + size / 2, y + size / 2, size / 2, Role::Ok, Role::Ok, 0);
-        canvas.line({at(3, 6), at(5.3, 8.4), at(9.2, 3.8)}, Role::View, 1.6);
+        paintTick(canvas, x, y, Role::Ok, size);
         return;
     }
+}
+
+void paintTick(Canvas& canvas, double x, double y, Color color, double size)
+{
+    const double unit = size / 12;
+    const auto at = [&](double right, double down) {
+        return Point{x + right * unit, y + down * unit};
+    };
+    canvas.disc(x + size / 2, y + size / 2, size / 2, color, color, 0);
+    canvas.line({at(3, 6), at(5.3, 8.4), at(9.2, 3.8)}, Role::View, 1.6);
 }
 
 trace::OptionalRow<trace::StepRow> stepRow(const trace::Trace& trace, std::int64_t ordinal)

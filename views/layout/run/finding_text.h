@@ -35,6 +35,8 @@ enum class Severity : std::uint8_t
 // An octagon, a triangle or a disc, so that severities differ in shape as well as in colour. `size`
 // is in px.
 void paintSeverity(Canvas& canvas, double x, double y, Severity severity, double size = 12);
+// The tick of Severity::Ok in another colour: grey where only a part was checked.
+void paintTick(Canvas& canvas, double x, double y, Color color, double size = 12);
 
 // The first step with this number in its grid, if there is one.
 [[nodiscard]] trace::OptionalRow<trace::StepRow> stepRow(const trace::Trace& trace,

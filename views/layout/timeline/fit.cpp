@@ -178,22 +178,31 @@ void growShares(std::vector<Lane>& lanes, double room)
     }
 }
 
-// Waits are what one looks for: units go before them, at last but the one that computes most.
-void keepWaits(std::vector<Lane>& lanes, std::optional<std::int32_t> tallest, double room)
+// Waits are what one looks for: units go before them, the idlest first, at last but the one that
+// computes most.
+void keepWaits(std::vector<Lane>& lanes, const RunView& run, std::optional<std::int32_t> tallest,
+               double room)
 {
     if (lanes.empty() || lanes.front().device >= 0) { // fitDevices
         return;
     }
-    for (const bool used : {false, true}) {
-        while (sumOf(lanes, kLeastScale) > room) {
-            const auto last = std::find_if(lanes.rbegin(), lanes.rend(), [&](const Lane& lane) {
-                return lane.kind == LaneKind::Unit && lane.unit != tallest && lane.used == used;
-            });
-            if (last == lanes.rend()) {
-                break;
+    while (sumOf(lanes, kLeastScale) > room) {
+        auto idlest = lanes.end();
+        Picoseconds least;
+        for (auto lane = lanes.begin(); lane != lanes.end(); ++lane) {
+            if (lane->kind != LaneKind::Unit || lane->unit == tallest) {
+                continue;
             }
-            lanes.erase(std::prev(last.base()));
+            const Picoseconds time = busy(run, *lane, run.trace->end());
+            if (idlest == lanes.end() || time <= least) { // of the same, the last
+                idlest = lane;
+                least = time;
+            }
         }
+        if (idlest == lanes.end()) {
+            return;
+        }
+        lanes.erase(idlest);
     }
 }
 
@@ -254,7 +263,7 @@ void fit(std::vector<Lane>& lanes, const RunView& run, double top, double room)
     if (several && sumOf(lanes, many ? 1 : kLeastScale) > room) {
         dropUnits(lanes, [](const Lane& lane) { return !lane.used; });
     }
-    keepWaits(lanes, tallest, room);
+    keepWaits(lanes, run, tallest, room);
     fitDevices(lanes, run, room);
     double fixed = 0;
     double flexible = 0;

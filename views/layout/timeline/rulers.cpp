@@ -192,7 +192,7 @@ std::vector<std::string> FramePainter::namesOf(std::size_t step) const
     const std::vector<Extent> indices = trace::gridIndices(pipeline, m_trace.steps().ordinal[step]);
     const std::string point = indices.empty() ? "" : " " + trace::indexText(indices);
     std::vector<std::string> names = {"step " + number + point, "step " + number, number};
-    if (step == 0 && prologueEnd() > m_trace.steps().begin[0]) {
+    if (step == 0 && isAllPrologue() && prologueEnd() > m_trace.steps().begin[0]) {
         const std::string prologue = "prologue " + timeText(m_run.report.split.prologue);
         names.insert(names.begin(), "step " + number + " · " + prologue);
         names.insert(names.begin(), "step " + number + point + " · " + prologue);

@@ -116,7 +116,8 @@ bool FramePainter::isAllPrologue() const
 
 std::int64_t FramePainter::prologueEnd() const
 {
-    return isAllPrologue() ? m_run.report.split.prologue.value() : m_trace.steps().begin[0];
+    const trace::Steps& steps = m_trace.steps();
+    return steps.size() == 0 ? m_run.report.split.prologue.value() : steps.bodyBegin[0];
 }
 
 TimeRange epilogueOf(const RunView& run)

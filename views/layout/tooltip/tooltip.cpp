@@ -421,8 +421,13 @@ struct LinesOf
 
     Lines operator()(const target::Finding& finding) const
     {
-        return finding.index && isRow(*finding.index, info.findings.size())
-                   ? findingLines(info, info.findings[row(*finding.index)])
+        if (finding.index && isRow(*finding.index, info.findings.size())) {
+            return findingLines(info, info.findings[row(*finding.index)]);
+        }
+        return info.findings.empty() && info.values != "full"
+                   ? Lines{"values not checked",
+                           "Not all values were computed, so nothing is known of NaN, Inf and "
+                           "undefined elements."}
                    : Lines{};
     }
 

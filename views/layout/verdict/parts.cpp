@@ -299,7 +299,7 @@ double paintChecks(Canvas& canvas, const RunView& run, double y)
     y += 4;
     if (info.findings.empty()) {
         const std::string title = "No findings";
-        paintSeverity(canvas, x, y + 3, Severity::Ok);
+        paintTick(canvas, x, y + 3, info.values == "full" ? Role::Ok : Role::Text2);
         canvas.text(x + 18, y, w, kRow, title, style(11, Role::Text, Weight::SemiBold));
         const double after = textWidth(title, 11, Weight::SemiBold) + 8;
         const std::string count = fmt::format("{} checks passed", passedChecks(run));

@@ -38,6 +38,7 @@ std::string captionOf(const RunView& run)
         fmt::format("|{}| {}", countText(findings), findings == 1 ? "finding" : "findings");
     if (findings == 0) {
         caption += fmt::format(" · |{}| checks passed", passedChecks(run));
+        caption += info.values == "full" ? "" : ", values not checked";
     } else {
         std::int64_t places = 0;
         for (const trace::Finding& finding : info.findings) {
