@@ -214,7 +214,7 @@ void Accounting::countBlocks(Report& report) const
 // most.
 void Accounting::memory(Report& report) const
 {
-    const std::int32_t onChip = m_info.links.front().to; // where blocks are copied to
+    const std::int32_t onChip = blockMemoryOf(m_info, m_chip);
     const trace::PipelineKinds kinds = trace::pipelineKindsOf(m_info);
     const std::optional<std::int32_t> largest = kinds.largest(m_info, onChip);
     std::int32_t before = -1; // operand of the buffer before
