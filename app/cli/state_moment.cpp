@@ -87,8 +87,11 @@ Status checkMoment(Replay& replay, const StateCommand& command, std::int32_t loo
         return Done{};
     }
     if (command.event && *command.event > replay.sequence()) {
-        return userError(fmt::format("There is no event {}: {} ends after {}.", *command.event,
-                                     replay.program().name, countText(replay.sequence())));
+        return userError(
+            fmt::format("There is no event {}: {} has {} events, and its end is number "
+                        "{}.",
+                        *command.event, replay.program().name, countText(replay.sequence() - 1),
+                        countText(replay.sequence())));
     }
     if (command.round && *command.round >= replay.knownRounds(loop)) {
         return userError(fmt::format("There is no round {}: {} has {} of them, numbered from 0.",

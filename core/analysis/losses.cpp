@@ -222,7 +222,7 @@ Bytesum Waterfall::bytes() const
             array.moved += moved;
             array.times += operand.arrayBytes > Bytes(0)
                                ? moved / static_cast<double>(operand.arrayBytes.value())
-                                     / (isManual ? m_info.deviceCount() : 1)
+                                     / m_info.deviceCount() // each has its own part
                                : 0;
         }
     }

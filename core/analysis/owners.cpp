@@ -69,6 +69,21 @@ std::int64_t ownersOf(const trace::Info& info, const chip::Chip& chip, std::size
     return known == 0 ? used : std::max<std::int64_t>(1, owning);
 }
 
+std::int32_t blockMemoryOf(const trace::Info& info, const chip::Chip& chip)
+{
+    const std::int32_t ofCores = info.links.front().to;
+    const auto isThere = [&](const trace::Buffer& buffer) { return buffer.memory == ofCores; };
+    if (chip.multiprocessor || std::any_of(info.buffers.begin(), info.buffers.end(), isThere)) {
+        return ofCores;
+    }
+    const auto other =
+        std::find_if(info.buffers.begin(), info.buffers.end(), [&](const auto& buffer) {
+            const std::string& name = info.memories[static_cast<std::size_t>(buffer.memory)].name;
+            return name != "HBM" && name != "SMEM";
+        });
+    return other == info.buffers.end() ? ofCores : other->memory;
+}
+
 const std::string& kindOf(const trace::Link& link)
 {
     return link.kind.empty() ? link.name : link.kind;

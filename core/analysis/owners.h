@@ -1,5 +1,5 @@
-// Who owns the units of the chip, and which links count as one kind, when a run has several devices
-// or agents.
+// Who owns the units of the chip, which links count as one kind, and where blocks live, when a run
+// has several devices or kinds of agents.
 #pragma once
 
 #include "core/analysis/report.h"
@@ -13,5 +13,9 @@ namespace pallascope::analysis {
 
 // The name that the links of several devices share; each device has one link of a kind.
 [[nodiscard]] const std::string& kindOf(const trace::Link& link);
+
+// The row of Info::memories where blocks are copied to. Kernels of SparseCores have theirs in a
+// memory of a subcore, and nothing in that of the cores.
+[[nodiscard]] std::int32_t blockMemoryOf(const trace::Info& info, const chip::Chip& chip);
 
 } // namespace pallascope::analysis

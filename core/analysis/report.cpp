@@ -167,7 +167,11 @@ void Accounting::split(Report& report) const
     split.launches = take(ofDevice(trace::SegmentKind::Launch));
     split.fusions = take(ofDevice(trace::SegmentKind::Fusion));
     if (m_sums.steps > 0) {
-        split.prologue = take(m_sums.firstBody - m_sums.computeBefore);
+        // What launches and fusions take before is a sum over the devices. What comes after the
+        // last step is not divided: nothing tells waits of a collective from those for write-backs,
+        // and all of it would seem to be the epilogue.
+        const Picoseconds before(m_sums.computeBefore.value() / m_info.deviceCount());
+        split.prologue = take(m_sums.firstBody - before);
         split.epilogue = take(m_sums.end - m_sums.lastStepEnd - m_sums.computeAfter);
     }
     split.exposedCopies = take(Picoseconds(m_sums.waitedForCopies.value() / agents));
@@ -211,7 +215,7 @@ void Accounting::countBlocks(Report& report) const
 // most.
 void Accounting::memory(Report& report) const
 {
-    const std::int32_t onChip = m_info.links.front().to; // where blocks are copied to
+    const std::int32_t onChip = blockMemoryOf(m_info, m_chip);
     const trace::PipelineKinds kinds = trace::pipelineKindsOf(m_info);
     const std::optional<std::int32_t> largest = kinds.largest(m_info, onChip);
     std::int32_t before = -1; // operand of the buffer before

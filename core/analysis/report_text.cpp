@@ -1,3 +1,4 @@
+#include "core/analysis/array_traffic.h"
 #include "core/analysis/band.h"
 #include "core/analysis/block_grids.h"
 #include "core/analysis/losses.h"
@@ -38,8 +39,9 @@ std::string timeLine(const Report& report, const trace::Info& info)
     return text;
 }
 
-// Sums the manual DMA of the same array in several places of a program into one row.
-std::vector<Traffic> byArrays(const std::vector<Traffic>& rows)
+// Sums what moves the same array in one row: manual DMA in several places of a program, and the
+// pipelines of several agents.
+std::vector<Traffic> byArrays(const std::vector<Traffic>& rows, const trace::Info& info)
 {
     std::vector<Traffic> all;
     for (const Traffic& row : rows) {
@@ -48,11 +50,12 @@ std::vector<Traffic> byArrays(const std::vector<Traffic>& rows)
         });
         if (same == all.end()) {
             all.push_back(row);
+            all.back().refetchFactor = shareOfRefetch(row, info);
             continue;
         }
         same->copies += row.copies;
         same->bytes += row.bytes;
-        same->refetchFactor += row.refetchFactor;
+        same->refetchFactor += shareOfRefetch(row, info);
     }
     return all;
 }
@@ -80,10 +83,10 @@ std::vector<Traffic> largest(const std::vector<Traffic>& rows, Bytes all)
     return kept;
 }
 
-std::string trafficLine(const Report& report)
+std::string trafficLine(const Report& report, const trace::Info& info)
 {
     const std::array kWays{"read", "written", report.l2 ? "from L2" : "moved on chip"};
-    const std::vector<Traffic> rows = byArrays(report.traffic);
+    const std::vector<Traffic> rows = byArrays(report.traffic, info);
     if (rows.empty()) {
         return "copies  none";
     }
@@ -221,7 +224,7 @@ std::string toText(const Report& report, const trace::Info& info,
     const bool stopped = !report.stoppedBy.empty();
     const std::string text = timeLine(report, info) + (stopped ? "\n" : "\nbound   ")
                              + plain(verdict(report, info, alternatives)) + "\n"
-                             + trafficLine(report) + "\n"
+                             + trafficLine(report, info) + "\n"
                              + (report.l2 ? cacheLine(*report.l2) + "\n" : "") + memoryLine(report)
                              + "\n" + blockLines(info) + splitLine(report) + "\n";
     return stopped ? text

@@ -2,6 +2,7 @@
 
 #include "core/analysis/owners.h"
 #include "core/base/format.h"
+#include "core/trace/mark_time.h"
 
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,34 @@ namespace pallascope::analysis {
 namespace {
 
 constexpr double kLeastBytes = 0.5; // less is what sums of doubles differ by
+
+// How long launches and step overhead keep each unit busy, which is no work of the kernel's: the
+// report of a run does not count it either.
+std::vector<Picoseconds> bookkeeping(const trace::Trace& trace, const Stretch& stretch)
+{
+    std::vector<Picoseconds> busy(trace.info().units.size());
+    const trace::Segments& segments = trace.segments();
+    for (std::size_t row = 0; row < segments.size(); ++row) {
+        const std::int64_t begin = segments.begin[row];
+        const auto id = static_cast<std::size_t>(segments.templateId[row]);
+        const trace::SegmentTemplate& segment = trace.info().templates[id];
+        if (begin >= stretch.end.value()) {
+            break;
+        }
+        if (!segment.isBookkeeping() || begin + segment.duration.value() <= stretch.begin.value()) {
+            continue;
+        }
+        for (const trace::Mark& mark : segment.marks) {
+            const auto inside = [&](Cycles cycles) {
+                return std::clamp(begin + trace::markTime(segment, cycles), stretch.begin.value(),
+                                  stretch.end.value());
+            };
+            busy[static_cast<std::size_t>(mark.unit)] +=
+                Picoseconds(inside(mark.offset + mark.length) - inside(mark.offset));
+        }
+    }
+    return busy;
+}
 
 void addTime(std::vector<StretchTime>& times, const std::string& name, Picoseconds time)
 {
@@ -56,6 +85,21 @@ void addWaits(const trace::Trace& trace, Stretch& stretch)
                      [](const StretchTime& a, const StretchTime& b) { return a.time > b.time; });
 }
 
+// Read and written bytes together of copies from HBM to HBM: a device's own link moves each byte
+// twice, once each way, and one between devices reads and writes each byte that it moves.
+double throughHbm(const trace::Index& index, trace::OperandRow operand, const Stretch& stretch)
+{
+    const trace::Info& info = index.trace().info();
+    double sum = 0;
+    for (std::size_t i = 0; i < info.links.size(); ++i) {
+        const auto link = trace::LinkRow::at(i);
+        sum += info.hbmPasses(i)
+               * (index.operandBytes(operand, link, stretch.end)
+                  - index.operandBytes(operand, link, stretch.begin));
+    }
+    return sum;
+}
+
 void addBytes(const trace::Index& index, Stretch& stretch)
 {
     const trace::Info& info = index.trace().info();
@@ -65,7 +109,10 @@ void addBytes(const trace::Index& index, Stretch& stretch)
             return index.operandBytes(operand, out, stretch.end)
                    - index.operandBytes(operand, out, stretch.begin);
         };
-        const double read = moved(false), written = moved(true);
+        double read = moved(false), written = moved(true);
+        if (info.staysInHbm(i)) {
+            read = written = throughHbm(index, operand, stretch) / 2;
+        }
         if (read < kLeastBytes && written < kLeastBytes) {
             continue;
         }
@@ -133,10 +180,12 @@ Stretch stretchOf(const trace::Index& index, Picoseconds from, Picoseconds to)
                     .agents =
                         std::max<std::int64_t>(1, static_cast<std::int64_t>(info.agents.size()))};
     stretch.flops = index.flops(stretch.end) - index.flops(stretch.begin);
+    const std::vector<Picoseconds> besides = bookkeeping(trace, stretch);
     for (std::size_t i = 0; i < info.units.size(); ++i) {
         const auto unit = trace::UnitRow::at(i);
         addTime(stretch.busy, info.units[i].name,
-                index.unitBusy(unit, stretch.end) - index.unitBusy(unit, stretch.begin));
+                index.unitBusy(unit, stretch.end) - index.unitBusy(unit, stretch.begin)
+                    - besides[i]);
     }
     for (const bool out : {false, true}) {
         for (std::size_t i = 0; i < info.links.size(); ++i) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 
 namespace pallascope::cost {
 
@@ -44,7 +45,8 @@ Bytes temporariesOf(const ir::Program& program, const ir::Region& region, const 
 
 struct Around
 {
-    std::vector<ir::ValueId> scopes;             // refs of run_scoped operations
+    // Refs of run_scoped operations, of those inside of all pipelines around and of the others.
+    std::vector<ir::ValueId> inside, outside;
     std::vector<const ir::Operation*> pipelines; // innermost first
 };
 
@@ -60,8 +62,8 @@ bool findAround(const ir::Region& region, const ir::Operation& inner, Around& ar
                 continue;
             }
             if (operation.code == ir::OpCode::RunScoped) {
-                around.scopes.insert(around.scopes.begin(), nested.arguments.begin(),
-                                     nested.arguments.end());
+                auto& scopes = around.pipelines.empty() ? around.inside : around.outside;
+                scopes.insert(scopes.begin(), nested.arguments.begin(), nested.arguments.end());
             } else if (operation.code == ir::OpCode::Pipeline) {
                 around.pipelines.push_back(&operation);
             }
@@ -231,16 +233,34 @@ Result<Budget> budget(const ir::Program& program, const ir::Operation& pipeline,
 {
     Adder adder(program, chip);
     adder.addPipeline(pipeline);
-    adder.addArguments();
     Around around;
     (void)findAround(program.body, pipeline, around);
-    adder.addScratch(around.scopes);
-    adder.addScratch(largestScopes(program, pipeline.regions[0], chip));
-    const std::size_t own = adder.budget.entries.size();
+    // An enclosing pipeline lists the scopes that need most of all in its body.
+    std::set<ir::ValueId> listed;
+    for (const ir::Operation* outer : around.pipelines) {
+        const std::vector<ir::ValueId> refs = largestScopes(program, outer->regions[0], chip);
+        listed.insert(refs.begin(), refs.end());
+    }
+    std::vector<ir::ValueId> scratch = around.inside;
+    const std::vector<ir::ValueId> own = largestScopes(program, pipeline.regions[0], chip);
+    scratch.insert(scratch.end(), own.begin(), own.end());
+    const auto others = std::stable_partition(
+        scratch.begin(), scratch.end(), [&](ir::ValueId ref) { return !listed.contains(ref); });
+    if (around.pipelines.empty()) {
+        adder.addArguments();
+        adder.addScratch(around.outside);
+    }
+    adder.addScratch({scratch.begin(), others});
+    const std::size_t ends = adder.budget.entries.size();
     for (const ir::Operation* outer : around.pipelines) {
         adder.addPipeline(*outer);
     }
-    for (std::size_t i = own; i < adder.budget.entries.size(); ++i) {
+    if (!around.pipelines.empty()) {
+        adder.addArguments();
+        adder.addScratch(around.outside);
+    }
+    adder.addScratch({others, scratch.end()});
+    for (std::size_t i = ends; i < adder.budget.entries.size(); ++i) {
         adder.budget.entries[i].outer = true;
     }
     if (!adder.status) {

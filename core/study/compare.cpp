@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fmt/format.h>
 
 namespace pallascope::study {
@@ -145,6 +146,35 @@ std::optional<Parting> otherWork(const Trace& a, const Trace& b)
     return std::nullopt;
 }
 
+// "ready + 1 of TensorCore 0"; a wait takes from its semaphore.
+std::string signalText(const Trace& trace, std::size_t i)
+{
+    const trace::Signals& signals = trace.signals();
+    if (i >= signals.size()) {
+        return "no more of them";
+    }
+    const trace::Info& info = trace.info();
+    return fmt::format("{} {} {} of {}",
+                       info.semaphores[static_cast<std::size_t>(signals.semaphore[i])].name,
+                       signals.amount[i] < 0 ? "-" : "+", std::abs(signals.amount[i]),
+                       info.agents[static_cast<std::size_t>(signals.agent[i])]);
+}
+
+std::optional<Parting> otherSignal(const Trace& a, const Trace& b)
+{
+    const trace::Signals &left = a.signals(), &right = b.signals();
+    for (std::size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
+        Parting parting{
+            .what = Parting::What::Signal, .a = signalText(a, i), .b = signalText(b, i)};
+        if (parting.a != parting.b) {
+            parting.timeA = i < left.size() ? Picoseconds(left.time[i]) : a.end();
+            parting.timeB = i < right.size() ? Picoseconds(right.time[i]) : b.end();
+            return parting;
+        }
+    }
+    return std::nullopt;
+}
+
 // The first event that is the same in both runs but happens at another time.
 std::optional<Parting> otherTime(const Trace& a, const Trace& b)
 {
@@ -200,6 +230,9 @@ std::string partingText(const std::optional<Parting>& parting)
     case Parting::What::Work:
         return fmt::format("They part at what is computed {}: A has {}; B has {} ({}).\n", place,
                            parting->a, parting->b, when);
+    case Parting::What::Signal:
+        return fmt::format("They part at a semaphore: A has {}; B has {} ({}).\n", parting->a,
+                           parting->b, when);
     case Parting::What::Time:
         return fmt::format("The same events; they part in time {}, at {}: {}.\n", place, parting->a,
                            when);
@@ -217,8 +250,13 @@ Result<Comparison> compare(const Trace& a, const Trace& b)
     }
     Comparison comparison{*left, *right, title(a.info()), title(b.info()), {}};
     comparison.parting = earlier(otherCopy(a, b), otherWork(a, b));
-    if (!comparison.parting) {
+    // At other times, changes of semaphores may come in another order and be the same ones.
+    const bool hasOthers = a.signals().size() != b.signals().size();
+    if (!comparison.parting && !hasOthers) {
         comparison.parting = otherTime(a, b);
+    }
+    if (!comparison.parting) {
+        comparison.parting = otherSignal(a, b);
     }
     return comparison;
 }
@@ -263,9 +301,10 @@ std::string toJson(const Comparison& comparison)
     json["values"]["bound_by"] = {{"a", toString(comparison.a.boundBy)},
                                   {"b", toString(comparison.b.boundBy)}};
     if (const auto& parting = comparison.parting) {
-        const char* what = parting->what == Parting::What::Copy   ? "copy"
-                           : parting->what == Parting::What::Work ? "work"
-                                                                  : "time";
+        const char* what = parting->what == Parting::What::Copy     ? "copy"
+                           : parting->what == Parting::What::Work   ? "work"
+                           : parting->what == Parting::What::Signal ? "signal"
+                                                                    : "time";
         json["parting"] = {
             {"what", what},
             {"step", parting->step ? Json(parting->step->number) : Json(nullptr)},

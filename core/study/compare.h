@@ -17,9 +17,10 @@ struct Parting
 {
     enum class What
     {
-        Copy, // another block, operand, direction, slot or size, or one run has no more copies
-        Work, // other operations
-        Time  // the same event at another time
+        Copy,   // another block, operand, direction, slot or size, or one run has no more copies
+        Work,   // other operations
+        Signal, // another change of a semaphore
+        Time    // the same event at another time
     } what = What::Copy;
     std::string a, b;    // the event in each run: "copy of x(0,1) in, 512 KiB"; "nothing"
     std::string operand; // of a copy; otherwise empty

@@ -88,9 +88,8 @@ SweepRow run(const SweepPlan& plan, const Parameters& parameters, const chip::Ch
         return refuse(outcome.error());
     }
     const analysis::Report& report = outcome->report;
-    if (report.isGpu) { // of a block, with what its compiler adds
-        row.vmem = std::max(row.vmem, Bytes(report.vmemPeak.value() / report.blocksTogether));
-    }
+    // On a GPU of a block, with what its compiler adds.
+    row.vmem = Bytes(report.vmemPeak.value() / report.blocksTogether);
     row.time = report.time;
     row.band = report.band;
     row.utilization = report.utilization;

@@ -17,11 +17,16 @@ Result<Fit> fit(const ir::Program& program, const chip::Chip& chip)
     if (!budgets) {
         return budgets.error();
     }
+    const std::int32_t onChip = chip.links.front().to; // where blocks are copied to
     for (const cost::Budget& budget : *budgets) {
-        if (!budget.entries.empty()) {
-            result.bytes = std::max(result.bytes, budget.used(budget.entries.front().memory));
+        for (std::size_t row = 0; row < chip.memories.size(); ++row) {
+            const Bytes used = budget.used(static_cast<std::int32_t>(row));
+            const bool isOver = used > chip.memories[row].bytes;
+            result.fits = result.fits && !isOver;
+            if (isOver || static_cast<std::int32_t>(row) == onChip) {
+                result.bytes = std::max(result.bytes, used);
+            }
         }
-        result.fits = result.fits && cost::checkCapacity(budget, chip).has_value();
     }
     return result;
 }

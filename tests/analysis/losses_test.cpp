@@ -1,6 +1,7 @@
 // Where the time beyond the roofline goes. The terms must sum to the run, and in runs that lose
 // mostly by one term, it must be what arithmetic by hand gives.
 #include "core/analysis/losses.h"
+#include "core/ir/builder.h"
 #include "tests/analysis/runs.h"
 #include "tests/ir/kernels.h"
 
@@ -124,6 +125,38 @@ TEST(Losses, ofAGpuAreThoseOfSmsWithoutBlocks)
     const Report persistent = product("4096");
     expectSum(persistent);
     EXPECT_EQ(timeOf(persistent, LossKind::IdleCores), Picoseconds(0));
+}
+
+// Each device copies its own part of the arrays once, at the rate of its own memory.
+TEST(Losses, ofDevicesThatAllDoTheSameAreThoseOfOne)
+{
+    const auto copying = [](std::int32_t devices) {
+        const auto kernel = [devices](pl::Ref xHbm, pl::Ref outHbm) {
+            pl::onMesh({{"d", devices}});
+            const auto rows = pl::block({256, 1024}, [](auto i) { return pl::at(i, 0); });
+            pl::emitPipeline({.grid = {4}, .in = {rows}, .out = {rows}},
+                             [](pl::Ref x, pl::Ref out) { out[pl::all] = x[pl::all] * 2.0; })(
+                xHbm, outHbm);
+        };
+        const ir::Program program =
+            pl::kernel("copying",
+                       {pl::sharded(pl::in("x", DType::F32, {1024, 1024}), {{"d"}, {}}),
+                        pl::sharded(pl::out("out", DType::F32, {1024, 1024}), {{"d"}, {}})},
+                       kernel)
+                .value();
+        return runOf(program, "tpu_v5e");
+    };
+    const auto one = copying(1), eight = copying(8);
+    const Report alone = reportOf(*one), report = reportOf(*eight);
+    expectSum(report);
+    EXPECT_EQ(timeOf(report, LossKind::Refetch), Picoseconds(0));
+    EXPECT_EQ(report.losses.roofline, alone.losses.roofline);
+    EXPECT_EQ(analysis::advice(report), analysis::advice(alone));
+    EXPECT_GT(alone.split.prologue, Picoseconds(0));
+    EXPECT_EQ(report.split.prologue, alone.split.prologue);
+    EXPECT_EQ(report.split.exposedCopies, alone.split.exposedCopies);
+    const std::string text = analysis::toText(report, eight->info(), {});
+    EXPECT_NE(text.find("x 32 MiB read in 32 copies (1× its array)"), std::string::npos) << text;
 }
 
 TEST(Losses, sayMasksApartFromOtherWorkOfTheirUnit)

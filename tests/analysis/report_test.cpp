@@ -345,6 +345,23 @@ TEST(Report, ofTwoCoresSplitsTheTimeOfTheirAverage)
     EXPECT_EQ(report.split.total(), trace->end());
 }
 
+// What subcores have is not in the memory to which the cores' blocks are copied.
+TEST(Report, ofSubcoresAloneCountsTheirMemory)
+{
+    trace::TraceBuilder builder = mainJobBuilder();
+    const auto own = static_cast<std::int32_t>(builder.info.memories.size());
+    builder.info.memories.push_back({"TILESPMEM", Bytes(1 << 30), {}});
+    for (trace::Buffer& buffer : builder.info.buffers.edit()) {
+        buffer.memory = own;
+    }
+    const Report ofCores = analysis::report(*mainJob()).value(),
+                 report = analysis::report(*std::move(builder).finish().value()).value();
+    EXPECT_EQ(report.onChipName, "TILESPMEM");
+    EXPECT_GT(report.vmemPeak, Bytes(0));
+    EXPECT_EQ(report.vmemPeak, ofCores.vmemPeak);
+    EXPECT_EQ(report.vmemCapacity, Bytes(1 << 30));
+}
+
 TEST(Report, aTraceWithABrokenChipOrWithoutALinkIsRefused)
 {
     trace::TraceBuilder noChip = mainJobBuilder();

@@ -2,6 +2,7 @@
 #include "tests/analysis/runs.h"
 
 #include "core/ir/builder.h"
+#include "core/ir/mesh.h"
 #include "core/machine/run.h"
 #include "kernels/kernel.h"
 #include "tests/chip/chip_file.h"
@@ -26,7 +27,7 @@ std::shared_ptr<const trace::Trace> runOf(const ir::Program& program, const std:
     std::vector<Array> inputs;
     for (const ir::Argument& argument : program.arguments) {
         if (argument.kind == ir::ArgumentKind::Input) {
-            const ir::Type& type = program.type(argument.ref);
+            const ir::Type type = ir::wholeType(program, argument);
             inputs.push_back({type.dtype, type.shape, nullptr});
         }
     }

@@ -1,5 +1,6 @@
 // Compares what a stretch of a run comes to with sums over all rows of its trace.
 #include "core/analysis/stretch.h"
+#include "core/ir/builder.h"
 #include "core/trace/mark_time.h"
 #include "tests/analysis/runs.h"
 #include "tests/support/many_agents.h"
@@ -48,6 +49,9 @@ Times busyIn(const trace::Trace& trace, const Part& part)
     for (std::size_t row = 0; row < trace.segments().size(); ++row) {
         const auto& segment = info.templates[number(trace.segments().templateId[row])];
         const std::int64_t begin = trace.segments().begin[row];
+        if (segment.isBookkeeping()) {
+            continue;
+        }
         for (const trace::Mark& mark : segment.marks) {
             add(times, info.units[number(mark.unit)].name,
                 part.of(begin + trace::markTime(segment, mark.offset),
@@ -77,8 +81,14 @@ std::map<std::string, std::pair<double, double>> bytesIn(const trace::Trace& tra
                                                 / static_cast<double>(end - start);
         auto& of = bytes[std::string(
             trace::arrayName(trace.info().operands[number(copies.operand[row])]))];
-        (copies.out[row] != 0 ? of.second : of.first) +=
-            share * static_cast<double>(copies.bytes[row]);
+        const double moved = share * static_cast<double>(copies.bytes[row]);
+        if (trace.info().staysInHbm(number(copies.operand[row]))) {
+            const int passes = trace.info().hbmPasses(number(copies.link[row]));
+            of.first += moved * passes / 2;
+            of.second += moved * passes / 2;
+            continue;
+        }
+        (copies.out[row] != 0 ? of.second : of.first) += moved;
     }
     return bytes;
 }
@@ -147,6 +157,56 @@ TEST(Stretch, comesToTheSumsOverAllRows)
     std::mt19937_64 random(7);
     compare(mainJob(), random);
     compare(twoCores(), random);
+}
+
+// Of the whole run both say how long units are busy, and which bytes of HBM are read and written.
+TEST(Stretch, ofTheWholeRunIsWhatTheReportSays)
+{
+    const auto kernel = [](pl::Ref x, pl::Ref out) {
+        pl::onMesh({{"d", 2}});
+        pl::runScoped({{"near", DType::F32, {8, 128}, ir::MemorySpace::Hbm},
+                       pl::dmaSemaphores("sent"),
+                       pl::dmaSemaphores("received")},
+                      [&](const std::vector<pl::Ref>& refs) {
+                          pl::dmaStart(x, refs[0], refs[1]);
+                          pl::dmaWait(refs[0], refs[1]);
+                          pl::remoteDmaStart(refs[0], out, refs[1], refs[2],
+                                             (pl::axisIndex("d") + 1) % 2);
+                          pl::dmaWait(refs[0], refs[1]);
+                          pl::dmaWait(out, refs[2]);
+                          return std::vector<pl::Value>();
+                      });
+    };
+    const ir::Program program =
+        pl::kernel("copies",
+                   {pl::sharded(pl::in("x", DType::F32, {8, 128}), {{"d"}, {}}),
+                    pl::sharded(pl::out("out", DType::F32, {8, 128}), {{"d"}, {}})},
+                   kernel)
+            .value();
+    for (const auto& trace : {runOf(program, "tpu_v5e"), mainJob(), machineRuns()[0].trace}) {
+        const Stretch stretch = analysis::stretchOf(trace::Index(trace), {}, trace->end());
+        const analysis::Report report = analysis::report(*trace).value();
+        double read = 0, written = 0;
+        for (const analysis::StretchBytes& row : stretch.bytes) {
+            read += row.read;
+            written += row.written;
+        }
+        EXPECT_EQ(read, static_cast<double>(report.hbmRead.value()));
+        EXPECT_EQ(written, static_cast<double>(report.hbmWritten.value()));
+        const Times busy = timesOf(stretch.busy);
+        for (const auto& [name, time] : report.busy) {
+            const auto one = busy.find(name); // none: a link, which it has by direction
+            const double sum = one == busy.end() ? 0 : static_cast<double>(one->second);
+            const bool isUnit =
+                std::any_of(trace->info().units.begin(), trace->info().units.end(),
+                            [&](const trace::Unit& unit) { return unit.name == name; });
+            if (isUnit) {
+                EXPECT_NEAR(sum / static_cast<double>(stretch.agents),
+                            static_cast<double>(time.value()), 0.01 * sum + 1000)
+                    << name;
+            }
+        }
+    }
 }
 
 TEST(Stretch, saysWhatItComesTo)

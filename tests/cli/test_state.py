@@ -109,7 +109,7 @@ class State(Case):
     def test_moments_and_refs_that_do_not_exist_are_refused(self):
         self.refused("state", *KERNEL, "--step", STEPS, says=[f"There is no step {STEPS}: matmul has {STEPS}"])
         self.refused("state", *KERNEL, "--copy", 1000, says=["There is no copy 1000"])
-        self.refused("state", *KERNEL, "--event", 10**9, says=["There is no event 1000000000"])
+        self.refused("state", *KERNEL, "--event", 10**9, says=["There is no event 1000000000", "its end is number"])
         self.refused("state", *KERNEL, "--event", -1, says=["The moment has the number -1"])
         self.refused("state", *KERNEL, "--step", 1, "--ref", "z", says=['There is no ref "z"', "x, y or out"])
         self.refused("state", *KERNEL, says=["Exactly 1 option"])

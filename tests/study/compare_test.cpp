@@ -1,4 +1,5 @@
 // Comparing two runs: where they part, and the values side by side.
+#include "core/ir/builder.h"
 #include "core/study/compare.h"
 #include "tests/study/runs.h"
 
@@ -128,6 +129,32 @@ TEST(Comparing, withoutBandsOrWithoutADifferenceNothingIsFasterForSure)
     const Comparison same = compared(*run({}), *run({}));
     EXPECT_TRUE(nlohmann::json::parse(toJson(same))["faster"]["run"].is_null());
     EXPECT_NE(toText(same).find("A and B take as long."), std::string::npos);
+}
+
+// The same operations at the same times, which add more to a semaphore and take as much.
+TEST(Comparing, runsMayPartAtASemaphoreAlone)
+{
+    const auto signalling = [](std::int32_t amount) {
+        const auto kernel = [amount](pl::Ref) {
+            pl::runScoped({pl::semaphores("ready")}, [&](const std::vector<pl::Ref>& refs) {
+                pl::semaphoreSignal(refs[0], amount);
+                pl::semaphoreWait(refs[0], amount);
+                return std::vector<pl::Value>();
+            });
+        };
+        return neededRun(
+            pl::kernel("signalling", {pl::in("x", DType::F32, {8, 128})}, kernel).value(),
+            chipNamed("tpu_v5e"));
+    };
+    const Comparison one = compared(*signalling(1), *signalling(2));
+    ASSERT_TRUE(one.parting);
+    EXPECT_EQ(one.parting->what, Parting::What::Signal);
+    EXPECT_NE(toText(one).find("They part at a semaphore: A has ready + 1 of TensorCore 0; B has "
+                               "ready + 2 of TensorCore 0"),
+              std::string::npos)
+        << toText(one);
+    EXPECT_EQ(nlohmann::json::parse(toJson(one))["parting"]["what"], "signal");
+    EXPECT_FALSE(compared(*signalling(1), *signalling(1)).parting);
 }
 
 TEST(Comparing, otherKernelsPartAtWhatTheyCompute)

@@ -110,6 +110,58 @@ TEST(Sweep, rowsAreTheRunsOfTheirCombinationsInOrder)
     EXPECT_EQ(rowsOf(plan, {.threads = 1}), rows);
 }
 
+// A scalar comes first, and the blocks of the pipeline in the other one's body are `rows` high.
+// VMEM has two slots of 8 KiB of each pipeline's output, four of the inner blocks, and the scratch
+// around both.
+Result<ir::Program> nested(Extent rows)
+{
+    const auto spec = [](Extent height) {
+        return pl::block({height, 128}, [](auto i) { return pl::at(i, 0); });
+    };
+    const auto kernel = [&](pl::Ref n, pl::Ref x, pl::Ref out) {
+        pl::runScoped({{"sum", DType::F32, {16, 128}}}, [&](const std::vector<pl::Ref>& scratch) {
+            pl::emitPipeline({.grid = {2}, .out = {spec(16)}}, [&](pl::Ref outer) {
+                pl::emitPipeline({.grid = {2}, .in = {spec(rows)}}, [&](pl::Ref inner) {
+                    scratch[0][pl::all] = inner[{pl::ds(0, 16), pl::all}];
+                })(x);
+                outer[pl::all] = scratch[0][pl::all] * n[0].load();
+            })(out);
+            return std::vector<pl::Value>();
+        });
+    };
+    return pl::kernel("nested",
+                      {pl::scalarPrefetch("n", DType::F32, {1}),
+                       pl::in("x", DType::F32, {2 * rows, 128}),
+                       pl::out("out", DType::F32, {32, 128})},
+                      kernel);
+}
+
+TEST(Fit, isTheVmemOfTheReport)
+{
+    const ir::Program program = nested(32).value();
+    const chip::Chip chip = chipNamed("tpu_v5e");
+    const Bytes bytes((2 * 16 + 16 + 2 * 32) * 128 * 4);
+    EXPECT_EQ(fit(program, chip)->bytes, bytes);
+    EXPECT_EQ(quickRun(program, chip)->report.vmemPeak, bytes);
+    // 256 MiB and more, of 128 MiB.
+    const Fit large = fit(nested(1 << 18).value(), chip).value();
+    EXPECT_FALSE(large.fits);
+    EXPECT_EQ(large.bytes, Bytes((2 * 16 + 16 + (2 << 18)) * 128 * 4));
+}
+
+TEST(Sweep, saysOnceThatPipelinesInEachOtherAreOverTheLimit)
+{
+    SweepPlan plan;
+    plan.axes = {*parseAxis("rows=24576")};
+    plan.chips = {chipNamed("tpu_v5e")};
+    plan.build = [](const Parameters& parameters) {
+        return nested(std::stoll(parameters.at("rows")));
+    };
+    const SweepRow row = rowsOf(plan, {})[0];
+    EXPECT_EQ(row.findings, Values{"over_scoped_limit"});
+    EXPECT_EQ(row.vmem, Bytes((2 * 16 + 16 + 2 * 24576) * 128 * 4));
+}
+
 TEST(Sweep, combinationsThatCannotRunAreRowsThatSayWhy)
 {
     SweepPlan plan = smallPlan();

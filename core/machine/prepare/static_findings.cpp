@@ -7,6 +7,8 @@
 #include "core/machine/prepare/unknown_figures.h"
 #include "core/trace/findings.h"
 
+#include <algorithm>
+
 namespace pallascope::machine {
 
 namespace {
@@ -23,23 +25,38 @@ std::string largestIn(const cost::Budget& budget, std::int32_t memory)
     return largest == nullptr ? "" : largest->name;
 }
 
-// A kernel over the scoped limit still runs, as it would if it asked for more.
+// Whether it is of a pipeline in another one's body. Budgets are in program order, so it follows
+// those of the pipelines around it.
+bool isNested(const cost::Budget& budget)
+{
+    return std::any_of(budget.entries.begin(), budget.entries.end(),
+                       [](const cost::BudgetEntry& entry) { return entry.outer; });
+}
+
+// A kernel over the scoped limit still runs, as it would if it asked for more. Of pipelines in each
+// other's bodies the one that needs most says what it would have to ask for.
 void addScopedLimit(const ir::Program& program, const chip::Chip& chip,
                     const std::vector<cost::Budget>& budgets, const Description& description,
                     std::vector<trace::Finding>& findings)
 {
-    for (const cost::Budget& budget : budgets) {
-        for (std::size_t memory = 0; memory < chip.memories.size(); ++memory) {
-            const Bytes used = budget.used(static_cast<std::int32_t>(memory));
-            const std::optional<Bytes> limit = cost::scopedLimit(program, chip.memories[memory]);
+    for (auto first = budgets.begin(), next = first; first != budgets.end(); first = next) {
+        next = std::find_if_not(first + 1, budgets.end(), isNested);
+        for (std::size_t row = 0; row < chip.memories.size(); ++row) {
+            const auto memory = static_cast<std::int32_t>(row);
+            const cost::Budget& budget =
+                *std::max_element(first, next, [&](const auto& a, const auto& b) {
+                    return a.used(memory) < b.used(memory);
+                });
+            const Bytes used = budget.used(memory);
+            const std::optional<Bytes> limit = cost::scopedLimit(program, chip.memories[row]);
             if (limit && used > *limit) {
                 findings.push_back(
                     trace::found(trace::FindingKind::OverScopedLimit,
                                  "The operands take " + bytesText(used) + " of "
-                                     + chip.memories[memory].name + ", over the scoped limit of "
+                                     + chip.memories[row].name + ", over the scoped limit of "
                                      + bytesText(*limit) + ": ask for vmem_limit_bytes="
                                      + std::to_string(used.value()) + ", or use smaller blocks.",
-                                 largestIn(budget, static_cast<std::int32_t>(memory)), {}, {},
+                                 largestIn(budget, memory), {}, {},
                                  description.sourceLine(program, budget.location)));
             }
         }

@@ -2,6 +2,7 @@
 // checks.
 #include "views/layout/verdict/parts.h"
 
+#include "core/analysis/array_traffic.h"
 #include "core/analysis/band.h"
 #include "core/analysis/speedup.h"
 #include "core/base/format.h"
@@ -130,16 +131,18 @@ std::vector<analysis::Traffic> trafficByArray(const RunView& run)
     };
     std::vector<analysis::Traffic> all;
     for (const analysis::Traffic& row : run.report.traffic) {
+        const double share = analysis::shareOfRefetch(row, run.trace->info());
         const auto same = std::find_if(all.begin(), all.end(), [&](const analysis::Traffic& one) {
             return one.operand == row.operand && one.way == row.way && arrayOf(one) == arrayOf(row);
         });
         if (same == all.end()) {
             all.push_back(row);
+            all.back().refetchFactor = share;
             continue;
         }
         same->copies += row.copies;
         same->bytes += row.bytes;
-        same->refetchFactor += row.refetchFactor;
+        same->refetchFactor += share;
     }
     return all;
 }
