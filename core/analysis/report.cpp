@@ -167,12 +167,12 @@ void Accounting::split(Report& report) const
     split.launches = take(ofDevice(trace::SegmentKind::Launch));
     split.fusions = take(ofDevice(trace::SegmentKind::Fusion));
     if (m_sums.steps > 0) {
-        // What launches and fusions take before is a sum over the devices. What comes after the
-        // last step is not divided: nothing tells waits of a collective from those for write-backs,
-        // and all of it would seem to be the epilogue.
-        const Picoseconds before(m_sums.computeBefore.value() / m_info.deviceCount());
-        split.prologue = take(m_sums.firstBody - before);
-        split.epilogue = take(m_sums.end - m_sums.lastStepEnd - m_sums.computeAfter);
+        // What else happens before the first step and after the last is a sum over the devices.
+        const auto ofEachDevice = [&](Picoseconds sum) {
+            return Picoseconds(sum.value() / m_info.deviceCount());
+        };
+        split.prologue = take(m_sums.firstBody - ofEachDevice(m_sums.computeBefore));
+        split.epilogue = take(m_sums.end - m_sums.lastStepEnd - ofEachDevice(m_sums.computeAfter));
     }
     split.exposedCopies = take(Picoseconds(m_sums.waitedForCopies.value() / agents));
     split.idle = left;

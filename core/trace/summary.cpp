@@ -176,7 +176,12 @@ Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picosecond
         if (!inPrologue && !inEpilogue) {
             count(wait);
         }
-        if (steps > 0 && inEpilogue && !wait.isPipelines) {
+        if (steps == 0 || wait.step || wait.isPipelines) {
+            continue;
+        }
+        if (inPrologue) {
+            m_sums.computeBefore += std::min(wait.end, firstBody) - wait.begin;
+        } else if (inEpilogue) {
             m_sums.computeAfter += wait.end - wait.begin;
         }
     }

@@ -37,8 +37,8 @@ struct Summary
     std::int64_t steps = 0, stalledSteps = 0; // stalled: waited for a copy after the first body
     Picoseconds firstBody,
         lastStepEnd; // the end of the first step's body, and of the last step; 0 without steps
-    // Segments, and waits in fusions, before the first step and after the last; after it also waits
-    // that are not a pipeline's, as in a collective. Of all agents.
+    // Segments, and waits that are not a pipeline's, before the first step and after the last. Of
+    // all devices.
     Picoseconds computeBefore, computeAfter;
     Picoseconds waitedForCopies; // of all agents, without those of fusions
     Picoseconds waitedInFusions; // for what fusions read and write
