@@ -52,8 +52,8 @@ private:
     const Variation* m_variation; // may be null
 };
 
-// Whether the parts that an operation cuts, joins or rolls begin at whole registers. On the axes of a
-// tile they must begin at multiples of the tile's extents and have a step of one; on earlier axes
+// Whether the parts that an operation cuts, joins or rolls begin at whole registers. On the axes of
+// a tile they must begin at multiples of the tile's extents and have a step of one; on earlier axes
 // they may begin anywhere.
 [[nodiscard]] bool cutsAtRegisters(const ir::Program& program, const ir::Operation& operation,
                                    const std::vector<std::int64_t>& tile);
