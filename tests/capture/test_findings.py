@@ -303,10 +303,10 @@ def test_two_cores_write_one_block():
     assert "TensorCore 1 writes " in message and "TensorCore 0 writes the same" in message
 
 
-def on_devices(kernel, *scratch):
+def on_devices(kernel, *scratch, space=ANY):
     """Returns the kernel on four devices, called only by pallas_call and shard_map."""
     return jax.shard_map(
-        pl.pallas_call(kernel, in_specs=[ANY], out_specs=ANY, out_shape=like(8, 128),
+        pl.pallas_call(kernel, in_specs=[space], out_specs=space, out_shape=like(8, 128),
                        scratch_shapes=list(scratch)),
         mesh=pallascope.mesh_of({"x": 4}), in_specs=P("x"), out_specs=P("x"), check_vma=False)
 
@@ -321,6 +321,26 @@ def test_a_neighbour_that_does_not_exist():
     message = only(findings(on_devices(kernel, DMA, DMA), normal(32, 128)), "no_such_device",
                    "no wrap")
     assert "names device 4, but the mesh" in message
+
+
+@pytest.mark.parametrize("is_ready", [False, True])
+def test_a_store_to_a_block_into_which_a_neighbour_copies(is_ready):
+    def kernel(x_ref, o_ref, sent, received, ready):
+        me = lax.axis_index("x")
+        left, right = lax.rem(me + 3, 4), lax.rem(me + 1, 4)
+        o_ref[...] = x_ref[...] * 2
+        if is_ready:
+            pl.semaphore_signal(ready, 1, device_id=left, device_id_type=LOGICAL)
+            pl.semaphore_wait(ready, 1)
+        pltpu.async_remote_copy(  # into a block
+            x_ref, o_ref, sent, received, device_id=right, device_id_type=LOGICAL).wait()
+
+    found = findings(on_devices(kernel, DMA, DMA, REGULAR, space=pl.BlockSpec(memory_space=pltpu.VMEM)),
+                     normal(32, 128))
+    if is_ready:
+        assert found == []
+    else:
+        assert "writes the same elements" in only(found, "race", "into a block")
 
 
 def test_devices_that_wait_for_each_other_are_named_together():

@@ -197,9 +197,10 @@ bool Pipelines::takeOperand(PipelineFrame& frame, const ir::Operation& operation
         frame.owned.buffers.emplace_back(operand.plan->blockRef, m_memory.allocate(facts.slots));
         operand.firstSlot = frame.owned.buffers.back().second.first;
         for (std::int32_t slot = 0; slot < facts.slots; ++slot) {
-            m_memory[operand.firstSlot + slot] = {
-                m_turn.undefined(operand.plan->dtype, operand.plan->blockShape), false, true};
-            m_memory[operand.firstSlot + slot].device = m_turn.agent().device;
+            Memory& memory = m_memory[operand.firstSlot + slot] = {
+                m_turn.undefined(operand.plan->dtype, operand.plan->blockShape)};
+            memory.isUncontested = m_prepared.layout.devices == 1; // others may copy into it
+            memory.device = m_turn.agent().device;
         }
         m_watch.created(operand.plan->blockRef, {operand.firstSlot, facts.slots});
         operand.inCopyOfSlot.resize(static_cast<std::size_t>(facts.slots));
