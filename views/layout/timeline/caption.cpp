@@ -287,8 +287,10 @@ std::string caption(Canvas& canvas, const RunView& run, const ViewState& state, 
     const std::string copies = copiesText(trace, now);
     const TimeRange last = epilogueOf(run);
     if (now >= last.begin && last.begin < trace.end()) {
-        return (now < last.end ? "epilogue: " : "after the last step: ")
-               + (copies.empty() ? "nothing under way" : copies + ", nothing left to overlap");
+        const std::string moves = copies.empty() ? "nothing under way" : copies;
+        return now >= last.end  ? "after the last step: " + moves
+               : copies.empty() ? "epilogue: " + moves
+                                : "epilogue: " + moves + ", nothing left to overlap";
     }
     canvas.state(factsOf(position).front()); // of how many the text does not say
     std::string text = "step " + strong(countText(position.number));
