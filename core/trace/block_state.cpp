@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <ranges>
 #include <span>
 
 namespace pallascope::trace {
@@ -189,37 +188,6 @@ int livelinessOf(BlockPhase phase)
     return 0;
 }
 
-VisitsOfRound visitsOfRound(const Index& index, const Trace& trace, OperandRow operand,
-                            std::int64_t t)
-{
-    const Visits& visits = trace.visits();
-    const Info& info = trace.info();
-    const std::span<const std::int32_t> operands = visits.operand;
-    const auto own = std::ranges::equal_range(operands, operand.number);
-    VisitsOfRound all{at(own.begin() - operands.begin()), at(own.end() - operands.begin())};
-    const std::int32_t pipeline = info.operands[operand.index()].pipeline;
-    if (info.loops.empty() || pipeline == kNone) {
-        return all;
-    }
-    const Pieces& pieces = index.pieces(info.deviceOf(info.pipelines[at(pipeline)].agent));
-    if (pieces.kernels < 2) {
-        return all;
-    }
-    const auto beginOf = [&](std::size_t row) {
-        return trace.steps().begin[at(visits.firstStep[row])];
-    };
-    const auto rows = std::views::iota(all.first, all.last);
-    const auto begun =
-        std::ranges::partition_point(rows, [&](std::size_t row) { return beginOf(row) <= t; });
-    if (begun != rows.begin()) {
-        const std::size_t piece = pieces.at(Picoseconds(beginOf(*(begun - 1))));
-        all.begin = pieces.all[piece].begin.value();
-        all.first = *std::ranges::partition_point(
-            rows, [&](std::size_t row) { return beginOf(row) < all.begin; });
-    }
-    return all;
-}
-
 BlockState Index::blockStateAt(OperandRow operand, std::int64_t block, Picoseconds t) const
 {
     if (sharing(operand).size() < 2) {
@@ -251,15 +219,11 @@ BlockState Index::ownBlockStateAt(OperandRow operand, std::int64_t block, Picose
     }
     const bool output = of.direction != Direction::In;
     std::vector<std::atomic<std::uint32_t>>& guesses = its.begunBefore[operand.index()];
-    const std::span<const std::uint32_t> all =
-        its.visitsByBlock[operand.index()].of(block, m_trace->visits().block);
-    const auto ofRound =
-        std::ranges::lower_bound(all, visitsOfRound(*this, *m_trace, operand, t).first, {},
-                                 [](std::uint32_t row) { return static_cast<std::size_t>(row); });
-    const std::span<const std::uint32_t> rows(ofRound, all.end());
-    const bool isGuessed = block >= 0 && at(block) < guesses.size() && rows.size() == all.size();
-    const BlockHistory history(*m_trace, of.direction, rows, t,
-                               isGuessed ? &guesses[at(block)] : nullptr);
+    const bool isGuessed = block >= 0 && at(block) < guesses.size();
+    const BlockHistory history(
+        *m_trace, of.direction,
+        its.visitsByBlock[operand.index()].of(block, m_trace->visits().block), t,
+        isGuessed ? &guesses[at(block)] : nullptr);
     BlockState state;
     state.copies = static_cast<std::int64_t>(output ? history.taken : history.fetched);
     const auto inFlight = [&](CopyRow copy, BlockPhase phase) {

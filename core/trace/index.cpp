@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 
 namespace pallascope::trace {
@@ -321,23 +320,7 @@ std::int64_t Index::blocksWritten(OperandRow operand, Picoseconds t) const
 {
     PALLASCOPE_CHECK(operand.index() < sums().written.size());
     const std::int32_t first = sums().firstSharing[operand.index()];
-    const std::int64_t round = visitsOfRound(*this, *m_trace, operand, t.value()).begin;
-    if (round == 0) {
-        return static_cast<std::int64_t>(begunBy(sums().written[at(first)], t.value()));
-    }
-    const Visits& visits = m_trace->visits();
-    std::set<std::int64_t> blocks;
-    for (const std::int32_t each : sums().sharing[at(first)]) {
-        const VisitsOfRound rows = visitsOfRound(*this, *m_trace, OperandRow{each}, t.value());
-        for (std::size_t row = rows.begin == round ? rows.first : rows.last; row < rows.last;
-             ++row) {
-            const std::int32_t out = visits.copyOut[row];
-            if (out != kNone && m_trace->copies().end[at(out)] <= t.value()) {
-                blocks.insert(visits.block[row]);
-            }
-        }
-    }
-    return static_cast<std::int64_t>(blocks.size());
+    return static_cast<std::int64_t>(begunBy(sums().written[at(first)], t.value()));
 }
 
 } // namespace pallascope::trace

@@ -182,16 +182,4 @@ private:
     void addOwners(const Trace& trace);
 };
 
-// The rows of an operand's visits, which are sorted by time, and where those of its kernel's
-// present round begin at t: a kernel in a loop works anew on its blocks in each round. Without such
-// a loop, and before the first visit, all are of this round.
-struct VisitsOfRound
-{
-    std::size_t first = 0, last = 0;
-    std::int64_t begin = 0; // when the round begins
-};
-
-[[nodiscard]] VisitsOfRound visitsOfRound(const Index& index, const Trace& trace,
-                                          OperandRow operand, std::int64_t t);
-
 } // namespace pallascope::trace

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 using namespace pallascope;
 using trace::at;
@@ -172,62 +171,4 @@ TEST(Pieces, areOneKernelWhereAProgramNamesNone)
     EXPECT_EQ(all[0].kernels, 1);
     EXPECT_EQ(all[0].all[0].operation, kNone);
     EXPECT_TRUE(all[0].all[0].isKernel());
-}
-
-// Views count the steps of each kernel, so a number names one in each of them.
-TEST(Pieces, aStepIsFoundInTheKernelOfThePlayheadFirstAndInOthersByTheirNames)
-{
-    const test::RunOfProgram& run = test::runOf("kernels and fusions");
-    const Pieces& pieces = run.view->index->pieces(0);
-    ASSERT_GT(pieces.kernels, 1);
-    const trace::Steps& steps = run.trace().steps();
-    const auto pieceOf = [&](const navigation::Found& found) -> const Piece& {
-        const auto& step = std::get<layout::target::Steps>(found.target);
-        return pieces
-            .all[pieces.at(Picoseconds(steps.begin[static_cast<std::size_t>(step.first)]))];
-    };
-    int kernels = 0;
-    for (const Piece& piece : pieces.all) {
-        const auto named = navigation::search(*run.view, "step 0 of " + piece.name, 100);
-        const bool hasSteps = std::any_of(
-            named.begin(), named.end(), [&](const auto& found) { return pieceOf(found) == piece; });
-        if (!piece.isKernel() || !hasSteps) {
-            continue;
-        }
-        ++kernels;
-        const auto all = navigation::search(*run.view, "step 0", 100, piece.begin);
-        ASSERT_GT(all.size(), 1U);
-        EXPECT_EQ(pieceOf(all.front()), piece);
-        EXPECT_NE(all.front().name.find(" of " + piece.name), std::string::npos);
-    }
-    EXPECT_GT(kernels, 1);
-}
-
-// A kernel in a loop begins its blocks anew in each round.
-TEST(Pieces, blocksAreThoseOfTheRoundThatIsShown)
-{
-    const test::RunOfProgram& run = test::runOf("kernels and fusions");
-    const trace::Trace& trace = run.trace();
-    const Pieces& pieces = run.view->index->pieces(0);
-    const trace::Visits& visits = trace.visits();
-    std::map<std::string, int> rounds; // in which blocks were written, by kernel
-    for (std::size_t visit = 0; visit < visits.size(); ++visit) {
-        const trace::OperandRow operand{visits.operand[visit]};
-        const std::int64_t begin = trace.steps().begin[at(visits.firstStep[visit])];
-        const std::int64_t now = trace.steps().end[at(visits.lastStep[visit])];
-        const Piece& piece = pieces.all[pieces.at(Picoseconds(begin))];
-        std::set<std::int64_t> written;
-        for (std::size_t copy = 0; copy < trace.copies().size(); ++copy) {
-            if (trace.copies().operand[copy] == visits.operand[visit]
-                && trace.copies().out[copy] != 0 && trace.copies().end[copy] <= now
-                && trace.copies().end[copy] > piece.begin.value()) {
-                written.insert(trace.copies().block[copy]);
-            }
-        }
-        EXPECT_EQ(run.view->index->blocksWritten(operand, Picoseconds(now)),
-                  static_cast<std::int64_t>(written.size()))
-            << piece.name << " " << piece.number;
-        rounds[piece.name] += written.empty() ? 0 : 1;
-    }
-    EXPECT_GT(rounds.size(), 1U);
 }
