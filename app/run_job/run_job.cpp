@@ -250,8 +250,9 @@ std::string kernelFileOf(const trace::Info& info, const std::string& file, const
 {
     const std::filesystem::path folder = std::filesystem::path(trace).parent_path();
     const std::filesystem::path given(file);
-    for (const std::filesystem::path& place :
-         {given, folder / given, folder / given.filename()}) { // an absolute path stays as it is
+    std::vector<std::filesystem::path> places{given, folder / given, folder / given.filename()};
+    places.erase(std::unique(places.begin(), places.end()), places.end()); // each is read
+    for (const std::filesystem::path& place : places) {
         const Result<KernelChoice> kernel = chooseKernel(place.string(), {});
         if (kernel && isListedIn(info, kernel->program)) {
             return place.string();

@@ -90,11 +90,11 @@ std::string changeText(const Figure& figure)
 
 std::string fasterText(const Report& a, const Report& b, RunNames names)
 {
-    if (!a.stoppedBy.empty() || !b.stoppedBy.empty()) {
-        const bool both = !a.stoppedBy.empty() && !b.stoppedBy.empty();
+    if (a.isStopped() || b.isStopped()) {
         return fmt::format("{} stopped at a finding, so neither is called faster",
-                           both ? fmt::format("{} and {}", names.a, names.b)
-                                : std::string(a.stoppedBy.empty() ? names.b : names.a));
+                           a.isStopped() && b.isStopped()
+                               ? fmt::format("{} and {}", names.a, names.b)
+                               : std::string(a.isStopped() ? names.a : names.b));
     }
     const bool isA = a.time < b.time;
     const std::optional<Speedup> speedup =

@@ -114,7 +114,7 @@ ShownLosses shownLosses(const Report& report)
 
 std::string advice(const Report& report)
 {
-    if (!report.stoppedBy.empty()) {
+    if (report.isStopped()) {
         return ""; // nothing about a part of a run helps the whole
     }
     const Loss* largest = nullptr;

@@ -451,7 +451,7 @@ Result<Report> report(const trace::Info& info, const trace::Summary& sums, const
     Report report;
     Accounting(info, sums, chip).run(report);
     report.losses = lossesOf(report, info, sums, chip);
-    if (report.stoppedBy.empty()) {
+    if (!report.isStopped()) {
         report.band = bandOf(report, chip);
     }
     return report;

@@ -169,6 +169,9 @@ struct Report
     // The kind of the finding that ended the run before the program ended; empty if none did. All
     // figures are of what ran until then.
     std::string stoppedBy;
+
+    [[nodiscard]] bool isStopped() const { return !stoppedBy.empty(); }
+
     // Absent if no timing supports the chip's figures, or if the run was stopped.
     std::optional<Band> band;
     Cycles cycles;

@@ -166,7 +166,7 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["grid"] = report.grid;
     json["steps"] = report.steps;
     json["events"] = report.events;
-    if (!report.stoppedBy.empty()) {
+    if (report.isStopped()) {
         json["stopped_by"] = report.stoppedBy;
     }
     json["time_s"] = seconds(report.time);

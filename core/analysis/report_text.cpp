@@ -221,15 +221,14 @@ std::string helpLine(const Report& report, const trace::Info& info,
 std::string toText(const Report& report, const trace::Info& info,
                    const std::vector<Alternative>& alternatives)
 {
-    const bool stopped = !report.stoppedBy.empty();
-    const std::string text = timeLine(report, info) + (stopped ? "\n" : "\nbound   ")
+    const std::string text = timeLine(report, info) + (report.isStopped() ? "\n" : "\nbound   ")
                              + plain(verdict(report, info, alternatives)) + "\n"
                              + trafficLine(report, info) + "\n"
                              + (report.l2 ? cacheLine(*report.l2) + "\n" : "") + memoryLine(report)
                              + "\n" + blockLines(info) + splitLine(report) + "\n";
-    return stopped ? text
-                   : text + beyondLine(report) + "\n" + adviceLine(report) + "\n"
-                         + helpLine(report, info, alternatives) + "\n";
+    return report.isStopped() ? text
+                              : text + beyondLine(report) + "\n" + adviceLine(report) + "\n"
+                                    + helpLine(report, info, alternatives) + "\n";
 }
 
 } // namespace pallascope::analysis

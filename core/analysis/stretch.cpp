@@ -21,8 +21,14 @@ constexpr double kLeastBytes = 0.5; // less is what sums of doubles differ by
 std::vector<Picoseconds> bookkeeping(const trace::Trace& trace, const Stretch& stretch)
 {
     std::vector<Picoseconds> busy(trace.info().units.size());
+    Picoseconds longest;
+    for (const trace::SegmentTemplate& segment : trace.info().templates) {
+        longest = std::max(longest, segment.isBookkeeping() ? segment.duration : Picoseconds(0));
+    }
     const trace::Segments& segments = trace.segments();
-    for (std::size_t row = 0; row < segments.size(); ++row) {
+    const auto first = std::ranges::lower_bound(segments.begin, (stretch.begin - longest).value());
+    for (auto row = static_cast<std::size_t>(first - segments.begin.begin()); row < segments.size();
+         ++row) {
         const std::int64_t begin = segments.begin[row];
         const auto id = static_cast<std::size_t>(segments.templateId[row]);
         const trace::SegmentTemplate& segment = trace.info().templates[id];

@@ -15,7 +15,7 @@ std::string plain(std::string text)
 
 const Alternative* best(const Report& report, const std::vector<Alternative>& alternatives)
 {
-    if (!report.stoppedBy.empty()) {
+    if (report.isStopped()) {
         return nullptr;
     }
     constexpr double kWorthwhile = 0.995; // a gain below half a percent does not justify a change
@@ -198,7 +198,7 @@ std::string stoppedText(const Report& report)
 std::string verdict(const Report& report, const trace::Info& info,
                     const std::vector<Alternative>& alternatives)
 {
-    if (!report.stoppedBy.empty()) {
+    if (report.isStopped()) {
         return stoppedText(report);
     }
     std::string text = head(report.boundBy) + " " + rate(report) + reason(report, info);

@@ -46,9 +46,8 @@ std::string fasterText(const Comparison& comparison)
 
 std::string fasterJson(const Comparison& comparison)
 {
-    const bool stopped = !comparison.a.stoppedBy.empty() || !comparison.b.stoppedBy.empty();
     const std::optional<analysis::Speedup> speedup = speedupOf(comparison);
-    if (!speedup || stopped) {
+    if (!speedup || comparison.a.isStopped() || comparison.b.isStopped()) {
         return "null";
     }
     const bool isA = comparison.a.time < comparison.b.time;

@@ -59,7 +59,7 @@ Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip,
     if (!report) {
         return report.error();
     }
-    Outcome outcome{std::move(*report), {}, run->completed};
+    Outcome outcome{std::move(*report), {}};
     for (const trace::Finding& finding : run->info.findings) {
         outcome.findings.push_back(finding.kind);
     }

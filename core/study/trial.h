@@ -27,7 +27,6 @@ struct Outcome
 {
     analysis::Report report;
     std::vector<std::string> findings;
-    bool completed = true; // false if a finding ended the run before the program ended
 };
 
 [[nodiscard]] Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip,

@@ -28,9 +28,9 @@ ValidationRow run(const ValidationPlan& plan, const Measurement& measured, const
     if (!outcome) {
         return refuse(outcome.error());
     }
-    if (!outcome->completed) { // then its time means nothing
+    if (outcome->report.isStopped()) { // then its time means nothing
         return refuse(userError("The run ends before the kernel does, with the finding "
-                                + outcome->findings.back() + "; `pallascope run` says more."));
+                                + outcome->report.stoppedBy + "; `pallascope run` says more."));
     }
     row.time = outcome->report.time;
     row.band = outcome->report.band;

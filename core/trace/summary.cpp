@@ -170,31 +170,27 @@ Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picosecond
                            Picoseconds end) &&
 {
     coverCopies(end.value());
+    // What belongs neither to the prologue nor to the epilogue.
+    const auto addOutside = [&](const Wait& wait) {
+        if (steps > 0 && wait.begin < firstBody) {
+            m_sums.computeBefore += std::min(wait.end, firstBody) - wait.begin;
+        } else if (wait.begin >= lastStepEnd) {
+            m_sums.computeAfter += wait.end - wait.begin;
+        }
+    };
     for (const Wait& wait : m_waits) {
         const bool inPrologue = steps == 0 || wait.begin < firstBody;
         const bool inEpilogue = !wait.step && wait.begin >= lastStepEnd;
         if (!inPrologue && !inEpilogue) {
             count(wait);
         }
-        if (steps == 0 || wait.step || wait.isPipelines) {
-            continue;
-        }
-        if (inPrologue) {
-            m_sums.computeBefore += std::min(wait.end, firstBody) - wait.begin;
-        } else if (inEpilogue) {
-            m_sums.computeAfter += wait.end - wait.begin;
+        if (!wait.step && !wait.isPipelines) {
+            addOutside(wait);
         }
     }
     m_sums.steps = steps;
     m_sums.computeAfter += m_outside;
-    // They belong neither to the prologue nor to the epilogue.
-    for (const Wait& wait : m_fusionWaits) {
-        if (steps > 0 && wait.begin < firstBody) {
-            m_sums.computeBefore += wait.end - wait.begin;
-        } else if (wait.begin >= lastStepEnd) {
-            m_sums.computeAfter += wait.end - wait.begin;
-        }
-    }
+    std::ranges::for_each(m_fusionWaits, addOutside);
     m_sums.firstBody = firstBody;
     m_sums.lastStepEnd = lastStepEnd;
     m_sums.idle = end - Picoseconds(m_covered);

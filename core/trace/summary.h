@@ -70,8 +70,8 @@ public:
         Fusion // for what the fusion itself reads and writes
     };
 
-    // The kind of a wait for a copy, if it is for one, by an operation of the program, if it is not
-    // a pipeline's own. Whether that is a fusion.
+    // The kind of a wait for `copy`, empty if it is for something else, by `operation`, empty if it
+    // is a pipeline's own.
     [[nodiscard]] static WaitKind kindOf(OptionalRow<CopyRow> copy,
                                          OptionalRow<OperationRow> operation, bool isFusion);
 

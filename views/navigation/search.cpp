@@ -65,22 +65,17 @@ std::optional<std::int64_t> number(std::string_view text)
     return error == std::errc() && read == end ? std::optional(value) : std::nullopt;
 }
 
-bool endsWith(std::string_view text, std::string_view end)
-{
-    return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
-// The line of this number, from 1; nothing if the text has fewer.
-std::optional<std::string_view> lineOf(std::string_view text, std::int64_t number)
+// Calls visit(number from 1, line) for the lines of a text for as long as it returns true.
+template<class F>
+void visitLines(std::string_view text, const F& visit)
 {
     for (std::int64_t line = 1; !text.empty(); ++line) {
         const std::size_t end = std::min(text.find('\n'), text.size());
-        if (line == number) {
-            return text.substr(0, end);
+        if (!visit(line, text.substr(0, end))) {
+            return;
         }
         text.remove_prefix(std::min(end + 1, text.size()));
     }
-    return std::nullopt;
 }
 
 // "20us", "1.5µs", "300": a number and what stands behind it.
@@ -275,12 +270,15 @@ private:
         const std::string file = isNamed ? std::string() : last.substr(0, colon);
         const auto& files = m_run.trace->info().sources;
         for (std::size_t i = 0; line && *line > 0 && i < files.size(); ++i) {
-            if (!endsWith(lower(files[i].path), file)) {
+            if (!lower(files[i].path).ends_with(file)) {
                 continue;
             }
-            if (const auto text = lineOf(files[i].text, *line)) {
-                addLine(static_cast<std::int64_t>(i), *line, *text);
-            }
+            visitLines(files[i].text, [&](std::int64_t at, std::string_view text) {
+                if (at == *line) {
+                    addLine(static_cast<std::int64_t>(i), at, text);
+                }
+                return at < *line;
+            });
         }
     }
 
@@ -301,14 +299,12 @@ private:
     void linesOf(std::int64_t file, std::string_view text,
                  const std::set<std::pair<std::int64_t, std::int64_t>>& timed, bool takesTime)
     {
-        for (std::int64_t line = 1; !text.empty() && m_found.size() < m_most; ++line) {
-            const std::size_t end = std::min(text.find('\n'), text.size());
-            const std::string_view one = text.substr(0, end);
+        visitLines(text, [&](std::int64_t line, std::string_view one) {
             if (timed.contains({file, line}) == takesTime && hasAll(one, m_words)) {
                 addLine(file, line, one);
             }
-            text.remove_prefix(std::min(end + 1, text.size()));
-        }
+            return m_found.size() < m_most;
+        });
     }
 
     const layout::RunView& m_run;

@@ -102,7 +102,7 @@ std::string plainVerdict(const RunView& run, bool wide)
     if (byMemory && report.boundBy.of != report.roofline.memory.name) {
         return run.verdict; // the roofline, from which the text below comes, is for another memory
     }
-    if (!report.stoppedBy.empty()) {
+    if (report.isStopped()) {
         return run.verdict;
     }
     std::string text = "|" + boundText(report.boundBy.kind) + "| ";

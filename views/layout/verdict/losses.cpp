@@ -91,8 +91,7 @@ std::vector<LossBar> lossBars(const RunView& run)
 double paintLosses(Canvas& canvas, const RunView& run, double y)
 {
     const Picoseconds whole = run.report.time;
-    const bool stopped = !run.report.stoppedBy.empty();
-    if (run.report.losses.total() != whole || whole == Picoseconds(0) || stopped) {
+    if (run.report.losses.total() != whole || whole == Picoseconds(0) || run.report.isStopped()) {
         return y; // the losses are not known, or those of a part of the run
     }
     const double x = kPadding, w = canvas.width() - 2 * x, shares = 52;

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from pallascope.jax_compat import jaxprs, parameters
-from pallascope.outside_kernel.fusible_steps import SCATTERS
 from pallascope.outside_kernel.liveness import is_variable
 from pallascope.rules.control_flow import CALLS
+from pallascope.rules.gather_scatter import COMBINED as SCATTERS
 from pallascope.rules.identities import IDENTITY
 
 _OF_FIRST = frozenset({"dynamic_update_slice", *SCATTERS, "reshape", "squeeze"})

@@ -29,8 +29,6 @@ REDUCTIONS = frozenset({
     "argmax", "argmin", "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod",
     "reduce_sum"})
 FUSIBLE = BY_ELEMENT | _MOVES | REDUCTIONS | {"dot_general"}
-SCATTERS = frozenset({"scatter"} | {f"scatter{sign}{word}" for sign in "-_"
-                                     for word in ("add", "sub", "mul", "min", "max")})
 HEROES = REDUCTIONS | {"dot_general"}  # a chain has one of them
 # They are written to memory and read again, instead of being computed where they are read
 # (InstructionFusion::IsExpensive).

@@ -9,30 +9,27 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pallascope import types
-from pallascope.jax_compat import jaxprs
-from pallascope.outside_kernel import empty_arrays, fusible_steps, fusion_operation, layouts
+from pallascope.outside_kernel import empty_arrays, fusion_operation, layouts
 from pallascope.outside_kernel.arrays import Array, Arrays
 from pallascope.outside_kernel.fusible_steps import Uniform
 from pallascope.outside_kernel.in_place import InPlace
 from pallascope.outside_kernel.tile_windows import TileWindow, bounded, place_of
 from pallascope.outside_kernel.waiting_operations import uniform
 from pallascope.program import Type
-from pallascope.rules.renamed import integers
+from pallascope.rules import gather_scatter
+from pallascope.rules.flat_places import Windows, windows_of_scatter
 from pallascope.walk import Walk
 
 _MOST_UPDATES = 64  # of one scatter; if there are more, the whole array is read and written
 
 
 @dataclasses.dataclass
-class _Windows:
-    """What a scatter updates: a window of these sizes for each index vector."""
+class _Scatter:
+    """What a scatter updates: a window for each index vector."""
 
-    combine: str  # the operation with what is there; "" if updates replace it
+    combine: str  # the operation with what is there; `replace`: none
     drops: bool  # whether a window that is not inside is dropped
-    sizes: tuple[int, ...]
-    index_map: list[int]  # for each element of an index vector, the axis of the array
-    batching: list[tuple[int, int]]  # axes of the array, each with that axis of the indices
-    window_axes: list[int]  # of the updates
+    windows: Windows
     vectors: tuple[int, ...]  # how many index vectors there are, along each axis
 
 
@@ -43,7 +40,7 @@ class Updates:
         self._walk, self._arrays, self._in_place = walk, arrays, in_place
         self._is_tpu = is_tpu
         self.rules = {"dynamic_update_slice": self._slice,
-                      **dict.fromkeys(fusible_steps.SCATTERS, self._scatter)}
+                      **dict.fromkeys(gather_scatter.COMBINED, self._scatter)}
 
     def _slice(self, eqn: Any, operands: list[Array]) -> list[Array] | None:
         aval = eqn.outvars[0].aval
@@ -70,8 +67,8 @@ class Updates:
             return None
         if empty_arrays.is_empty(operands[2]):
             return operands[:1]
-        windows = _windows_of(eqn)
-        if windows is None or not self._are_few(windows, types.array_type(aval)):
+        scatter = _scatter_of(eqn)
+        if scatter is None or not self._are_few(scatter, types.array_type(aval)):
             return self._anew(eqn, operands)
         target = self._in_place.updated(0, operands, aval)
         known = types.stored(operands[1].value) if operands[1].is_known else None
@@ -79,11 +76,11 @@ class Updates:
         given += [] if known is not None else [self._given(operands[1])]
 
         def work(ref: int, updates: int, *indices: int) -> None:
-            for vector in itertools.product(*map(range, windows.vectors)):
+            for vector in itertools.product(*map(range, scatter.vectors)):
                 index = [self._element(indices[0], (*vector, number)) if known is None
                          else self._walk.builder.index(int(known[(*vector, number)]))
-                         for number in range(len(windows.index_map))]
-                self._put(ref, windows, vector, index, updates)
+                         for number in range(len(scatter.windows.index_map))]
+                self._put(ref, scatter, vector, index, updates)
 
         return [self._emit(eqn, target, given, work)]
 
@@ -126,46 +123,46 @@ class Updates:
         return TileWindow(self._walk, ref, places, sizes,
                           self._tile(self._walk.builder.types[ref]))
 
-    def _are_few(self, windows: _Windows, type_: Type) -> bool:
+    def _are_few(self, scatter: _Scatter, type_: Type) -> bool:
         """Returns whether all tiles that are updated are less than the array."""
-        count = math.prod(windows.vectors)
+        count = math.prod(scatter.vectors)
         of_one = math.prod(-(-size // extent) * extent for size, extent
-                           in zip(windows.sizes, self._tile(type_), strict=True))
+                           in zip(scatter.windows.sizes, self._tile(type_), strict=True))
         return count <= _MOST_UPDATES and count * of_one < math.prod(type_.shape)
 
-    def _put(self, ref: int, windows: _Windows, vector: Sequence[int], index: Sequence[int],
+    def _put(self, ref: int, scatter: _Scatter, vector: Sequence[int], index: Sequence[int],
              updates: int) -> None:
         """Puts the window of one index vector into the array."""
-        builder = self._walk.builder
+        builder, windows = self._walk.builder, scatter.windows
         extents = builder.types[ref].shape
         places = [builder.index(0)] * len(extents)
-        for axis, of_index in windows.batching:
+        for axis, of_index in zip(windows.batching, windows.index_batching, strict=True):
             places[axis] = builder.index(vector[of_index])
         inside = None
         for axis, scalar in zip(windows.index_map, index, strict=True):
             last = extents[axis] - windows.sizes[axis]
             place = place_of(self._walk, scalar, last)
             places[axis] = bounded(self._walk, place, last)
-            if windows.drops and builder.known(place) is None:
+            if scatter.drops and builder.known(place) is None:
                 inside = self._both(inside, self._is_inside(place, last))
-            elif windows.drops and not 0 <= builder.known(place) <= last:
+            elif scatter.drops and not 0 <= builder.known(place) <= last:
                 return
         window = self._window(ref, places, windows.sizes)
         update = self._update(windows, vector, updates)
         type_ = builder.types[update]
-        if windows.combine:
-            update = builder.one(windows.combine, [window.load(), update], type_)
+        if scatter.combine != "replace":
+            update = builder.one(scatter.combine, [window.load(), update], type_)
         if inside is not None:
             is_put = builder.broadcast(inside, type_.shape)
             update = builder.one("select_n", [is_put, window.load(), update], type_)
         window.store(update)
 
-    def _update(self, windows: _Windows, vector: Sequence[int], updates: int) -> int:
+    def _update(self, windows: Windows, vector: Sequence[int], updates: int) -> int:
         """Returns the updates for one index vector, with the axes of the array."""
         shape, axes = self._walk.builder.types[updates].shape, iter(vector)
         start = [0 if axis in windows.window_axes else next(axes) for axis in range(len(shape))]
         sizes = [extent if axis in windows.window_axes else 1 for axis, extent in enumerate(shape)]
-        return self._part(updates, start, sizes, windows.sizes)
+        return self._part(updates, start, sizes, tuple(windows.sizes))
 
     def _element(self, indices: int, place: Sequence[int]) -> int:
         return self._part(indices, place, [1] * len(place), ())
@@ -197,25 +194,13 @@ def _is_not_ours(aval: Any, operands: list[Array]) -> bool:
             or types.key_words(aval.dtype) is not None)
 
 
-def _windows_of(eqn: Any) -> _Windows | None:
+def _scatter_of(eqn: Any) -> _Scatter | None:
     """Returns what a scatter updates. Returns None for one by a function."""
-    name, numbers = eqn.primitive.name, eqn.params["dimension_numbers"]
     target, indices, updates = (v.aval for v in eqn.invars)
     mode = eqn.params["mode"].name.lower()
-    jaxpr = eqn.params.get("update_jaxpr") if name == "scatter" else None
-    inner = None if jaxpr is None else jaxprs.open_jaxpr(jaxpr)[0]
-    if ((inner is not None and inner.outvars[0] is not inner.invars[1])
-            or mode not in ("fill_or_drop", "clip", "promise_in_bounds")):
+    if gather_scatter.is_by_function(eqn) or mode not in gather_scatter.MODES:
         return None
-    batching = integers(numbers.operand_batching_dims)
-    dropped = (*integers(numbers.inserted_window_dims), *batching)
-    kept = [axis for axis in range(target.ndim) if axis not in dropped]
-    window_axes = integers(numbers.update_window_dims)
-    sizes = [1] * target.ndim
-    for axis, of_updates in zip(kept, window_axes, strict=True):
-        sizes[axis] = int(updates.shape[of_updates])
-    return _Windows(
-        name[len("scatter"):].lstrip("-_"), mode == "fill_or_drop", tuple(sizes),
-        integers(numbers.scatter_dims_to_operand_dims),
-        list(zip(batching, integers(numbers.scatter_indices_batching_dims), strict=True)),
-        window_axes, types.shape_of(indices)[:-1])
+    windows = windows_of_scatter(eqn.params["dimension_numbers"], types.shape_of(target),
+                                 types.shape_of(updates))
+    return _Scatter(gather_scatter.COMBINED[eqn.primitive.name], mode == "fill_or_drop", windows,
+                    types.shape_of(indices)[:-1])

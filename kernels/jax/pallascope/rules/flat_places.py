@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 from pallascope.problems import NotCaptured
 from pallascope.program import Builder, Type
+from pallascope.rules.renamed import integers
 
 
 @dataclasses.dataclass
@@ -26,6 +28,19 @@ class Windows:
     batching: list[int]
     index_batching: list[int]
     sizes: list[int]
+
+
+def windows_of_scatter(numbers: Any, whole: tuple[int, ...], around: tuple[int, ...]) -> Windows:
+    """Returns what a scatter into `whole` updates, of which `around` are the updates."""
+    batching, window_axes = integers(numbers.operand_batching_dims), integers(
+        numbers.update_window_dims)
+    dropped = (*integers(numbers.inserted_window_dims), *batching)
+    kept = [axis for axis in range(len(whole)) if axis not in dropped]
+    sizes = [1] * len(whole)
+    for axis, window_axis in zip(kept, window_axes, strict=True):
+        sizes[axis] = around[window_axis]
+    return Windows(whole, around, window_axes, kept, integers(numbers.scatter_dims_to_operand_dims),
+                   batching, integers(numbers.scatter_indices_batching_dims), sizes)
 
 
 def flat_places(builder: Builder, windows: Windows, indices: int, mode: str) -> tuple[int, int]:

@@ -12,20 +12,24 @@ from pallascope.jax_compat import jaxprs
 from pallascope.problems import NotCaptured
 from pallascope.program import Type
 from pallascope.rules import retraced
-from pallascope.rules.flat_places import Windows, flat_places, flattened
+from pallascope.rules.flat_places import Windows, flat_places, flattened, windows_of_scatter
 from pallascope.rules.gathered_rows import Rows
 from pallascope.rules.renamed import integers
 from pallascope.rules.retraced import traced
 from pallascope.types import is_code, key_words
 from pallascope.walk import Rule, Walk
 
-_MODES = ("fill_or_drop", "promise_in_bounds", "clip")
+MODES = ("fill_or_drop", "promise_in_bounds", "clip")
+
+# How each scatter combines what is there with the updates. One by a function counts as `replace`.
+COMBINED = {"scatter": "replace"} | {
+    f"scatter{sign}{word}": word for sign in "-_" for word in ("add", "sub", "mul", "min", "max")}
 
 
 def _mode(eqn: Any) -> str:
     mode = eqn.params["mode"].name.lower()
-    if mode not in _MODES:
-        raise NotCaptured(f"{eqn.primitive.name} with mode {mode}: use one of {', '.join(_MODES)}")
+    if mode not in MODES:
+        raise NotCaptured(f"{eqn.primitive.name} with mode {mode}: use one of {', '.join(MODES)}")
     return mode
 
 
@@ -86,20 +90,12 @@ def _scatter(combine: str) -> Rule:
     """
     def rule(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         builder, mode = walk.builder, _mode(eqn)
-        numbers = eqn.params["dimension_numbers"]
         target, indices, updates = operands
         if combine == "sub":
             updates = builder.one("neg", [updates], builder.types[updates])
-        type_, around = builder.types[target], builder.types[updates].shape
-        dropped = (*numbers.inserted_window_dims, *numbers.operand_batching_dims)
-        kept = [axis for axis in range(len(type_.shape)) if axis not in dropped]
-        sizes = [1] * len(type_.shape)
-        for axis, window_axis in zip(kept, numbers.update_window_dims, strict=True):
-            sizes[axis] = around[window_axis]
-        windows = Windows(
-            type_.shape, around, integers(numbers.update_window_dims), kept,
-            integers(numbers.scatter_dims_to_operand_dims), integers(numbers.operand_batching_dims),
-            integers(numbers.scatter_indices_batching_dims), sizes)
+        type_ = builder.types[target]
+        windows = windows_of_scatter(eqn.params["dimension_numbers"], type_.shape,
+                                     builder.types[updates].shape)
         places, _ = flat_places(builder, windows, indices, mode)
         flat = flattened(builder, target)
         found = builder.one("scatter", [flat, places, flattened(builder, updates)],
@@ -111,13 +107,21 @@ def _scatter(combine: str) -> Rule:
     return rule
 
 
+def is_by_function(eqn: Any) -> bool:
+    """Returns whether a scatter replaces what is there by a function of it."""
+    if COMBINED[eqn.primitive.name] != "replace" or eqn.params.get("update_jaxpr") is None:
+        return False
+    inner, _ = jaxprs.open_jaxpr(eqn.params["update_jaxpr"])
+    return inner.outvars[0] is not inner.invars[1]
+
+
 def scatter_by_function(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     """Scatters by a function, as `at[...].apply` does: the function is computed on all elements,
     and its results are used only for the elements that are named."""
-    jaxpr = eqn.params.get("update_jaxpr")
-    inner = None if jaxpr is None else jaxprs.open_jaxpr(jaxpr)[0]
-    if inner is None or inner.outvars[0] is inner.invars[1]:
+    if not is_by_function(eqn):
         return _scatter("replace")(walk, eqn, operands)
+    jaxpr = eqn.params["update_jaxpr"]
+    inner = jaxprs.open_jaxpr(jaxpr)[0]
     uses_updates = any(v is inner.invars[1] for step in inner.eqns for v in step.invars)
     if uses_updates or eqn.params.get("update_consts"):
         raise NotCaptured("scatter with a function of its updates")
@@ -137,7 +141,6 @@ def scatter_by_function(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 RULES: dict[str, Rule] = {
     "gather": gather,
+    **{name: _scatter(combine) for name, combine in COMBINED.items()},
     "scatter": scatter_by_function,
-    **{f"scatter{sign}{word}": _scatter(word)
-       for sign in "-_" for word in ("add", "sub", "mul", "min", "max")},
 }
