@@ -87,6 +87,10 @@ struct Unit
     // Matrix units: the array has rows x columns, and takes left rows in groups of rowGranule.
     std::int64_t rows = 0, columns = 0, rowGranule = 1;
     std::map<DType, MatrixRate> matrixRates; // for the dtypes that it accepts
+    // On a GPU, of products whose operands come from registers (mma.sync): left rows are taken in
+    // groups of mmaRows, and the rates are multiplied by mmaRate.
+    std::int64_t mmaRows = 1;
+    double mmaRate = 1;
     double cyclesPerTile = 0; // extra cycles of one instance for each tile of the right operand
     // Extra cycles of the vector unit for each register of results and each tile of k.
     double cyclesPerResult = 0;

@@ -101,6 +101,11 @@ void parseMatrix(const Node& node, Unit& unit)
     unit.rows = node["rows"].whole(kMostUnits, "rows");
     unit.columns = node["columns"].whole(kMostUnits, "columns");
     unit.rowGranule = node["row_granule"].whole(kMostUnits, "rows");
+    unit.mmaRows =
+        node.has("mma_rows") ? node["mma_rows"].whole(kMostUnits, "rows") : unit.rowGranule;
+    if (node.has("mma_rate")) {
+        unit.mmaRate = node["mma_rate"].figure(1e-6, 1, "a share from 1e-6 to 1");
+    }
     const Node rates = node["rates"];
     const std::vector<std::string> names = rates.keys();
     if (names.empty()) {

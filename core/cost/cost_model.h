@@ -68,6 +68,15 @@ private:
     [[nodiscard]] Status tensorProduct();
     void awaitSpilled(std::int64_t instructions);
     [[nodiscard]] Status fusedWork(std::int64_t elements, std::int64_t k);
+
+    struct WarpGrid
+    {
+        std::int64_t rows = 1, columns = 1; // numbers of warps
+    };
+
+    [[nodiscard]] bool isMma() const;
+    [[nodiscard]] WarpGrid warpGrid(std::int64_t m, std::int64_t n) const;
+    [[nodiscard]] Status operandReads(std::int64_t m, std::int64_t n);
     [[nodiscard]] Status matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
                                     std::int64_t k, std::int64_t instances);
 

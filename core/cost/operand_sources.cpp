@@ -35,6 +35,54 @@ void OperandSources::note(const ir::Region& region, std::int64_t tritonWarps)
             note(inner, warps);
         }
     }
+    if (tritonWarps > 0) {
+        noteChained(region);
+    }
+}
+
+// Products of a region that are joined by what they read and make there, through any of its other
+// operations but transposes, as multiRootGetSlice of Triton's warpsPerTileV2 goes
+// (lib/Dialect/TritonGPU/Transforms/AccelerateMatmul.cpp).
+void OperandSources::noteChained(const ir::Region& region)
+{
+    std::map<ir::ValueId, std::size_t> makers;
+    std::vector<std::size_t> leaders;
+    const auto leaderOf = [&](std::size_t operation) {
+        while (leaders[operation] != operation) {
+            operation = leaders[operation];
+        }
+        return operation;
+    };
+    std::map<std::size_t, std::vector<ir::ValueId>> products; // by their leader
+    for (const ir::Operation& operation : region.operations) {
+        const std::size_t own = leaders.size();
+        leaders.push_back(own);
+        if (operation.code == OpCode::Transpose) {
+            continue;
+        }
+        for (const ir::ValueId operand : operation.operands) {
+            if (const auto maker = makers.find(operand); maker != makers.end()) {
+                leaders[leaderOf(maker->second)] = own;
+            }
+        }
+        for (const ir::ValueId result : operation.results) {
+            makers[result] = own;
+        }
+    }
+    for (const ir::Operation& operation : region.operations) {
+        if (operation.code == OpCode::DotGeneral) {
+            const ir::ValueId result = operation.results[0];
+            products[leaderOf(makers.at(result))].push_back(result);
+        }
+    }
+    for (const auto& [leader, joined] : products) {
+        const Shape& first = m_program.type(joined.front()).shape;
+        for (const ir::ValueId product : joined) {
+            if (joined.size() > 1 && first.rank() == 2) {
+                m_chained.emplace(product, first[0] >= first[1] ? Chained::Rows : Chained::Columns);
+            }
+        }
+    }
 }
 
 void OperandSources::noteMoved(const ir::Operation& operation)
@@ -47,6 +95,9 @@ void OperandSources::noteMoved(const ir::Operation& operation)
                             && elementsOf(operation.operands[0]) == elementsOf(result);
     if (operation.code == OpCode::Transpose || isReshaped) {
         m_moved.emplace(result, operation.operands[0]);
+        if (operation.code == OpCode::Transpose) {
+            m_transposed.insert(result);
+        }
     } else if (isByOne(operation)) {
         m_moved.emplace(result, operation.operands[isNumber(operation.operands[0], 1) ? 1 : 0]);
     } else if (isMaskedLoad(operation)) {
@@ -140,6 +191,16 @@ std::optional<ir::ValueId> OperandSources::movedFrom(ir::ValueId value) const
 {
     const auto from = m_moved.find(value);
     return from == m_moved.end() ? std::nullopt : std::optional(from->second);
+}
+
+bool OperandSources::isTransposed(ir::ValueId value) const
+{
+    for (std::optional<ir::ValueId> at = value; at; at = movedFrom(*at)) {
+        if (m_transposed.contains(*at)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 ir::ValueId OperandSources::moved(ir::ValueId value) const

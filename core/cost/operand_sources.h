@@ -24,11 +24,30 @@ public:
     // Whether such a product reads its left operand from registers: operations beside it make it.
     [[nodiscard]] bool readsRegisters(const ir::Operation& product) const;
 
+    enum class Chained : std::uint8_t
+    {
+        No,
+        Rows,
+        Columns
+    };
+
+    // If other products of the same region depend on this one, or it on them, or all on the same,
+    // Triton gives each warp rows of its own of all their results; or columns, if the first of
+    // these results has more columns than rows.
+    [[nodiscard]] Chained chained(const ir::Operation& product) const
+    {
+        const auto found = m_chained.find(product.results[0]);
+        return found == m_chained.end() ? Chained::No : found->second;
+    }
+
     // From which value the elements come, if they are only reshaped, transposed, masked or
     // multiplied by one.
     [[nodiscard]] std::optional<ir::ValueId> movedFrom(ir::ValueId value) const;
     // The first of the values that they come from; the value itself if there is none.
     [[nodiscard]] ir::ValueId moved(ir::ValueId value) const;
+
+    // Whether a transpose is among what its elements go through from there.
+    [[nodiscard]] bool isTransposed(ir::ValueId value) const;
 
     // Whether it is loaded from shared memory.
     [[nodiscard]] bool isLoad(ir::ValueId value) const { return m_loads.contains(value); }
@@ -51,6 +70,7 @@ private:
     // `tritonWarps` of the core_map around it; 0 if Triton does not compile it.
     void note(const ir::Region& region, std::int64_t tritonWarps);
     void note(const ir::Operation& operation);
+    void noteChained(const ir::Region& region);
     [[nodiscard]] bool mayReadShared(const ir::Operation& operation) const;
     void noteMoved(const ir::Operation& operation);
     [[nodiscard]] bool repeatsNumber(const ir::Operation& operation) const;
@@ -60,6 +80,8 @@ private:
     const chip::Chip& m_chip;
     std::set<ir::ValueId> m_loads, m_computed;
     std::set<ir::ValueId> m_fromShared;                 // products that read shared memory
+    std::map<ir::ValueId, Chained> m_chained;           // products; others are not
+    std::set<ir::ValueId> m_transposed;                 // results of transposes
     std::map<ir::ValueId, double> m_numbers;            // what each element is
     std::map<ir::ValueId, ir::ValueId> m_moved;         // from which value
     std::map<ir::ValueId, const ir::Region*> m_regions; // that make them

@@ -3,6 +3,7 @@
 #include "core/cost/left_out.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace pallascope::cost {
@@ -25,7 +26,61 @@ Status CostModel::dot()
         return fusedWork(batch * m * n, k);
     }
     const chip::Unit* unit = m_chip.unitOf(UnitKind::Matrix, m_runner.agent);
-    return matrixWork(batch, m, n, k, unit == nullptr ? 1 : unit->count);
+    if (Status status = matrixWork(batch, m, n, k, unit == nullptr ? 1 : unit->count); !status) {
+        return status;
+    }
+    return isMma() && m_runner.compiler == ir::kTriton ? operandReads(m, n) : Done{};
+}
+
+// How Triton divides the rows and columns of a product by mma.sync among its warps
+// (warpsPerTileV2 in lib/Dialect/TritonGPU/Transforms/AccelerateMatmul.cpp).
+CostModel::WarpGrid CostModel::warpGrid(std::int64_t m, std::int64_t n) const
+{
+    const chip::Unit& unit = *m_chip.unitOf(UnitKind::Matrix, m_runner.agent);
+    const std::int64_t warps = m_runner.threads / chip::kWarpThreads;
+    using Chained = OperandSources::Chained;
+    if (const Chained by = m_runner.leftOut->sources().chained(m_operation); by != Chained::No) {
+        return by == Chained::Rows ? WarpGrid{warps, 1} : WarpGrid{1, warps};
+    }
+    WarpGrid grid;
+    while (grid.rows * grid.columns < warps) {
+        const bool isTall = m / unit.mmaRows / grid.rows >= n / (2 * unit.columns) / grid.columns;
+        const bool hasRows = grid.rows < m / unit.mmaRows;
+        (isTall && hasRows ? grid.rows : grid.columns) *= 2;
+    }
+    return grid;
+}
+
+// What the operands of mma.sync take to come from shared memory to each warp that needs them,
+// besides the one load that is an operation of its own. The left one is in registers already if it
+// is made from the result of a product with the same rows; others that are made there are exchanged
+// through shared memory.
+Status CostModel::operandReads(std::int64_t m, std::int64_t n)
+{
+    const chip::Unit& unit = *m_chip.unitOf(UnitKind::Matrix, m_runner.agent);
+    const OperandSources& sources = m_runner.leftOut->sources();
+    const WarpGrid grid = warpGrid(m, n);
+    const auto repeated = [](std::int64_t extent, std::int64_t granule) {
+        return static_cast<double>(alignTo(extent, granule)) / static_cast<double>(extent);
+    };
+    const std::array copies{
+        repeated(m, unit.mmaRows * grid.rows) * static_cast<double>(grid.columns),
+        repeated(n, unit.columns * grid.columns) * static_cast<double>(grid.rows)};
+    double loads = 0, stores = 0;
+    for (std::size_t side = 0; side < copies.size(); ++side) {
+        const ir::ValueId from = sources.moved(m_operation.operands[side]);
+        const auto registers = static_cast<double>(m_registers.inMemory(operand(side)));
+        if (!sources.isComputed(from)) {
+            loads += registers * (copies[side] - 1);
+        } else if (side == 1 || grid.columns > 1
+                   || sources.chained(m_operation) == OperandSources::Chained::No
+                   || sources.isTransposed(m_operation.operands[side])) {
+            loads += registers * copies[side];
+            stores += registers;
+        }
+    }
+    const Status loaded = demand(UnitKind::Load, loads);
+    return loaded ? demand(UnitKind::Store, stores) : loaded;
 }
 
 // Each element of a product is a sum of k products, which are added one after the other: an
@@ -65,11 +120,21 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
                      + std::string(dtypeName(operand(first + 1).dtype)) + ": the " + unit->name
                      + " of " + m_chip.title + " takes " + taken + ".");
     }
-    const std::int64_t tiles = batch * ceilDiv(k, unit->rows) * ceilDiv(n, unit->columns);
-    const std::int64_t rowsPushed = tiles * alignTo(m, unit->rowGranule);
+    const bool byWarps = isMma();
+    std::int64_t granule = byWarps ? unit->mmaRows : unit->rowGranule;
+    std::int64_t columns = ceilDiv(n, unit->columns);
+    if (byWarps && m_runner.compiler == ir::kTriton) {
+        // Warps beyond those that have rows, or columns, of their own repeat what others do.
+        const WarpGrid grid = warpGrid(m, n);
+        granule *= grid.rows;
+        columns = alignTo(columns, grid.columns);
+    }
+    const std::int64_t tiles = batch * ceilDiv(k, unit->rows) * columns;
+    const std::int64_t rowsPushed = tiles * alignTo(m, granule);
+    const double ofRow =
+        unit->matrixRates.at(run->dtype).cyclesPerRow / (byWarps ? unit->mmaRate : 1);
     const double ofPass =
-        static_cast<double>(rowsPushed) * unit->matrixRates.at(run->dtype).cyclesPerRow
-        + static_cast<double>(tiles) * unit->cyclesPerTile;
+        static_cast<double>(rowsPushed) * ofRow + static_cast<double>(tiles) * unit->cyclesPerTile;
     const double cycles = run->passes * ofPass / static_cast<double>(instances);
     if (Status status = demand(*unit, cycles); !status) {
         return status;
@@ -79,7 +144,7 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
     const bool isAwaited = ir::opEntry(m_operation.code).kind == OpKind::Dot; // by the same agent
     if (m_chip.multiprocessor && isAwaited) {
         const std::int64_t warpgroups = m_runner.warpgroups();
-        const std::int64_t rows = ceilDiv(m, unit->rowGranule * warpgroups);
+        const std::int64_t rows = ceilDiv(m, granule * warpgroups);
         const std::int64_t waits =
             m_runner.awaitsEachProduct ? batch * rows * ceilDiv(k, unit->rows) : 1;
         takesAtLeast(cycles / static_cast<double>(warpgroups)
@@ -93,6 +158,13 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
         return demand(UnitKind::Vector, popped * unit->cyclesPerResult);
     }
     return Done{};
+}
+
+// Whether a product in a kernel of a GPU is one of mma.sync, whose operands come from registers.
+bool CostModel::isMma() const
+{
+    return m_runner.leftOut != nullptr && m_operation.code == ir::OpCode::DotGeneral
+           && !m_runner.isAround && !m_runner.leftOut->sources().readsShared(m_operation);
 }
 
 // From the end of a product's work until its agent goes on.

@@ -166,6 +166,56 @@ TEST(TritonCost, ofProductsIsThatOfWhereTheirOperandsAre)
     EXPECT_EQ(segmentOf(byTriton(computed)).cycles.value(), kDoubled + kWork + 120);
 }
 
+// Products of fewer than 64 rows are mma.sync, of 16 rows each and at 60 % of the rate. If another
+// product depends on one, Triton gives each of the four warps rows of its own, and those that get
+// none repeat what others do: 32 rows are the work of 64. All warps load the whole right operand
+// then, and the rows that they repeat. One load of each operand is an operation of its own.
+TEST(TritonCost, ofProductsOfFewRowsIsThatOfMma)
+{
+    // x[rows,128] times the first columns of slot.T, and that times a part of slot
+    const auto workOf = [](Extent rows, Extent columns, bool isChained,
+                           const std::string& unit = "TC") {
+        const ir::Program program = byTriton([&](const std::vector<pl::Ref>& refs) {
+            const pl::Value left = refs[0][{pl::ds(0, rows), pl::all}].load();
+            const pl::Value right = refs[2][{pl::ds(0, columns), pl::all}].load();
+            const pl::Value product = timesSlot(left, right);
+            refs[1][{pl::ds(0, rows), pl::ds(0, columns)}] = product;
+            if (isChained) {
+                refs[1][{pl::ds(0, rows), pl::all}] =
+                    pl::dot(pl::convert(product, kBf16), right, kF32);
+            }
+        });
+        const cost::LeftOut leftOut(program, theH100());
+        std::int64_t cycles = 0;
+        ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
+            if (operation.code == ir::OpCode::DotGeneral) {
+                const auto cost = cost::operationCost(
+                    program, operation, theH100(),
+                    {.leftOut = &leftOut, .compiler = ir::kTriton, .threads = 128});
+                for (const cost::Demand& demand : cost->demands) {
+                    const chip::Unit& of = theH100().units[static_cast<std::size_t>(demand.unit)];
+                    cycles += of.name == unit ? demand.cycles.value() : 0;
+                }
+            }
+        });
+        return cycles;
+    };
+    const auto cyclesFor = [](Extent rows, Extent columns, double rate) {
+        return static_cast<std::int64_t>(
+            std::ceil(static_cast<double>(2 * rows * columns * 128) / (4096 * rate)));
+    };
+    EXPECT_EQ(workOf(64, 64, false), cyclesFor(64, 64, 1)) << "wgmma";
+    EXPECT_EQ(workOf(32, 64, false), cyclesFor(32, 64, 0.6));
+    EXPECT_EQ(workOf(8, 64, false), cyclesFor(16, 64, 0.6));
+    EXPECT_EQ(workOf(32, 32, true), 2 * cyclesFor(64, 32, 0.6)) << "by rows";
+    EXPECT_EQ(workOf(32, 64, true), 2 * cyclesFor(32, 64, 0.6)) << "by columns";
+
+    constexpr std::int64_t kRow = 128 * 2 / 128; // cycles for a row of either operand
+    EXPECT_EQ(workOf(64, 64, false, "load"), 0) << "the tensor core reads shared memory by itself";
+    EXPECT_EQ(workOf(32, 64, false, "load"), (32 + 64) * kRow) << "by two warps each";
+    EXPECT_EQ(workOf(32, 32, true, "load"), (32 + 2 * 3 * 32) * kRow);
+}
+
 // Without enough registers each instruction of 64 rows and 16 columns is waited for.
 TEST(TritonCost, ofProductsWithoutRegistersIsThatOfEachInstruction)
 {
