@@ -2,6 +2,7 @@
 
 #include "core/analysis/owners.h"
 #include "core/analysis/stretches.h"
+#include "core/trace/pipelines.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +25,9 @@ Picoseconds ofSeconds(double seconds)
 struct Bytesum
 {
     double moved = 0, once = 0; // each byte of an array counted once
+    double useful = 0;          // the same without the padding of tiles
     std::string mostAgain;      // the operand with the most re-fetched bytes
+    std::string mostPadded;     // the operand with the most bytes of padding
 };
 
 // Two chains of shortest times, one of computing and one of the memory's link. After each term the
@@ -155,6 +158,7 @@ private:
     [[nodiscard]] Bytesum bytes() const;
     [[nodiscard]] double unitsOfRoof() const;
     [[nodiscard]] std::pair<std::string, Picoseconds> otherLink() const;
+    [[nodiscard]] bool copiesMostlyJoinDevices() const;
     [[nodiscard]] Chains chains(const Loss* without) const;
     [[nodiscard]] Losses ended(Chains& chains, Picoseconds exposed) const;
     void throughput(Chains& chains) const;
@@ -205,7 +209,7 @@ Bytesum Waterfall::bytes() const
 {
     struct Array
     {
-        double moved = 0, times = 0;
+        double moved = 0, times = 0, useful = 0;
     };
 
     std::map<std::tuple<std::string, int, trace::SourceLine>, Array> arrays;
@@ -220,18 +224,25 @@ Bytesum Waterfall::bytes() const
             Array& array =
                 arrays[{operand.name, way, isManual ? trace::SourceLine{} : operand.source}];
             array.moved += moved;
-            array.times += operand.arrayBytes > Bytes(0)
-                               ? moved / static_cast<double>(operand.arrayBytes.value())
-                                     / m_info.deviceCount() // each has its own part
-                               : 0;
+            const Bytes stored = storedBytes(operand);
+            array.times += stored > Bytes(0) ? moved / static_cast<double>(stored.value())
+                                                   / m_info.deviceCount() // each has its own part
+                                             : 0;
+            array.useful += stored > Bytes(0) ? moved * ratio(operand.arrayBytes, stored) : 0;
         }
     }
     Bytesum sum;
-    double mostAgain = 0;
+    double mostAgain = 0, mostPadded = 0;
     for (const auto& [key, array] : arrays) {
         const double once = array.moved / std::max(1.0, array.times);
+        const double useful = array.useful / std::max(1.0, array.times);
         sum.moved += array.moved;
         sum.once += once;
+        sum.useful += useful;
+        if (once - useful > mostPadded) {
+            mostPadded = once - useful;
+            sum.mostPadded = std::get<0>(key);
+        }
         if (array.moved - once > mostAgain) {
             mostAgain = array.moved - once;
             sum.mostAgain = std::get<0>(key);
@@ -268,6 +279,14 @@ std::pair<std::string, Picoseconds> Waterfall::otherLink() const
     return busiest;
 }
 
+// Whether the busiest of all links leads to another device.
+bool Waterfall::copiesMostlyJoinDevices() const
+{
+    const auto busiest = std::max_element(m_sums.linkBusy.begin(), m_sums.linkBusy.end());
+    return m_info.deviceCount() > 1 && busiest != m_sums.linkBusy.end()
+           && m_info.joinsDevices(static_cast<std::size_t>(busiest - m_sums.linkBusy.begin()));
+}
+
 // All terms except copies that computing does not hide. If `without` is given, that term is left
 // out too.
 Chains Waterfall::chains(const Loss* without) const
@@ -281,7 +300,7 @@ Chains Waterfall::chains(const Loss* without) const
 // Adds the copies that are not hidden, and what happens besides kernels.
 Losses Waterfall::ended(Chains& chains, Picoseconds exposed) const
 {
-    chains.add(LossKind::Copies, exposed);
+    chains.add(copiesMostlyJoinDevices() ? LossKind::DeviceCopies : LossKind::Copies, exposed);
     chains.add(LossKind::Launches, m_report.split.launches);
     chains.add(LossKind::Fusions, m_fusions);
     return chains.take();
@@ -295,7 +314,7 @@ void Waterfall::throughput(Chains& chains) const
         m_report.roofline.peak && m_roof ? m_report.roofline.peak->flopsPerSecond : 0;
     const double rate = memory.datasheet.value();
     chains.begin(ofSeconds(peak > 0 ? m_stretches.useful / peak : 0),
-                 ofSeconds(rate > 0 ? m_bytes.once / rate : 0));
+                 ofSeconds(rate > 0 ? m_bytes.useful / rate : 0));
     if (peak > 0) {
         const std::string& unit = m_report.roofline.peak->unit;
         const auto owners =
@@ -310,6 +329,7 @@ void Waterfall::throughput(Chains& chains) const
                        ofSeconds(m_stretches.busy / owners), unit);
     }
     if (rate > 0) {
+        chains.memory(LossKind::PaddedCopies, ofSeconds(m_bytes.once / rate), m_bytes.mostPadded);
         chains.memory(LossKind::Refetch, ofSeconds(m_bytes.moved / rate), m_bytes.mostAgain);
         chains.memory(LossKind::LinkRate, ofSeconds(m_bytes.moved / memory.achieved.value()),
                       memory.name);

@@ -34,6 +34,8 @@ constexpr std::array kWords{
           "more rows of the left operand in each product would save some of it", "",
           "a second warpgroup that multiplies while the first one waits, or larger tiles, would "
           "save some of it"},
+    Words{LossKind::PaddedCopies, "padded_copies", "padding of {} in HBM",
+          "extents of {} that are multiples of its tiles' rows and lanes would save it"},
     Words{LossKind::Refetch, "refetch", "blocks of {} copied again",
           "larger blocks, or an order of the grid in which they stay, would save it",
           "tiles of {} fetched again",
@@ -62,6 +64,8 @@ constexpr std::array kWords{
         "more buffers, or steps that compute as long as they copy, would hide them", "",
         "more slots of SMEM (max_concurrent_steps, for Triton num_stages), or more blocks on each "
         "SM, would hide them"},
+    Words{LossKind::DeviceCopies, "device_copies", "copies between devices not hidden",
+          "starting them before the work that does not need them would hide them"},
     Words{LossKind::Launches, "launches", "launches",
           "fewer kernels and operations around them would save it"},
     Words{LossKind::Fusions, "fusions", "operations around kernels",

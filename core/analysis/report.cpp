@@ -5,6 +5,7 @@
 #include "core/analysis/losses.h"
 #include "core/analysis/owners.h"
 #include "core/chip/chip.h"
+#include "core/trace/pipelines.h"
 
 #include <algorithm>
 #include <cmath>
@@ -108,11 +109,13 @@ void Accounting::traffic(Report& report) const
             if (moved.copies > 0) {
                 const trace::Operand& of = m_info.operands[operand];
                 // All devices make a manual DMA, each for its own part of the array.
+                const Bytes stored = storedBytes(of);
                 const double arrays = of.pipeline == trace::kNone ? m_info.deviceCount() : 1;
                 report.traffic.push_back(
                     {of.name, way, moved.copies, moved.bytes, of.blockBytes,
-                     of.arrayBytes > Bytes(0) ? ratio(moved.bytes, of.arrayBytes) / arrays : 0,
-                     static_cast<std::int32_t>(operand)});
+                     stored > Bytes(0) ? ratio(moved.bytes, stored) / arrays : 0,
+                     static_cast<std::int32_t>(operand),
+                     stored > Bytes(0) ? 1 - ratio(of.arrayBytes, stored) : 0});
             }
         }
     }

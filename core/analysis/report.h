@@ -26,8 +26,9 @@ struct Traffic // one row for each operand and direction
     std::int64_t copies = 0;
     Bytes bytes;
     Bytes blockBytes;
-    double refetchFactor = 0; // bytes moved / bytes of the array
+    double refetchFactor = 0; // bytes moved / bytes of the array, with its padding
     std::int32_t row = -1;    // of Info::operands
+    double paddingShare = 0;  // the share of the array in HBM that only fills up its tiles
 };
 
 struct TimeSplit // its parts add up to the run's time, to the picosecond
@@ -50,17 +51,19 @@ enum class LossKind : std::uint8_t
     IdleCores, // cores without work
     // The matrix unit below its peak: it loads tiles, or its clock is lower than the datasheet's.
     MatrixRate,
-    Refetch,    // blocks that are copied more than once
-    LinkRate,   // the achieved bandwidth of the memory below the datasheet's
-    OtherLinks, // a link busier than the memory's, such as one between devices
-    Units,      // units other than the matrix unit in the same segments
-    Masks,      // comparisons, selections and iotas in these
-    Chains,     // operations that wait for one another's results
+    PaddedCopies, // the padding of tiles that copies move
+    Refetch,      // blocks that are copied more than once
+    LinkRate,     // the achieved bandwidth of the memory below the datasheet's
+    OtherLinks,   // a link busier than the memory's, such as one between devices
+    Units,        // units other than the matrix unit in the same segments
+    Masks,        // comparisons, selections and iotas in these
+    Chains,       // operations that wait for one another's results
     StepOverhead,
     Prologue,
     Epilogue,
-    Waits,  // for other cores, semaphores and delays, or done before the others
-    Copies, // copies not hidden behind computing
+    Waits,        // for other cores, semaphores and delays, or done before the others
+    Copies,       // copies not hidden behind computing
+    DeviceCopies, // the same, where most of them go to other devices
     Launches,
     Fusions // operations around kernels
 };

@@ -83,6 +83,13 @@ std::vector<Traffic> largest(const std::vector<Traffic>& rows, Bytes all)
     return kept;
 }
 
+// What part of an array is padding, if that is worth knowing: ", 50 % of it padding".
+std::string paddingText(double share)
+{
+    constexpr double kLeast = 0.05;
+    return share < kLeast ? "" : fmt::format(", {} of it padding", percentText(share, 0));
+}
+
 std::string trafficLine(const Report& report, const trace::Info& info)
 {
     const std::array kWays{"read", "written", report.l2 ? "from L2" : "moved on chip"};
@@ -98,9 +105,10 @@ std::string trafficLine(const Report& report, const trace::Info& info)
         bytes += row.bytes;
     }
     for (const Traffic& row : largest(rows, bytes)) {
-        shown.push_back(fmt::format("{} {} {} in {} ({:.3g}\u00d7 its array)", row.operand,
+        shown.push_back(fmt::format("{} {} {} in {} ({:.3g}\u00d7 its array{})", row.operand,
                                     bytesText(row.bytes), kWays[row.way],
-                                    counted(row.copies, "copy", "copies"), row.refetchFactor));
+                                    counted(row.copies, "copy", "copies"), row.refetchFactor,
+                                    paddingText(row.paddingShare)));
         copies -= row.copies;
         bytes -= row.bytes;
     }

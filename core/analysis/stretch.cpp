@@ -110,6 +110,9 @@ void addBytes(const trace::Index& index, Stretch& stretch)
 {
     const trace::Info& info = index.trace().info();
     for (std::size_t i = 0; i < info.operands.size(); ++i) {
+        if (info.operands[i].isOnChip) {
+            continue;
+        }
         const auto operand = trace::OperandRow::at(i);
         const auto moved = [&](bool out) {
             return index.operandBytes(operand, out, stretch.end)

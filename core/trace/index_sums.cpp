@@ -30,7 +30,8 @@ Lane makeLane(const Trace& trace, std::int32_t link)
     const int passes = trace.info().hbmPasses(static_cast<std::size_t>(link));
     for (std::size_t operand = 0; operand < trace.info().operands.size(); ++operand) {
         const bool stays = trace.info().staysInHbm(operand);
-        lane.hbmTimes.push_back(stays ? passes : std::min(passes, 1));
+        const bool isOnChip = trace.info().operands[operand].isOnChip;
+        lane.hbmTimes.push_back(isOnChip ? 0 : stays ? passes : std::min(passes, 1));
     }
     const std::size_t keys = trace.info().operands.size() * 2;
     lane.sums = PrefixSums(Lane::hbmBytes(trace.info().operands.size()) + 1);

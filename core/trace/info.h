@@ -108,7 +108,7 @@ struct Operand
     std::int32_t slots = 2;
     Bytes arrayBytes;  // logical
     Bytes blockBytes;  // logical, of a whole block
-    Bytes slotBytes;   // in its memory, with tile padding
+    Bytes slotBytes;   // in its memory on chip, with tile padding
     SourceLine source; // of its block spec
     // The array axis along which its blocks are gathered or scattered; along it, a block is a list
     // of elements. -1: none.
@@ -125,6 +125,8 @@ struct Operand
     // length - 1.
     std::vector<std::int32_t> sliceAxes;
     bool isAround = false; // whether fusions read or write it, not a kernel
+    bool isOnChip = false; // manual DMA of which neither end lies in HBM
+    Bytes paddedBytes;     // of the array in HBM, with tile padding; 0: it has none
     bool operator==(const Operand&) const = default;
 };
 

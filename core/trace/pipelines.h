@@ -5,6 +5,7 @@
 #include "core/trace/row.h"
 #include "core/trace/trace.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -79,5 +80,11 @@ struct Arrays
 // The name of the array that an operand goes over: of "kv_cache → kv_buffer" of a manual DMA
 // "kv_cache".
 [[nodiscard]] std::string_view arrayName(const Operand& operand);
+
+// The bytes that the operand's array takes in HBM.
+[[nodiscard]] inline Bytes storedBytes(const Operand& operand)
+{
+    return std::max(operand.arrayBytes, operand.paddedBytes);
+}
 
 } // namespace pallascope::trace

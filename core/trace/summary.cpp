@@ -18,6 +18,7 @@ Summarizer::Summarizer(const Info& info)
     }
     for (std::size_t operand = 0; operand < info.operands.size(); ++operand) {
         m_staysInHbm.push_back(info.staysInHbm(operand));
+        m_staysOnChip.push_back(info.operands[operand].isOnChip);
     }
 }
 
@@ -49,7 +50,7 @@ void Summarizer::addCopy(OperandRow operand, bool out, LinkRow link, Bytes bytes
         m_sums.moved[of][way].bytes += part;
     };
     const int passes = m_hbmPasses[link.index()];
-    if (passes == 0) {
+    if (passes == 0 || (of < m_staysOnChip.size() && m_staysOnChip[of])) {
         count(Summary::OnChip, bytes);
     } else if (of < m_staysInHbm.size() && m_staysInHbm[of]) {
         const Bytes read(bytes.value() * passes / 2);

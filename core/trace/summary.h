@@ -123,7 +123,7 @@ private:
     std::vector<Picoseconds> m_durations; // for each template
     std::vector<int> m_hbmPasses;         // for each link
     // For each operand that Info has at the start; it is false for later ones.
-    std::vector<bool> m_staysInHbm;
+    std::vector<bool> m_staysInHbm, m_staysOnChip;
     std::vector<Interval> m_copies; // copies not yet covered, sorted by begin, from m_next on
     std::size_t m_next = 0;
     std::int64_t m_covered = 0, m_until = 0;

@@ -142,6 +142,8 @@ void describe(A& a, T& operand)
     a.optional("element_pads", operand.elementPads);
     a.optional("slice_axes", operand.sliceAxes);
     a.optional("around_kernels", operand.isAround);
+    a.optional("on_chip", operand.isOnChip);
+    a.optional("padded_bytes", operand.paddedBytes);
 }
 
 template<class A, MaybeConst<trace::Buffer> T>

@@ -92,6 +92,35 @@ TEST(Losses, ofAKernelBoundByMemoryAreItsCopies)
     EXPECT_EQ(timeOf(report, LossKind::StepOverhead), Picoseconds(0)) << "behind copies";
 }
 
+// Rows of 64 elements fill half of the lanes of their tiles in HBM, so half of each copy is
+// padding.
+TEST(Losses, ofNarrowRowsAreThePaddingThatIsCopied)
+{
+    const Shape narrow{32768, 64};
+    const auto rows = [](auto i) { return pl::at(i, 0); };
+    const ir::Program program =
+        pl::kernel("narrow", {pl::in("x", DType::F32, narrow), pl::out("out", DType::F32, narrow)},
+                   [&](pl::Ref x, pl::Ref out) {
+                       pl::emitPipeline({.grid = {16},
+                                         .in = {pl::block({2048, 64}, rows)},
+                                         .out = {pl::block({2048, 64}, rows)}},
+                                        [](pl::Ref in, pl::Ref held) {
+                                            held[pl::all] = in[pl::all] * 2.0;
+                                        })(x, out);
+                   })
+            .value();
+    const Report report = reportOf(*runOf(program, "tpu_v5e"));
+    expectSum(report);
+    const double once = 2.0 * 32768 * 64 * 4;
+    EXPECT_EQ(report.hbmRead + report.hbmWritten, Bytes(static_cast<std::int64_t>(2 * once)));
+    EXPECT_NEAR(microseconds(report.losses.roofline), once / 819e3, 0.01);
+    EXPECT_NEAR(microseconds(timeOf(report, LossKind::PaddedCopies, "x")), once / 819e3, 0.01);
+    EXPECT_EQ(timeOf(report, LossKind::Refetch), Picoseconds(0));
+    ASSERT_EQ(report.traffic.size(), 2U);
+    EXPECT_DOUBLE_EQ(report.traffic[0].refetchFactor, 1);
+    EXPECT_DOUBLE_EQ(report.traffic[0].paddingShare, 0.5);
+}
+
 TEST(Losses, ofHalfFilledTilesAreAsLongAsTheProducts)
 {
     // Blocks of 128 along k fill half of an MXU of 256 x 256.

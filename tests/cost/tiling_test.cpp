@@ -51,4 +51,18 @@ TEST(Padding, everyAxisRoundsUpToItsTile)
     EXPECT_EQ(paddedBytes(DType::F32, Shape{}, kNative), Bytes(4));
 }
 
+// Of (3, 200) in tiles of (4, 128): whole rows are 256 lanes wide, all rows are 4; a slice of
+// either axis is what it is.
+TEST(Padding, aCopyMovesThatOfTheAxesThatItTakesWhole)
+{
+    const Tile tile{4, 128};
+    EXPECT_DOUBLE_EQ(movedWithPadding({3, 200}, {3, 200}, tile), 4.0 * 256 / (3 * 200));
+    EXPECT_DOUBLE_EQ(movedWithPadding({3, 200}, {1, 200}, tile), 256.0 / 200);
+    EXPECT_DOUBLE_EQ(movedWithPadding({3, 200}, {3, 128}, tile), 4.0 / 3);
+    EXPECT_DOUBLE_EQ(movedWithPadding({3, 200}, {2, 100}, tile), 1);
+    EXPECT_DOUBLE_EQ(movedWithPadding({8, 256}, {8, 256}, tile), 1);
+    EXPECT_DOUBLE_EQ(movedWithPadding({0, 256}, {0, 256}, tile), 1);
+    EXPECT_DOUBLE_EQ(movedWithPadding({3, 200}, {3, 200}, {1, 1}), 1) << "no tiles";
+}
+
 } // namespace pallascope::cost

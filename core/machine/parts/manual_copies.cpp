@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -304,7 +305,8 @@ bool ManualCopies::serve(ManualCopy& copy)
     const Description::CopySite& site = description.copySite(copy.operation);
     copy.useful = bytesOf(m_prepared.program.type(copy.from()), copy.shape);
     const std::int64_t passes = copy.isRemote() ? 1 : site.passes;
-    const Bytes bytes = copy.isOutside ? Bytes(0) : copy.useful * passes;
+    const Bytes moved(std::llround(static_cast<double>(copy.useful.value()) * site.withPadding));
+    const Bytes bytes = copy.isOutside ? Bytes(0) : moved * passes;
     Description::Route route{site.link, Picoseconds(0)};
     if (copy.isRemote()) {
         route = description.route(m_prepared.program, copy.sender, copy.receiver);

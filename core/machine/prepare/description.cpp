@@ -3,6 +3,7 @@
 
 #include "core/base/check.h"
 #include "core/cost/budget.h"
+#include "core/cost/tiling.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/ir/print.h"
 #include "core/machine/block_grid.h"
@@ -155,10 +156,12 @@ void Description::describeChip(const ir::Program& program, const chip::Chip& chi
 // Adds an operand with slots to the pipeline that was described last.
 void Description::describeOperand(const ir::Program& program, const ir::Operation& pipeline,
                                   std::size_t operand, const ir::OperandFacts& facts,
-                                  Bytes slotBytes)
+                                  const std::vector<std::int64_t>& tile, Bytes slotBytes)
 {
     const ir::BlockSpec& spec = std::get<ir::PipelineParams>(pipeline.params).specs[operand];
     const ir::Type& array = program.type(pipeline.operands[operand]);
+    const Bytes bytes = packedBytes(array.dtype, array.shape.elements());
+    const Bytes padded = cost::paddedBytes(array.dtype, array.shape, tile);
     std::vector<Extent> block;
     std::vector<std::int32_t> elementAxes, sliceAxes;
     std::vector<Extent> pads;
@@ -183,7 +186,7 @@ void Description::describeOperand(const ir::Program& program, const ir::Operatio
          static_cast<std::int32_t>(info.pipelines.size()) - 1,
          static_cast<std::int32_t>(info.buffers.size()),
          facts.slots,
-         packedBytes(array.dtype, array.shape.elements()),
+         bytes,
          packedBytes(array.dtype, Shape(block).elements()),
          slotBytes,
          sourceLine(program, spec.location),
@@ -191,7 +194,10 @@ void Description::describeOperand(const ir::Program& program, const ir::Operatio
          {},
          elementAxes,
          pads,
-         sliceAxes});
+         sliceAxes,
+         false,
+         false,
+         padded > bytes ? padded : Bytes(0)});
     if (facts.isIndirect()) { // no lists yet
         info.operands.edit().back().blockCounts[static_cast<std::size_t>(facts.indirectAxis)] = 0;
     }
@@ -235,7 +241,9 @@ void Description::describePipeline(const ir::Program& program, const ir::Operati
                 continue;
             }
             ++pipeline.operandCount;
-            describeOperand(program, operation, i, facts, entry.slotBytes);
+            describeOperand(program, operation, i, facts,
+                            chip.memories[static_cast<std::size_t>(entry.memory)].tile,
+                            entry.slotBytes);
         }
         if (scratch) {
             m_scratchBuffers.try_emplace(entry.ref, static_cast<std::int32_t>(info.buffers.size()));

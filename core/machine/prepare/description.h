@@ -59,6 +59,7 @@ public:
         std::int32_t link = 0;
         bool out = false;        // whether it copies out of on-chip memory
         std::int64_t passes = 1; // how often the bytes go over the link: twice from HBM to HBM
+        double withPadding = 1;  // the ratio of the bytes that it moves to those of its elements
     };
 
     [[nodiscard]] const CopySite& copySite(const ir::Operation& operation) const
@@ -121,7 +122,8 @@ private:
     void describePipeline(const ir::Program& program, const ir::Operation& pipeline,
                           const chip::Chip& chip, const cost::Budget& budget);
     void describeOperand(const ir::Program& program, const ir::Operation& pipeline,
-                         std::size_t operand, const ir::OperandFacts& facts, Bytes slotBytes);
+                         std::size_t operand, const ir::OperandFacts& facts,
+                         const std::vector<std::int64_t>& tile, Bytes slotBytes);
     void describeScopes(const ir::Program& program, const chip::Chip& chip,
                         const cost::Budget& budget);
     [[nodiscard]] Status describeCopies(const ir::Program& program, const chip::Chip& chip);
@@ -132,7 +134,8 @@ private:
     void describeLoops(const ir::Program& program);
     class CopyDescriber;
     void describeCopy(const ir::Program& program, const ir::Operation& operation,
-                      const Part& source, const Part& target, trace::Direction direction);
+                      const Part& source, const Part& target, trace::Direction direction,
+                      Bytes padded);
     [[nodiscard]] std::int32_t linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to);
 
     std::map<std::string, std::int32_t> m_files;

@@ -1,8 +1,10 @@
 // Describes manual DMA, semaphores, and scopes without a pipeline for the static half of a trace.
 #include "core/cost/budget.h"
+#include "core/cost/tiling.h"
 #include "core/ir/infer.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/prepare/description.h"
+#include "core/machine/prepare/streams.h"
 #include "core/trace/trace.h"
 
 #include <algorithm>
@@ -113,6 +115,7 @@ public:
         , m_program(program)
         , m_chip(chip)
         , m_views(viewsOf(program))
+        , m_free(arraysOfFusions(program))
         , m_hbm(chip.memoryIndex("HBM"))
         , m_inKernel(static_cast<std::size_t>(program.operationCount), false)
     {
@@ -165,6 +168,27 @@ private:
                               m_chip);
     }
 
+    // Arrays in HBM lie in the tiles of the memory on chip that they are copied to and from.
+    [[nodiscard]] const std::vector<std::int64_t>& tileBetween(std::int32_t from,
+                                                               std::int32_t to) const
+    {
+        const std::int32_t near = to == m_hbm ? from : to;
+        return near == m_hbm ? cost::nativeTile(m_chip)
+                             : m_chip.memories[static_cast<std::size_t>(near)].tile;
+    }
+
+    [[nodiscard]] Bytes paddedBytes(ir::ValueId array,
+                                    const std::vector<std::int64_t>& native) const
+    {
+        if (array.index < 0) {
+            return Bytes(0);
+        }
+        const ir::Type& type = m_program.type(array);
+        return m_free[static_cast<std::size_t>(array.index)]
+                   ? cost::compactBytes(type.dtype, type.shape, native)
+                   : cost::paddedBytes(type.dtype, type.shape, native);
+    }
+
     [[nodiscard]] Status between(const ir::Operation& operation, const Part& source,
                                  const Part& target)
     {
@@ -176,6 +200,13 @@ private:
         site.link = m_description.linkOf(m_chip, *from, *to);
         site.out = *to == m_hbm && *from != m_hbm;
         site.passes = *to == m_hbm && *from == m_hbm ? 2 : 1;
+        const Part& far = site.out ? target : source;
+        const std::vector<std::int64_t>& native = tileBetween(*from, *to);
+        if (far.array.index >= 0) {
+            const ir::Type& array = m_program.type(far.array);
+            site.withPadding = cost::movedWithPadding(
+                array.shape, far.block, cost::tiling(array.dtype, array.shape, native));
+        }
         const ir::Location* const at =
             operation.location.index < 0
                 ? nullptr
@@ -189,10 +220,12 @@ private:
             m_description.describeCopy(m_program, operation, source, target,
                                        site.passes == 2 ? trace::Direction::InOut
                                        : site.out       ? trace::Direction::Out
-                                                        : trace::Direction::In);
+                                                        : trace::Direction::In,
+                                       paddedBytes(far.array, native));
             if (m_inKernel[static_cast<std::size_t>(operation.id)]) {
                 m_description.info.operands.edit().back().isAround = false;
             }
+            m_description.info.operands.edit().back().isOnChip = *from != m_hbm && *to != m_hbm;
         }
         m_description.m_copySites[static_cast<std::size_t>(operation.id)] = site;
         return Done{};
@@ -202,6 +235,7 @@ private:
     const ir::Program& m_program;
     const chip::Chip& m_chip;
     Views m_views;
+    std::vector<bool> m_free; // by ValueId: arrays with the layout that pads least
     std::optional<std::int32_t> m_hbm;
     std::vector<bool> m_inKernel; // by Operation::id: of a GPU, whose kernels load and store
     std::map<std::tuple<ir::ValueId, ir::ValueId, std::vector<Extent>, std::string_view, int>,
@@ -222,7 +256,8 @@ Status Description::describeCopies(const ir::Program& program, const chip::Chip&
 
 // Describes the copy as an operand whose blocks are as large as what is copied.
 void Description::describeCopy(const ir::Program& program, const ir::Operation& operation,
-                               const Part& source, const Part& target, trace::Direction direction)
+                               const Part& source, const Part& target, trace::Direction direction,
+                               Bytes padded)
 {
     const Part& part = direction == trace::Direction::Out ? target : source;
     const ir::Value& array = program.value(part.array);
@@ -245,6 +280,7 @@ void Description::describeCopy(const ir::Program& program, const ir::Operation& 
     operand.arrayBytes = packedBytes(operand.dtype, operand.array.elements());
     operand.blockBytes = packedBytes(operand.dtype, operand.block.elements());
     operand.source = sourceLine(program, operation.location);
+    operand.paddedBytes = padded > operand.arrayBytes ? padded : Bytes(0);
     info.operands.edit().push_back(std::move(operand));
 }
 

@@ -314,7 +314,10 @@ Bytes OperandPlan::copyBytes(std::int64_t block) const
         }
         const Extent asked = ir::windowAt(facts.dims[axis], array[axis], index[axis]).size;
         const bool exact = part.size[axis] == asked && (asked == size || exactSlices);
-        elements *= exact ? asked : std::min(size, alignTo(part.size[axis], tile[axis]));
+        const bool isWhole = part.size[axis] == array[axis]; // with all of its padding
+        elements *= isWhole ? alignTo(array[axis], tile[axis])
+                    : exact ? asked
+                            : std::min(size, alignTo(part.size[axis], tile[axis]));
     }
     return packedBytes(dtype, elements);
 }

@@ -186,7 +186,7 @@ struct OperandPlan
     // The elements of an Indirect block; empty for other blocks.
     [[nodiscard]] std::span<const std::int32_t> indices(std::int64_t block) const;
     // The bytes that its copy moves. The last block along an axis is cut to a whole number of
-    // tiles.
+    // tiles, and an axis of which the block is all is moved with the padding of its tiles.
     [[nodiscard]] Bytes copyBytes(std::int64_t block) const;
     [[nodiscard]] std::string blockName(std::int64_t block) const;
 };

@@ -44,15 +44,11 @@ std::int64_t elementsRead(const ir::Program& program, const ir::Operation& opera
 
 } // namespace
 
-Streams::Streams(const ir::Program& program, const chip::Chip& chip,
-                 const std::vector<std::int32_t>& uses)
-    : m_program(program)
-    , m_tile(cost::nativeTile(chip))
-    , m_free(program.values.size(), false)
-    , m_uses(uses)
+std::vector<bool> arraysOfFusions(const ir::Program& program)
 {
+    std::vector<bool> all(program.values.size(), false);
     const auto mark = [&](ir::ValueId id, bool free) {
-        m_free[static_cast<std::size_t>(id.index)] = free;
+        all[static_cast<std::size_t>(id.index)] = free;
     };
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         if (operation.code != OpCode::RunScoped) {
@@ -70,6 +66,16 @@ Streams::Streams(const ir::Program& program, const chip::Chip& chip,
             }
         }
     });
+    return all;
+}
+
+Streams::Streams(const ir::Program& program, const chip::Chip& chip,
+                 const std::vector<std::int32_t>& uses)
+    : m_program(program)
+    , m_tile(cost::nativeTile(chip))
+    , m_free(arraysOfFusions(program))
+    , m_uses(uses)
+{
     m_kept = keptArrays(program, chip, m_free);
     findViews();
 }

@@ -11,6 +11,10 @@
 
 namespace pallascope::machine {
 
+// By ValueId: arrays that only fusions use. XLA lays them out with the least padding, because no
+// kernel, argument or result fixes their layout.
+[[nodiscard]] std::vector<bool> arraysOfFusions(const ir::Program& program);
+
 class Streams
 {
 public:
@@ -38,9 +42,7 @@ private:
 
     const ir::Program& m_program;
     const std::vector<std::int64_t>& m_tile;
-    // By ValueId: arrays that only fusions use. XLA lays them out with the least padding, because
-    // no kernel, argument or result fixes their layout.
-    std::vector<bool> m_free;
+    std::vector<bool> m_free;                    // arraysOfFusions()
     std::map<ir::ValueId, ir::ValueId> m_viewed; // the array, for a view of all of it
     std::vector<bool> m_kept;                    // by ValueId: arrays that stay in VMEM
     const std::vector<std::int32_t>& m_uses;

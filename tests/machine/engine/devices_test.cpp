@@ -528,6 +528,33 @@ TEST(Devices, theReportNamesTheInterconnect)
     EXPECT_DOUBLE_EQ(report->roofline.memory.datasheet.value(), 4 * 819e9);
 }
 
+// What lies in VMEM at both ends is neither read from HBM nor written to it.
+TEST(Devices, aCopyBetweenMemoriesOnChipsDoesNotCountAsThatOfHbm)
+{
+    const std::vector<pl::Scratch> scratch{{"a", kF32, {8, 128}},
+                                           {"b", kF32, {8, 128}},
+                                           pl::dmaSemaphores("sent"),
+                                           pl::dmaSemaphores("received")};
+    const ir::Program program = onDevices(2, scratch, [](pl::Ref x, pl::Ref out, const Refs& refs) {
+        meet(2);
+        pl::dmaStart(x, refs[0], refs[2]);
+        pl::dmaWait(refs[0], refs[2]);
+        permute(refs[0], refs[1], {refs[2], refs[3]}, right(2));
+        pl::dmaStart(refs[1], out, refs[2]);
+        pl::dmaWait(out, refs[2]);
+    });
+    const machine::RunResult run = runOn(program, 2);
+    EXPECT_EQ(findingsText(run), "");
+    const Result<analysis::Report> report = analysis::report(*run.trace);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->hbmRead, Bytes(2 * 4096));
+    EXPECT_EQ(report->hbmWritten, Bytes(2 * 4096));
+    ASSERT_EQ(report->traffic.size(), 3U);
+    EXPECT_EQ(report->traffic[1].way, trace::Summary::OnChip);
+    EXPECT_EQ(report->traffic[1].bytes, Bytes(2 * 4096));
+    EXPECT_TRUE(run.trace->info().operands[1].isOnChip);
+}
+
 TEST(Devices, moreValuesThanThereIsRoomForAreRefused)
 {
     ir::Program program = onDevices(2, {}, [](pl::Ref, pl::Ref, const Refs&) {});

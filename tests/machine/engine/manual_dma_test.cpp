@@ -208,6 +208,33 @@ TEST(ManualDma, aCopyWithinHbmReadsAndWritesOverTheLink)
 
 // Above a megabyte the link computes with wider integers: 2 MiB moved twice at 655.2 GB/s take 6
 // 401 562.88 ps.
+// Rows of 64 elements lie in tiles of 128 lanes, so copies of them move twice their elements, each
+// row by itself too. The semaphore counts the elements.
+TEST(ManualDma, aCopyOfNarrowRowsMovesTheirPadding)
+{
+    const ir::Program program = mustTrace(pl::kernel(
+        "narrow", {pl::in("x", kF32, {16, 64}), pl::out("out", kF32, {16, 64})},
+        [&](pl::Ref x, pl::Ref out) {
+            pl::runScoped({{"a", kF32, {16, 64}}, pl::dmaSemaphores("sem")}, [&](const Refs& refs) {
+                pl::dmaStart(x.at({pl::ds(0, 8), pl::all}), refs[0].at({pl::ds(0, 8), pl::all}),
+                             refs[1]);
+                pl::dmaWait(refs[0].at({pl::ds(0, 8), pl::all}), refs[1]);
+                pl::dmaStart(x.at({pl::ds(8, 1), pl::all}), refs[0].at({pl::ds(8, 1), pl::all}),
+                             refs[1]);
+                pl::dmaWait(refs[0].at({pl::ds(8, 1), pl::all}), refs[1]);
+                pl::dmaStart(refs[0], out, refs[1]);
+                pl::dmaWait(out, refs[1]);
+                return Nothing{};
+            });
+        }));
+    const machine::RunResult run = onZeros(program);
+    EXPECT_EQ(run.trace->copies().bytes, (std::vector<std::int64_t>{4096, 512, 8192}));
+    EXPECT_EQ(run.trace->signals().amount,
+              (std::vector<std::int64_t>{2048, -2048, 256, -256, 4096, -4096}));
+    EXPECT_EQ(run.trace->info().operands[0].arrayBytes, Bytes(4096));
+    EXPECT_EQ(run.trace->info().operands[0].paddedBytes, Bytes(8192));
+}
+
 TEST(ManualDma, aLongCopyEndsWithItsLastByteToo)
 {
     const ir::Program program =

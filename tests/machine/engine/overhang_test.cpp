@@ -65,6 +65,22 @@ TEST(Overhang, ofLanesIsCopiedWholeAndOfALineInItsTiles)
               (Elements{1024, 1024, 768})); // in tiles of 256 elements
 }
 
+// Arrays in HBM lie in whole tiles, and a row of lanes is moved as a whole. A row of bf16 shares
+// its 32 bits with the next one.
+TEST(Overhang, ofAnAxisThatABlockTakesWholeIsItsPadding)
+{
+    EXPECT_EQ(moved(DType::F32, {32, 64}, pl::block({8, 64}, kRow), 2),
+              (Elements{8 * 128, 8 * 128}));
+    EXPECT_EQ(moved(DType::BF16, {32, 200}, pl::block({16, 200}, kRow), 2),
+              (Elements{16 * 256, 16 * 256}));
+    EXPECT_EQ(moved(DType::F32, {3, 256}, pl::block({3, 128}, kColumn), 2),
+              (Elements{4 * 128, 4 * 128}));
+    EXPECT_EQ(moved(DType::BF16, {4, 1, 128},
+                    pl::block({pl::squeezed(), 1, 128}, [](auto i) { return pl::at(i, 0, 0); }), 2),
+              (Elements{2 * 128, 2 * 128}));
+    EXPECT_EQ(moved(DType::F32, {100}, pl::block({100}, kLine), 1), (Elements{128}));
+}
+
 // Five rows in a slice of at most 16: copied exactly until 0.10, and in whole tiles from 0.11 on.
 TEST(Overhang, ofAShortBoundedSliceDependsOnTheVersion)
 {

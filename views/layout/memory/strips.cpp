@@ -1,5 +1,6 @@
 // Paints the upper part of the memory view: the arrays in HBM as strips of blocks.
 #include "core/base/format.h"
+#include "core/trace/pipelines.h"
 #include "views/layout/grid/block_cells.h"
 #include "views/layout/memory/cached.h"
 #include "views/layout/memory/parts.h"
@@ -131,7 +132,7 @@ void paintStripsHead(Canvas& canvas, const RunView& run, const Strips& strips, d
     for (const std::vector<std::int32_t>& strip : strips) {
         const trace::Operand& operand = info.operands[static_cast<std::size_t>(strip.front())];
         if (seen.insert(operand.name + toString(operand.array)).second) {
-            arrays += operand.arrayBytes;
+            arrays += storedBytes(operand);
         }
     }
     std::string name = "HBM";

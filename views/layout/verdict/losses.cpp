@@ -46,11 +46,13 @@ Role roleOf(const RunView& run, const Loss& loss)
         return unitOf(run, loss.of);
     case LossKind::Masks:
         return Role::Vpu;
+    case LossKind::PaddedCopies:
     case LossKind::Refetch:
     case LossKind::LinkRate:
     case LossKind::OtherLinks:
         return Role::CopyIn;
     case LossKind::Copies:
+    case LossKind::DeviceCopies:
     case LossKind::Waits:
         return Role::Wait;
     case LossKind::StepOverhead:
