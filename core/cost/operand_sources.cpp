@@ -41,8 +41,7 @@ void OperandSources::note(const ir::Region& region, std::int64_t tritonWarps)
 }
 
 // Products of a region that are joined by what they read and make there, through any of its other
-// operations but transposes, as multiRootGetSlice of Triton's warpsPerTileV2 goes
-// (lib/Dialect/TritonGPU/Transforms/AccelerateMatmul.cpp).
+// operations but transposes. docs/machine.md names the source, as for warpGrid().
 void OperandSources::noteChained(const ir::Region& region)
 {
     std::map<ir::ValueId, std::size_t> makers;

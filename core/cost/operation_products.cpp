@@ -32,8 +32,8 @@ Status CostModel::dot()
     return isMma() && m_runner.compiler == ir::kTriton ? operandReads(m, n) : Done{};
 }
 
-// How Triton divides the rows and columns of a product by mma.sync among its warps
-// (warpsPerTileV2 in lib/Dialect/TritonGPU/Transforms/AccelerateMatmul.cpp).
+// How Triton divides the rows and columns of a product by mma.sync among its warps. docs/machine.md
+// names the source.
 CostModel::WarpGrid CostModel::warpGrid(std::int64_t m, std::int64_t n) const
 {
     const chip::Unit& unit = *m_chip.unitOf(UnitKind::Matrix, m_runner.agent);

@@ -114,7 +114,7 @@ TEST(Losses, ofNarrowRowsAreThePaddingThatIsCopied)
     const double once = 2.0 * 32768 * 64 * 4;
     EXPECT_EQ(report.hbmRead + report.hbmWritten, Bytes(static_cast<std::int64_t>(2 * once)));
     EXPECT_NEAR(microseconds(report.losses.roofline), once / 819e3, 0.01);
-    EXPECT_NEAR(microseconds(timeOf(report, LossKind::PaddedCopies, "x")), once / 819e3, 0.01);
+    EXPECT_NEAR(microseconds(timeOf(report, LossKind::PaddedCopies)), once / 819e3, 0.01);
     EXPECT_EQ(timeOf(report, LossKind::Refetch), Picoseconds(0));
     ASSERT_EQ(report.traffic.size(), 2U);
     EXPECT_DOUBLE_EQ(report.traffic[0].refetchFactor, 1);

@@ -85,7 +85,8 @@ TEST_P(EveryRun, trafficIsTheSumOfItsCopies)
             ASSERT_NE(row, m_report.traffic.end()) << operand.name;
             EXPECT_EQ(row->copies, count);
             EXPECT_EQ(row->bytes.value(), bytes);
-            const std::int64_t array = operand.array.elements() * dtypeBytes(operand.dtype);
+            const std::int64_t array = std::max(
+                operand.array.elements() * dtypeBytes(operand.dtype), operand.paddedBytes.value());
             EXPECT_DOUBLE_EQ(row->refetchFactor,
                              static_cast<double>(bytes) / static_cast<double>(array));
             EXPECT_EQ(row->blockBytes.value(),

@@ -281,7 +281,8 @@ TEST(GpuCost, isNoneForWhatProductsDoThemselves)
         };
     };
     const std::int64_t plain = lastingOf(body(false, false));
-    EXPECT_EQ(plain, kLoad + 2 * 64 * 64 * 128 / 2048 + 67); // and the wait for it
+    constexpr std::int64_t kProduct = 2 * 64 * 64 * 128 / 2048 * 10 / 6 + 1; // mma.sync: 60 %
+    EXPECT_EQ(plain, kLoad + kProduct + 67);                                 // and the wait for it
     EXPECT_EQ(lastingOf(body(true, true)), plain);
     EXPECT_EQ(lastingOf(body(false, false), "a100_80"), kLoad + 2 * 64 * 64 * 128 / 1024);
 }

@@ -130,17 +130,20 @@ TEST(BadTraceFiles, everyTruncationOfAGzipFileIsRefused)
     }
 }
 
+// Unless they stand for the same text: what repeats may be copied from farther back.
 TEST(BadTraceFiles, flippedBytesOfAGzipFileAreRefused)
 {
     const ScratchFolder folder;
-    ASSERT_TRUE(save(*test::mainJob(2048), folder / "a.json.gz"));
+    const std::shared_ptr<const Trace> whole = test::mainJob(2048);
+    ASSERT_TRUE(save(*whole, folder / "a.json.gz"));
     const std::string packed = contentOf(folder / "a.json.gz");
     for (std::size_t at = 10; at < packed.size();
          at += 53) { // past the header, which holds no data
         std::string flipped = packed;
         flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
         writeContent(folder / "b.json.gz", flipped);
-        ASSERT_FALSE(load(folder / "b.json.gz")) << at;
+        const auto found = load(folder / "b.json.gz");
+        ASSERT_TRUE(!found || toJson(**found) == toJson(*whole)) << at;
     }
 }
 

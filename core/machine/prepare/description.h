@@ -88,11 +88,13 @@ public:
     }
 
     // The array to which a copied ref belongs, and how large a part of it is copied along each
-    // axis. If a view does not say, that is the whole axis.
+    // axis. If a view does not say, that is the whole axis; then, and if it is every other row or
+    // the like, isKnown is false.
     struct Part
     {
         ir::ValueId array;
         std::vector<Extent> block;
+        bool isKnown = true;
     };
 
     // The links of one device: those of the chip file, one between the on-chip memories, which no

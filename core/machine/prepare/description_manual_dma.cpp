@@ -45,12 +45,14 @@ Part partOf(const ir::Program& program, const Views& views, ir::ValueId ref)
     }
     for (auto view = chain.rbegin(); view != chain.rend(); ++view) {
         if ((*view)->code != ir::OpCode::RefAt) {
+            part.isKnown = false;
             break;
         }
         const auto& entries = std::get<ir::IndexerParams>((*view)->params).entries;
         std::vector<std::size_t> kept;
         for (std::size_t axis = 0; axis < entries.size(); ++axis) {
             const Extent all = part.block[axes[axis]];
+            part.isKnown = part.isKnown && entries[axis].stride == 1;
             part.block[axes[axis]] = std::clamp<Extent>(
                 (entries[axis].size - 1) * entries[axis].stride + 1, 1, std::max<Extent>(all, 1));
             if (entries[axis].isSlice) {
@@ -202,7 +204,7 @@ private:
         site.passes = *to == m_hbm && *from == m_hbm ? 2 : 1;
         const Part& far = site.out ? target : source;
         const std::vector<std::int64_t>& native = tileBetween(*from, *to);
-        if (far.array.index >= 0) {
+        if (far.array.index >= 0 && far.isKnown) {
             const ir::Type& array = m_program.type(far.array);
             site.withPadding = cost::movedWithPadding(
                 array.shape, far.block, cost::tiling(array.dtype, array.shape, native));

@@ -49,6 +49,7 @@ private:
     void step(std::size_t core);
     [[nodiscard]] std::optional<std::size_t> first() const;
 
+    const ManualDmaProgram& m_program;
     const chip::Chip& m_chip;
     const trace::Trace& m_trace;
     std::vector<Core> m_cores;
@@ -62,10 +63,26 @@ std::int64_t bytesOf(const Part& part)
     return 4 * part.rows.count * part.columns.count;
 }
 
+// What moves: all lanes of rows that are taken whole, and all rows of their tiles.
+std::int64_t movedBytes(const Part& part, const ManualDmaRef& ref)
+{
+    if (part.rows.step != 1 || part.columns.step != 1) {
+        return bytesOf(part);
+    }
+    std::int64_t rows = part.rows.count, columns = part.columns.count, ofTile = 1;
+    while (ofTile < std::min<std::int64_t>(ref.rows, 8)) {
+        ofTile *= 2;
+    }
+    rows = rows == ref.rows ? alignTo(rows, ofTile) : rows;
+    columns = columns == ref.columns ? alignTo(columns, 128) : columns;
+    return 4 * rows * columns;
+}
+
 // A copy, a wait for a copy, and a delay by a loaded number compute which semaphore or element they
 // use.
 Clock::Clock(const ManualDmaProgram& program, const chip::Chip& chip, const trace::Trace& trace)
-    : m_chip(chip)
+    : m_program(program)
+    , m_chip(chip)
     , m_trace(trace)
     , m_cores(program.cores.size())
 {
@@ -131,7 +148,15 @@ void Clock::issue(std::size_t core, const ManualDmaAction& copy)
 {
     const bool isHbm = copy.ref < 2 || copy.other < 2, isWithin = copy.ref < 2 && copy.other < 2;
     const std::int64_t bytes = bytesOf(copy.part);
-    const std::int64_t end = serve(m_cores[core].time, isWithin ? 2 * bytes : bytes, isHbm);
+    const auto refAt = [&](std::int32_t number) -> const ManualDmaRef& {
+        return m_program.refs[static_cast<std::size_t>(number)];
+    };
+    const bool isOut = copy.other < 2 && copy.ref >= 2;
+    const ManualDmaRef& near = refAt(isOut ? copy.ref : copy.other);
+    const std::int64_t moved = near.space == ir::MemorySpace::Smem ? bytes // it has no tiles
+                               : isOut ? movedBytes(copy.otherPart, refAt(copy.other))
+                                       : movedBytes(copy.part, refAt(copy.ref));
+    const std::int64_t end = serve(m_cores[core].time, isWithin ? 2 * moved : moved, isHbm);
     const auto later = [](std::int64_t time, const Landing& one) { return time < one.time; };
     m_landings.insert(std::upper_bound(m_landings.begin(), m_landings.end(), end, later),
                       {end, core, static_cast<std::size_t>(copy.semaphore), bytes});
@@ -219,7 +244,7 @@ std::optional<std::size_t> Clock::first() const
 
 ManualDmaTimes Clock::run()
 {
-    const std::int64_t begin = serve(0, 2 * 4 * 32 * 32, true); // the output begins as a copy of x
+    const std::int64_t begin = serve(0, 2 * 4 * 32 * 128, true); // the output begins as a copy of x
     m_times.waits[0].push_back({0, begin});
     for (Core& core : m_cores) {
         core.time = begin;

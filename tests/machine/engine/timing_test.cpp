@@ -172,8 +172,17 @@ TEST(RandomRuns, moveTheBytesOfTheBlocksThatTheScheduleAsksFor)
         for (const Event& event :
              expectedEvents(test.pipeline.steps(), test.pipeline.operands, test.pipeline.release)) {
             if (event.event.find("copy") != std::string::npos) {
-                std::int64_t bytes = 4;
-                for (std::size_t axis = 0; axis < event.block.size(); ++axis) {
+                const auto& operands = run.trace->info().operands;
+                const auto of =
+                    std::find_if(operands.begin(), operands.end(), [&](const trace::Operand& one) {
+                        return one.name == event.operand;
+                    });
+                const std::size_t last = event.block.size() - 1;
+                // Of an array that is one block wide, all lanes move.
+                const bool isWhole = of->array[last] == kBlockSize
+                                     && of->indirectAxis != static_cast<std::int32_t>(last);
+                std::int64_t bytes = 4 * (isWhole ? 128 : kBlockSize);
+                for (std::size_t axis = 0; axis < last; ++axis) {
                     bytes *= kBlockSize;
                 }
                 asked += bytes;
