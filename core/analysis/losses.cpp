@@ -228,7 +228,7 @@ Bytesum Waterfall::bytes() const
             array.times += stored > Bytes(0) ? moved / static_cast<double>(stored.value())
                                                    / m_info.deviceCount() // each has its own part
                                              : 0;
-            array.useful += stored > Bytes(0) ? moved * ratio(operand.arrayBytes, stored) : 0;
+            array.useful += moved * (1 - paddingShare(operand));
         }
     }
     Bytesum sum;

@@ -114,8 +114,7 @@ void Accounting::traffic(Report& report) const
                 report.traffic.push_back(
                     {of.name, way, moved.copies, moved.bytes, of.blockBytes,
                      stored > Bytes(0) ? ratio(moved.bytes, stored) / arrays : 0,
-                     static_cast<std::int32_t>(operand),
-                     stored > Bytes(0) ? 1 - ratio(of.arrayBytes, stored) : 0});
+                     static_cast<std::int32_t>(operand), paddingShare(of)});
             }
         }
     }

@@ -47,8 +47,8 @@ void OperandSources::noteChained(const ir::Region& region)
     std::map<ir::ValueId, std::size_t> makers;
     std::vector<std::size_t> leaders;
     const auto leaderOf = [&](std::size_t operation) {
-        while (leaders[operation] != operation) {
-            operation = leaders[operation];
+        while (leaders[operation] != operation) { // shorter for the next one that asks
+            operation = leaders[operation] = leaders[leaders[operation]];
         }
         return operation;
     };

@@ -33,9 +33,12 @@ Status CostModel::dot()
 }
 
 // How Triton divides the rows and columns of a product by mma.sync among its warps. docs/machine.md
-// names the source.
+// names the source. In kernels of Mosaic GPU the warps have no say in it.
 CostModel::WarpGrid CostModel::warpGrid(std::int64_t m, std::int64_t n) const
 {
+    if (m_runner.compiler != ir::kTriton) {
+        return {};
+    }
     const chip::Unit& unit = *m_chip.unitOf(UnitKind::Matrix, m_runner.agent);
     const std::int64_t warps = m_runner.threads / chip::kWarpThreads;
     using Chained = OperandSources::Chained;
@@ -120,15 +123,11 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
                      + std::string(dtypeName(operand(first + 1).dtype)) + ": the " + unit->name
                      + " of " + m_chip.title + " takes " + taken + ".");
     }
+    // Warps beyond those that have rows, or columns, of their own repeat what others do.
     const bool byWarps = isMma();
-    std::int64_t granule = byWarps ? unit->mmaRows : unit->rowGranule;
-    std::int64_t columns = ceilDiv(n, unit->columns);
-    if (byWarps && m_runner.compiler == ir::kTriton) {
-        // Warps beyond those that have rows, or columns, of their own repeat what others do.
-        const WarpGrid grid = warpGrid(m, n);
-        granule *= grid.rows;
-        columns = alignTo(columns, grid.columns);
-    }
+    const WarpGrid grid = byWarps ? warpGrid(m, n) : WarpGrid{};
+    const std::int64_t granule = (byWarps ? unit->mmaRows : unit->rowGranule) * grid.rows;
+    const std::int64_t columns = alignTo(ceilDiv(n, unit->columns), grid.columns);
     const std::int64_t tiles = batch * ceilDiv(k, unit->rows) * columns;
     const std::int64_t rowsPushed = tiles * alignTo(m, granule);
     const double ofRow =

@@ -40,19 +40,6 @@ Bytes paddedBytes(DType dtype, const Shape& shape, const std::vector<std::int64_
     return packedBytes(dtype, padded(shape, tiling(dtype, shape, native)).elements());
 }
 
-double movedWithPadding(const Shape& array, const std::vector<Extent>& part,
-                        const std::vector<Extent>& tile)
-{
-    double ratio = 1;
-    for (std::size_t axis = 0; axis < array.rank(); ++axis) {
-        if (part[axis] == array[axis] && array[axis] > 0) {
-            ratio *= static_cast<double>(alignTo(array[axis], tile[axis]))
-                     / static_cast<double>(array[axis]);
-        }
-    }
-    return ratio;
-}
-
 Bytes compactBytes(DType dtype, const Shape& shape, const std::vector<std::int64_t>& native)
 {
     Bytes least = paddedBytes(dtype, shape, native);
@@ -65,6 +52,19 @@ Bytes compactBytes(DType dtype, const Shape& shape, const std::vector<std::int64
         least = std::min(least, paddedBytes(dtype, turned, native));
     }
     return least;
+}
+
+double movedWithPadding(const Shape& array, const std::vector<Extent>& part,
+                        const std::vector<Extent>& tile)
+{
+    double ratio = 1;
+    for (std::size_t axis = 0; axis < array.rank(); ++axis) {
+        if (part[axis] == array[axis] && array[axis] > 0) {
+            ratio *= static_cast<double>(alignTo(array[axis], tile[axis]))
+                     / static_cast<double>(array[axis]);
+        }
+    }
+    return ratio;
 }
 
 const std::vector<std::int64_t>& nativeTile(const chip::Chip& chip)

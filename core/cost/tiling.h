@@ -25,6 +25,10 @@ namespace pallascope::cost {
 [[nodiscard]] Bytes paddedBytes(DType dtype, const Shape& shape,
                                 const std::vector<std::int64_t>& native);
 
+// The same, but with the axis in the lanes that needs the least padding.
+[[nodiscard]] Bytes compactBytes(DType dtype, const Shape& shape,
+                                 const std::vector<std::int64_t>& native);
+
 // What a copy moves of an array whose last tiles are filled up: along an axis that it takes whole
 // it moves the padding too, because a row of lanes is moved as a whole. Memory that pads a last
 // axis of 64 elements to 128 lanes is read at half of its useful rate. Returns the ratio of what is
@@ -32,10 +36,6 @@ namespace pallascope::cost {
 // array, as `tile` has.
 [[nodiscard]] double movedWithPadding(const Shape& array, const std::vector<Extent>& part,
                                       const std::vector<Extent>& tile);
-
-// The same, but with the axis in the lanes that needs the least padding.
-[[nodiscard]] Bytes compactBytes(DType dtype, const Shape& shape,
-                                 const std::vector<std::int64_t>& native);
 
 // The tile of the first memory of a chip that has one; empty if none has.
 [[nodiscard]] const std::vector<std::int64_t>& nativeTile(const chip::Chip& chip);

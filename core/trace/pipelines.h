@@ -87,4 +87,11 @@ struct Arrays
     return std::max(operand.arrayBytes, operand.paddedBytes);
 }
 
+// The share of these bytes, from 0 to below 1, that only fills up the array's tiles.
+[[nodiscard]] inline double paddingShare(const Operand& operand)
+{
+    const Bytes stored = storedBytes(operand);
+    return stored > Bytes(0) ? 1 - ratio(operand.arrayBytes, stored) : 0;
+}
+
 } // namespace pallascope::trace

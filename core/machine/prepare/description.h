@@ -135,9 +135,9 @@ private:
     // In description_loops.cpp:
     void describeLoops(const ir::Program& program);
     class CopyDescriber;
-    void describeCopy(const ir::Program& program, const ir::Operation& operation,
-                      const Part& source, const Part& target, trace::Direction direction,
-                      Bytes padded);
+    trace::Operand& describeCopy(const ir::Program& program, const ir::Operation& operation,
+                                 const Part& source, const Part& target,
+                                 trace::Direction direction);
     [[nodiscard]] std::int32_t linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to);
 
     std::map<std::string, std::int32_t> m_files;

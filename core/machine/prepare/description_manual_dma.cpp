@@ -179,18 +179,6 @@ private:
                              : m_chip.memories[static_cast<std::size_t>(near)].tile;
     }
 
-    [[nodiscard]] Bytes paddedBytes(ir::ValueId array,
-                                    const std::vector<std::int64_t>& native) const
-    {
-        if (array.index < 0) {
-            return Bytes(0);
-        }
-        const ir::Type& type = m_program.type(array);
-        return m_free[static_cast<std::size_t>(array.index)]
-                   ? cost::compactBytes(type.dtype, type.shape, native)
-                   : cost::paddedBytes(type.dtype, type.shape, native);
-    }
-
     [[nodiscard]] Status between(const ir::Operation& operation, const Part& source,
                                  const Part& target)
     {
@@ -203,9 +191,9 @@ private:
         site.out = *to == m_hbm && *from != m_hbm;
         site.passes = *to == m_hbm && *from == m_hbm ? 2 : 1;
         const Part& far = site.out ? target : source;
+        const ir::Type& array = m_program.type(far.array);
         const std::vector<std::int64_t>& native = tileBetween(*from, *to);
-        if (far.array.index >= 0 && far.isKnown) {
-            const ir::Type& array = m_program.type(far.array);
+        if (far.isKnown) {
             site.withPadding = cost::movedWithPadding(
                 array.shape, far.block, cost::tiling(array.dtype, array.shape, native));
         }
@@ -214,20 +202,22 @@ private:
                 ? nullptr
                 : &m_program.locations[static_cast<std::size_t>(operation.location.index)];
         const auto [place, isNew] = m_known.try_emplace(
-            {source.array, target.array, (site.out ? target : source).block,
-             at == nullptr ? "" : std::string_view(at->file), at == nullptr ? 0 : at->line},
+            {source.array, target.array, far.block, at == nullptr ? "" : std::string_view(at->file),
+             at == nullptr ? 0 : at->line},
             static_cast<std::int32_t>(m_description.info.operands.size()));
         site.operand = place->second;
         if (isNew) {
-            m_description.describeCopy(m_program, operation, source, target,
-                                       site.passes == 2 ? trace::Direction::InOut
-                                       : site.out       ? trace::Direction::Out
-                                                        : trace::Direction::In,
-                                       paddedBytes(far.array, native));
-            if (m_inKernel[static_cast<std::size_t>(operation.id)]) {
-                m_description.info.operands.edit().back().isAround = false;
-            }
-            m_description.info.operands.edit().back().isOnChip = *from != m_hbm && *to != m_hbm;
+            trace::Operand& operand =
+                m_description.describeCopy(m_program, operation, source, target,
+                                           site.passes == 2 ? trace::Direction::InOut
+                                           : site.out       ? trace::Direction::Out
+                                                            : trace::Direction::In);
+            operand.isAround =
+                operand.isAround && !m_inKernel[static_cast<std::size_t>(operation.id)];
+            operand.isOnChip = *from != m_hbm && *to != m_hbm;
+            const Bytes stored =
+                bytesInHbm(array, m_free[static_cast<std::size_t>(far.array.index)], native);
+            operand.paddedBytes = stored > operand.arrayBytes ? stored : Bytes(0);
         }
         m_description.m_copySites[static_cast<std::size_t>(operation.id)] = site;
         return Done{};
@@ -257,9 +247,9 @@ Status Description::describeCopies(const ir::Program& program, const chip::Chip&
 }
 
 // Describes the copy as an operand whose blocks are as large as what is copied.
-void Description::describeCopy(const ir::Program& program, const ir::Operation& operation,
-                               const Part& source, const Part& target, trace::Direction direction,
-                               Bytes padded)
+trace::Operand& Description::describeCopy(const ir::Program& program,
+                                          const ir::Operation& operation, const Part& source,
+                                          const Part& target, trace::Direction direction)
 {
     const Part& part = direction == trace::Direction::Out ? target : source;
     const ir::Value& array = program.value(part.array);
@@ -282,8 +272,7 @@ void Description::describeCopy(const ir::Program& program, const ir::Operation& 
     operand.arrayBytes = packedBytes(operand.dtype, operand.array.elements());
     operand.blockBytes = packedBytes(operand.dtype, operand.block.elements());
     operand.source = sourceLine(program, operation.location);
-    operand.paddedBytes = padded > operand.arrayBytes ? padded : Bytes(0);
-    info.operands.edit().push_back(std::move(operand));
+    return info.operands.edit().emplace_back(std::move(operand));
 }
 
 } // namespace pallascope::machine

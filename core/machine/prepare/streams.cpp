@@ -69,6 +69,12 @@ std::vector<bool> arraysOfFusions(const ir::Program& program)
     return all;
 }
 
+Bytes bytesInHbm(const ir::Type& type, bool isOfFusions, const std::vector<std::int64_t>& tile)
+{
+    return isOfFusions ? cost::compactBytes(type.dtype, type.shape, tile)
+                       : cost::paddedBytes(type.dtype, type.shape, tile);
+}
+
 Streams::Streams(const ir::Program& program, const chip::Chip& chip,
                  const std::vector<std::int32_t>& uses)
     : m_program(program)
@@ -111,10 +117,7 @@ void Streams::findViews()
 // shape moves no more bytes than the array has.
 Bytes Streams::bytesOf(const ir::Type& type, ir::ValueId array) const
 {
-    if (m_free[static_cast<std::size_t>(array.index)]) {
-        return cost::compactBytes(type.dtype, type.shape, m_tile);
-    }
-    const Bytes bytes = cost::paddedBytes(type.dtype, type.shape, m_tile);
+    const Bytes bytes = bytesInHbm(type, m_free[static_cast<std::size_t>(array.index)], m_tile);
     const auto root = m_viewed.find(array);
     if (root == m_viewed.end()) {
         return bytes;

@@ -15,6 +15,10 @@ namespace pallascope::machine {
 // kernel, argument or result fixes their layout.
 [[nodiscard]] std::vector<bool> arraysOfFusions(const ir::Program& program);
 
+// The bytes that an array of this type, or a part of one, takes in HBM.
+[[nodiscard]] Bytes bytesInHbm(const ir::Type& type, bool isOfFusions,
+                               const std::vector<std::int64_t>& tile);
+
 class Streams
 {
 public:

@@ -206,8 +206,6 @@ TEST(ManualDma, aCopyWithinHbmReadsAndWritesOverTheLink)
     EXPECT_EQ(onZeros(program).trace->copies().bytes, (std::vector<std::int64_t>{8192}));
 }
 
-// Above a megabyte the link computes with wider integers: 2 MiB moved twice at 655.2 GB/s take 6
-// 401 562.88 ps.
 // Rows of 64 elements lie in tiles of 128 lanes, so copies of them move twice their elements, each
 // row by itself too. The semaphore counts the elements.
 TEST(ManualDma, aCopyOfNarrowRowsMovesTheirPadding)
@@ -235,6 +233,8 @@ TEST(ManualDma, aCopyOfNarrowRowsMovesTheirPadding)
     EXPECT_EQ(run.trace->info().operands[0].paddedBytes, Bytes(8192));
 }
 
+// Above a megabyte the link computes with wider integers: 2 MiB moved twice at 655.2 GB/s take 6
+// 401 562.88 ps.
 TEST(ManualDma, aLongCopyEndsWithItsLastByteToo)
 {
     const ir::Program program =
