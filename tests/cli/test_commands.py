@@ -175,7 +175,7 @@ class Commands(Case):
         self.output("compare", "matmul", "t.trace.json", *setting)
 
     def test_a_sweep_says_how_many_blocks_of_a_long_grid_it_passed_over(self):
-        sweep = ("sweep", "flash_attention", "-p", "turns=no", "-p", "heads=128")
+        sweep = ("sweep", "flash_attention", "-p", "turns=no", "-p", "heads=128", "-p", "keys=512")
         whole, passed = (
             strict_json(self.output(*sweep, "--set", f"long_grids={setting}", "--json"))["rows"][0]
             for setting in ("whole", "short")
