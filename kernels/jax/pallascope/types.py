@@ -42,6 +42,8 @@ _SEMAPHORES = {"semaphore": "semaphore", "dma_sem": "dma_semaphore",
 _SPACES = {"vmem": "vmem", "default": "vmem", "None": "vmem", "smem": "smem", "index": "smem",
            "any": "hbm", "hbm": "hbm", "gmem": "hbm", "ACC": "accumulator"}
 
+_HELD_AS: dict[str, str] = {}  # for dtypes that refs hold as another one: that one
+
 # Primitives that may be given random keys: those that move them as values, and the others.
 _KEY_MOVES = frozenset("""
     reshape squeeze transpose broadcast_in_dim concatenate stack unstack split slice rev gather
@@ -167,6 +169,16 @@ def spaces(other: dict[str, str]) -> Iterator[None]:
         _SPACES.update(before)
 
 
+@contextlib.contextmanager
+def flags_as_int32() -> Iterator[None]:
+    """Makes the bools of refs int32 while a kernel for a TPU is captured."""
+    _HELD_AS["bool"] = "int32"
+    try:
+        yield
+    finally:
+        _HELD_AS.clear()
+
+
 def ref_type(aval: Any) -> Type:
     """Returns the type of a ref that a kernel gets or allocates."""
     inner = aval.inner_aval
@@ -177,7 +189,8 @@ def ref_type(aval: Any) -> Type:
     space = str(ref_types.memory_space(aval)).partition("(")[0]
     if space not in _SPACES:
         raise NotCaptured(f"memory space {space}")
-    return array_type(inner)._replace(space=_SPACES[space])
+    found = array_type(inner)
+    return found._replace(dtype=_HELD_AS.get(found.dtype, found.dtype), space=_SPACES[space])
 
 
 def bytes_of(dtype: str, elements: int) -> int:

@@ -13,8 +13,9 @@ from pallascope import types
 from pallascope.author_names.variables import variables_of
 from pallascope.jax_compat import jaxprs, lowering_rules
 from pallascope.outside_kernel import (branches_and_loops, carried_memory, collectives, constants,
-                                       device_parts, empty_arrays, fusible_steps, fusion_operation,
-                                       layouts, refs, shard_maps, updates, waiting_operations)
+                                       device_parts, empty_arrays, flags_of_kernels, fusible_steps,
+                                       fusion_operation, layouts, refs, shard_maps, updates,
+                                       waiting_operations)
 from pallascope.outside_kernel.arrays import Array, Arrays
 from pallascope.outside_kernel.in_place import InPlace
 from pallascope.outside_kernel.kernels import Kernels
@@ -177,6 +178,8 @@ class Function:
         types."""
         with self.walk.at(eqn):
             try:
+                if self._is_tpu and flags_of_kernels.are_in(eqn):
+                    return flags_of_kernels.with_casts(eqn, operands, self._frames, self._equation)
                 return self._equation(eqn, operands)
             except NotCaptured as reason:
                 self.walk.problem(str(reason))

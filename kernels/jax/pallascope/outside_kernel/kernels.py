@@ -96,7 +96,8 @@ class Kernels:
         pipeline = grids.Pipeline(
             mapping=mapping, body=body, operands=blocks, bounds=bounds, prefetch=prefetch,
             index_map_consts=[[]] * len(blocks), body_consts=[], origin="pallas_call")
-        with self._kernel(), kernel_bodies.scratch(walk, _state_of(walk, body)):
+        with (self._kernel(), types.flags_as_int32(),
+              kernel_bodies.scratch(walk, _state_of(walk, body))):
             self._emit(pipeline, prefetch + blocks, parallel if shared else [])
         return outputs
 
@@ -144,7 +145,8 @@ class Kernels:
         self._name(operands, sources.arg_names(body))
         outputs = self._outputs(eqn.params["out_avals"], names, operands,
                                 dict(eqn.params["input_output_aliases"]))
-        self._on_mesh(eqn, eqn.params["meshes"][0], body, [*operands, *outputs])
+        with types.flags_as_int32() if self.is_tpu else contextlib.nullcontext():
+            self._on_mesh(eqn, eqn.params["meshes"][0], body, [*operands, *outputs])
         return outputs
 
     def core_map(self, eqn: Any, operands: list[Array]) -> list[Array]:

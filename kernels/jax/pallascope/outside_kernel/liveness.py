@@ -19,6 +19,7 @@ class Frame:
         self.again = lasting is not None
         self.eqns = _used(jaxpr)
         self.env: dict[Any, Array] = {}
+        self.casts: dict[Array, Array] = {}  # arrays of bools, as the int32 that kernels have
         self.at = 0
         self._alive: list[Any] = []  # among the arrays made so far
         self._seen = 0
@@ -80,6 +81,10 @@ class Frames:
             yield
         finally:
             self._open.pop()
+
+    def casts(self, array: Array) -> Array | None:
+        """Returns what an array of bools was cast to for a kernel; None if it was not."""
+        return next((frame.casts[array] for frame in self._open if array in frame.casts), None)
 
     def needed(self) -> set[Array]:
         """Returns the arrays that later equations read."""

@@ -12,7 +12,7 @@ from typing import Any
 from pallascope.jax_compat import parameters
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Type
-from pallascope.rules import control_flow, grid_queries, memory
+from pallascope.rules import control_flow, flags_in_memory, grid_queries, memory
 from pallascope.rules.ref_transforms import Window
 from pallascope.walk import Rule, Walk
 
@@ -82,5 +82,5 @@ def _before(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
 
 
 RULES: dict[str, Rule] = {
-    "cond": _cond, "scan": _scan, "while": _while, "get": _get,
+    "cond": _cond, "scan": _scan, "while": _while, "get": flags_in_memory.loaded(_get),
     **dict.fromkeys(("program_id", "num_programs", "axis_index"), _before)}

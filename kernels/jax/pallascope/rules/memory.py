@@ -6,6 +6,7 @@ from typing import Any
 
 from pallascope.problems import NotCaptured
 from pallascope.program import Type
+from pallascope.rules import flags_in_memory
 from pallascope.rules.ref_transforms import Window, entries, view, window
 from pallascope.walk import Leaf, Rule, Walk
 
@@ -15,7 +16,7 @@ def _transforms(eqn: Any, leaves: list[int]) -> tuple[Any, ...]:
 
 
 def load(walk: Walk, part: Window) -> int:
-    """Returns the elements of the part."""
+    """Returns the elements of the part, as the ref holds them."""
     operands = [part.ref]
     result = Type(walk.builder.types[part.ref].dtype, _known_shape(part))
     return walk.builder.one("get", operands, result, {"entries": entries(walk, part, operands)})
@@ -28,7 +29,8 @@ def _known_shape(part: Window) -> tuple[int, ...]:
 
 
 def store(walk: Walk, part: Window, value: int) -> int:
-    """Stores the value in the part. Returns what was there before."""
+    """Stores the value in the part. Returns what was there before, as the ref holds it."""
+    value = flags_in_memory.stored(walk, part.ref, value)
     type_ = walk.builder.types[value]
     if type_.shape != _known_shape(part):
         raise NotCaptured(f"a store of {type_.shape} where the ref has {part.shape()}")
@@ -64,10 +66,11 @@ def _masked_load(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     part = window(walk, ref.value, transforms)
     if mask is None:
         return [load(walk, part)]
-    result = walk.type_of(eqn.outvars[0])
+    result = walk.type_of(eqn.outvars[0])._replace(dtype=walk.builder.types[part.ref].dtype)
     operands = [view(walk, part), walk.builder.broadcast(mask.value, result.shape)]
     if other is not None:
-        operands.append(walk.builder.broadcast(other.value, result.shape))
+        filler = flags_in_memory.stored(walk, part.ref, other.value)
+        operands.append(walk.builder.broadcast(filler, result.shape))
     return [walk.builder.one("masked_load", operands, result)]
 
 
@@ -76,9 +79,10 @@ def _masked_swap(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     part = window(walk, ref.value, transforms)
     if mask is None:
         return [store(walk, part, value.value)]
-    result = walk.builder.types[value.value]
+    held = flags_in_memory.stored(walk, part.ref, value.value)
+    result = walk.builder.types[held]
     return [walk.builder.one("masked_swap", [
-        view(walk, part), value.value, walk.builder.broadcast(mask.value, result.shape)], result)]
+        view(walk, part), held, walk.builder.broadcast(mask.value, result.shape)], result)]
 
 
 def _tree(eqn: Any, operands: list[int]) -> Any:
@@ -86,9 +90,9 @@ def _tree(eqn: Any, operands: list[int]) -> Any:
 
 
 RULES: dict[str, Rule] = {
-    "get": _get,
-    "swap": swap,
+    "get": flags_in_memory.loaded(_get),
+    "swap": flags_in_memory.loaded(swap),
     "addupdate": _addupdate,
-    "masked_load": _masked_load,
-    "masked_swap": _masked_swap,
+    "masked_load": flags_in_memory.loaded(_masked_load),
+    "masked_swap": flags_in_memory.loaded(_masked_swap),
 }

@@ -9,7 +9,7 @@ from pallascope import types
 from pallascope.jax_compat import jaxprs
 from pallascope.problems import NotCaptured
 from pallascope.program import INDEX, Builder, Region, Type
-from pallascope.rules import gather_scatter, kernel_bodies, retraced
+from pallascope.rules import flags_in_memory, gather_scatter, kernel_bodies, retraced
 from pallascope.rules.sparse_core_memory import load_expanded, of_listed_elements, store_compressed
 from pallascope.rules.sparse_core_registers import (cumulative, first_set, masked_sort, pack,
                                                     population_count, scan_count, unpack)
@@ -167,8 +167,8 @@ RULES: dict[str, Rule] = {
     "all_reduce_ffs": retraced.traced(first_set),
     "pack": pack,
     "unpack": unpack,
-    "load": load_expanded,
-    "swap": store_compressed,
+    "load": flags_in_memory.loaded(load_expanded),
+    "swap": flags_in_memory.loaded(store_compressed),
     "gather": of_listed_elements(gather_scatter.gather),
     "scatter": of_listed_elements(gather_scatter.scatter_by_function),
     "sc_fetch_and_add": _refused("fetch_and_add"),

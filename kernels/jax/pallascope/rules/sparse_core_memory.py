@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from pallascope.rules import memory
+from pallascope.rules import flags_in_memory, memory
 from pallascope.rules.ref_transforms import view, window
 from pallascope.walk import Leaf, Rule, Walk
 
@@ -24,8 +24,8 @@ def load_expanded(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     part = window(walk, ref, transforms)
     if mask is None:
         return [memory.load(walk, part)]
-    builder, kind = walk.builder, walk.type_of(eqn.outvars[0])
     packed = memory.load(walk, part)
+    builder, kind = walk.builder, walk.builder.types[packed]
     (expanded,) = walk.trace(lambda x, mask: x[jnp.clip(_places(mask), 0, x.size - 1)],
                              [packed, mask])
     never = builder.broadcast(builder.literal("bool", 0), kind.shape)
@@ -41,6 +41,7 @@ def store_compressed(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     transforms, mask = _masked(eqn, leaves)
     part = window(walk, ref, transforms)
     builder = walk.builder
+    value = flags_in_memory.stored(walk, part.ref, value)
     kind = builder.types[value]
     if mask is not None:
         value, kept = walk.trace(_compressed, [value, mask])
