@@ -6,6 +6,7 @@
 #include "views/layout/program/program.h"
 #include "views/layout/run/pieces.h"
 #include "views/layout/run/view_parts.h"
+#include "views/layout/timeline/timeline.h"
 #include "views/layout/tooltip/tooltip.h"
 
 #include <gtest/gtest.h>
@@ -139,6 +140,34 @@ TEST(Strip, saysWhereThePlayheadIs)
         }
         EXPECT_NE(caption.find("outer operations take " + timeText(outside)), std::string::npos)
             << caption;
+    }
+}
+
+// The caption of the time line says so too, in the launches of kernels as well.
+TEST(Strip, agreesWithTheTimeLineOnWhatRunsOutsideOfKernels)
+{
+    const RunView& run = *test::runOf("kernels and fusions").view;
+    const auto captionAt = [&](Picoseconds now) {
+        ViewState state = stateAt(now);
+        state.visible = firstFrame(*run.trace);
+        return parts::plain(layoutTimeline(run, state, {1280, 281}).caption);
+    };
+    EXPECT_TRUE(captionAt(Picoseconds(0)).starts_with("before step 0: launch 2.00 µs, first x"))
+        << captionAt(Picoseconds(0));
+    const auto middle = [](Picoseconds from, Picoseconds to) {
+        return from + Picoseconds((to - from).value() / 2);
+    };
+    for (const trace::Piece& piece : run.index->pieces().all) {
+        const Picoseconds launched = piece.begin + piece.launch;
+        const std::string what = piece.isKernel()
+                                     ? "kernel " + std::to_string(piece.number) + " of 5"
+                                     : "fusion " + piece.name;
+        const std::string launch = captionAt(middle(piece.begin, launched));
+        EXPECT_TRUE(launch.starts_with("launch of " + what + ", ")) << launch;
+        EXPECT_NE(launch.find(" of " + timeText(piece.launch)), std::string::npos) << launch;
+        const std::string work = captionAt(middle(launched, piece.end));
+        EXPECT_EQ(work.starts_with(what + ", "), !piece.isKernel()) << work;
+        EXPECT_FALSE(work.starts_with("launch")) << work;
     }
 }
 

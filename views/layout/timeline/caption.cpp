@@ -2,6 +2,7 @@
 #include "core/base/format.h"
 #include "views/layout/run/copies.h"
 #include "views/layout/run/grid_blocks.h"
+#include "views/layout/run/pieces.h"
 #include "views/layout/run/position.h"
 #include "views/layout/run/unit_state.h"
 #include "views/layout/run/view_parts.h"
@@ -41,8 +42,19 @@ std::string copiesText(const trace::Trace& trace, Picoseconds now,
            + (link->queued > 0 ? ", " + queued + " queued behind it" : "");
 }
 
-// The inputs whose first copies come before the first body: "|x| and |y|".
-std::string firstInputs(const trace::Trace& trace, std::int64_t bodyBegin)
+std::string copiesOrNone(const std::string& copies)
+{
+    return copies.empty() ? "no copy under way" : copies;
+}
+
+std::int32_t deviceOfStep(const trace::Trace& trace, std::size_t step)
+{
+    const auto pipeline = static_cast<std::size_t>(trace.steps().pipeline[step]);
+    return trace.info().deviceOf(trace.info().pipelines[pipeline].agent);
+}
+
+// The inputs whose first copies lie between these times, before the first body: "|x| and |y|".
+std::string firstInputs(const trace::Trace& trace, std::int64_t begin, std::int64_t bodyBegin)
 {
     const trace::Copies& copies = trace.copies();
     const auto& operands = trace.info().operands;
@@ -50,7 +62,8 @@ std::string firstInputs(const trace::Trace& trace, std::int64_t bodyBegin)
     for (std::size_t row = 0; row < copies.size() && copies.end[row] <= bodyBegin; ++row) {
         const std::string name =
             strong(operands[static_cast<std::size_t>(copies.operand[row])].name);
-        if (copies.out[row] == 0 && std::find(names.begin(), names.end(), name) == names.end()) {
+        if (copies.out[row] == 0 && copies.start[row] >= begin
+            && std::find(names.begin(), names.end(), name) == names.end()) {
             names.push_back(name);
         }
         if (names.size() == operands.size()) {
@@ -62,6 +75,30 @@ std::string firstInputs(const trace::Trace& trace, std::int64_t bodyBegin)
         text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
     }
     return text;
+}
+
+// "before step 0: launch |2.00 µs|, first |x| and |y| arrive in |1.60 µs|, nothing to overlap yet"
+std::string beforeFirstBody(const RunView& run, Picoseconds bodyBegin)
+{
+    const trace::Trace& trace = *run.trace;
+    const trace::Pieces& pieces =
+        run.index->pieces(deviceOfStep(trace, run.index->leading().row(0).index()));
+    const trace::Piece& kernel = pieces.all[pieces.at(bodyBegin)];
+    const Picoseconds begin = kernel.begin + kernel.launch;
+    const std::string inputs = firstInputs(trace, begin.value(), bodyBegin.value());
+    if (begin == Picoseconds(0) && inputs.empty()) {
+        return "the first step begins";
+    }
+    std::string text = begin > Picoseconds(0) ? "before step 0: " : "prologue: ";
+    if (kernel.begin > Picoseconds(0)) {
+        text += "earlier operations " + strong(timeText(kernel.begin)) + ", ";
+    }
+    if (kernel.launch > Picoseconds(0)) {
+        text += "launch " + strong(timeText(kernel.launch)) + ", ";
+    }
+    return inputs.empty() ? text + "no copy to wait for"
+                          : text + "first " + inputs + " arrive in "
+                                + strong(timeText(bodyBegin - begin)) + ", nothing to overlap yet";
 }
 
 std::string prologueText(const RunView& run, Picoseconds now)
@@ -78,11 +115,7 @@ std::string prologueText(const RunView& run, Picoseconds now)
         return steps.bodyBegin[run.index->leading().row(number).index()];
     };
     const std::int64_t bodyBegin = bodyOf(0);
-    const std::string inputs = firstInputs(trace, bodyBegin);
-    std::string text = inputs.empty() ? "the first step begins"
-                                      : "prologue: first " + inputs + " arrive in "
-                                            + strong(timeText(Picoseconds(bodyBegin)))
-                                            + ", nothing to overlap yet";
+    std::string text = beforeFirstBody(run, Picoseconds(bodyBegin));
     if (count > 1) {
         const std::int64_t span = bodyOf(count - 1) - bodyBegin;
         const auto mean = Picoseconds(span / (static_cast<std::int64_t>(count) - 1));
@@ -126,6 +159,27 @@ std::string computeText(const RunView& run, const Part& part, std::int32_t unit,
     const Picoseconds done = run.index->unitBusy(trace::UnitRow{unit}, now) - before;
     const Picoseconds all = run.index->unitBusy(trace::UnitRow{unit}, part.end) - before;
     return name + " busy " + strong(timeText(done)) + " of " + strong(timeText(all));
+}
+
+// What runs between kernels, or the launch of one: "launch of kernel 1 of 2, |0.5 µs| of |2.00
+// µs|". Empty while a kernel runs.
+std::string outsideText(const RunView& run, std::int32_t device, Picoseconds now)
+{
+    const trace::Pieces& pieces = run.index->pieces(device);
+    const trace::Piece& piece = pieces.all[pieces.at(now)];
+    const Picoseconds launched = piece.begin + piece.launch;
+    const bool launches = now < launched;
+    if (piece.isKernel() && !launches) {
+        return {};
+    }
+    const Picoseconds begin = launches ? piece.begin : launched;
+    const Picoseconds end = launches ? launched : piece.end;
+    const std::string what = !piece.isKernel()
+                                 ? pieceKindText(pieces, piece) + " " + strong(piece.name)
+                             : pieces.kernels == 1 ? "the kernel"
+                                                   : pieceKindText(pieces, piece);
+    return (launches ? "launch of " : "") + what + ", " + strong(timeText(now - begin)) + " of "
+           + strong(timeText(end - begin));
 }
 
 // What the agent of a part does now.
@@ -252,8 +306,9 @@ std::string withoutStepsText(Canvas& canvas, const RunView& run, const ViewState
     part.agent = onSm(run, part.agent, sm);
     const std::string copies =
         copiesText(trace, state.now, sm == trace::kNone ? sm : trace.info().deviceOf(part.agent));
-    return text + ": " + workText(run, part, state.now) + ", "
-           + (copies.empty() ? "no copy under way" : copies);
+    const std::string outside = outsideText(run, trace.info().deviceOf(part.agent), state.now);
+    return (outside.empty() ? text + ": " + workText(run, part, state.now) : outside) + ", "
+           + copiesOrNone(copies);
 }
 
 } // namespace
@@ -280,6 +335,11 @@ std::string caption(Canvas& canvas, const RunView& run, const ViewState& state, 
         return "end: " + wholeRunText(canvas, run);
     }
     const std::size_t row = position.step->index();
+    const std::string outside =
+        now.value() > 0 ? outsideText(run, deviceOfStep(trace, row), now) : "";
+    if (!outside.empty()) {
+        return outside + ", " + copiesOrNone(copiesText(trace, now));
+    }
     const bool isFirst = position.step == run.index->leading().row(0);
     if (isFirst && now.value() < trace.steps().bodyBegin[row]) {
         return prologueText(run, now);
@@ -298,8 +358,7 @@ std::string caption(Canvas& canvas, const RunView& run, const ViewState& state, 
         canvas.state(factsOf(*round));
         text += " · " + roundText(*round);
     }
-    return text + ": " + workText(run, partOfStep(trace, row), now) + ", "
-           + (copies.empty() ? "no copy under way" : copies);
+    return text + ": " + workText(run, partOfStep(trace, row), now) + ", " + copiesOrNone(copies);
 }
 
 } // namespace pallascope::layout::timeline
