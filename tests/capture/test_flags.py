@@ -3,8 +3,9 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from support import (call, check, fusions, integers, like, normal, operations, pl, pltpu, report,
-                     whole)
+import pytest
+from support import (call, check, fusions, integers, like, normal, on_mesh, operations, pl, pltpu,
+                     report, whole)
 
 FLAGS = jnp.bool_
 
@@ -21,10 +22,10 @@ def select(x_ref, mask_ref, o_ref, off_ref, kept_ref):
 
 def selected(x, mask):
     """Passes x and the mask through a kernel with bools as operand, result and scratch."""
-    block = pl.BlockSpec((32, 128), lambda i: (i, 0))
-    return call(select, grid=(x.shape[0] // 32,), in_specs=[block] * 2, out_specs=[block] * 2,
+    block = pl.BlockSpec((16, 128), lambda i: (i, 0))
+    return call(select, grid=(x.shape[0] // 16,), in_specs=[block] * 2, out_specs=[block] * 2,
                 out_shape=[like(*x.shape), like(*x.shape, dtype=FLAGS)],
-                scratch_shapes=[pltpu.VMEM((32, 128), FLAGS)])(x, mask)
+                scratch_shapes=[pltpu.VMEM((16, 128), FLAGS)])(x, mask)
 
 
 def dtypes_in_kernels(kernel):
@@ -87,6 +88,32 @@ def test_what_a_kernel_updates_is_not_shared():
         return before, flipped, selected(x, mask)[0]
 
     check(fn, normal(64, 128), flags(64, 128))
+
+
+@pytest.mark.filterwarnings("ignore:.*is deprecated")
+def test_refs_hold_what_kernels_write_to_them():
+    mesh = (pltpu.TensorCoreMesh(axis_name="core", num_cores=1)
+            if hasattr(pltpu, "TensorCoreMesh")
+            else pltpu.create_tensorcore_mesh("core", num_cores=1))
+
+    def flip(ref, to, held_ref):
+        pltpu.sync_copy(ref, held_ref)
+        held_ref[...] = ~held_ref[...]
+        pltpu.sync_copy(held_ref, to)
+
+    held = pltpu.VMEM((16, 128), FLAGS)
+
+    def fn(x, mask):
+        ref = jax.new_ref(mask)
+        before, _ = selected(x, mask)
+        on_mesh(mesh, [], [held])(lambda ref, held_ref: flip(ref, ref, held_ref))(ref)
+        copied = on_mesh(mesh, like(*mask.shape, dtype=FLAGS), [held])(flip)(ref)
+        now = jax.freeze(ref)
+        return before, selected(x, mask)[0], selected(x, now)[0], copied, now
+
+    x, mask = normal(16, 128), flags(16, 128)
+    check(fn, x, mask, wanted=(np.where(mask & (x > 0), x, 0), np.where(mask & (x > 0), x, 0),
+                               np.where(~mask & (x > 0), x, 0), mask, ~mask))
 
 
 def test_scalars_before_the_kernel_starts():

@@ -34,6 +34,7 @@ class Array:
     refs: dict[str, int] = dataclasses.field(default_factory=dict)  # for each memory space
     home: str = ""  # the memory space where it was made
     is_prefetched: bool = False  # whether it holds scalars that kernels want before they start
+    changes: int = 0  # how often its contents changed
     is_donated: bool = False  # whether it is an input whose memory the function may reuse
     # On several devices, `aval` is the type of one device's part. `partition` has, for each axis,
     # the mesh axes that cut it.
@@ -206,6 +207,7 @@ class Arrays:
         if self._changed and (array.scalar is not None or len(array.refs) > 1):
             raise NotCaptured("a ref that is read as scalars and written to in a branch or a loop")
         array.scalar, array.refs = None, {array.home: array.ref()}
+        array.changes += 1
 
     def order_results(self, found: list[Array]) -> list[int]:
         """Puts results into the order of the function. Returns the refs of those that it does not

@@ -8,18 +8,19 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from pallascope.jax_compat import jaxprs
-from pallascope.outside_kernel import fusible_steps
-from pallascope.outside_kernel.arrays import Array
+from pallascope.outside_kernel import fusible_steps, fusion_operation
+from pallascope.outside_kernel.arrays import Array, Arrays
 from pallascope.outside_kernel.liveness import Frames
+from pallascope.outside_kernel.refs import is_ref
 from pallascope.rules.flags_in_memory import is_flag
+from pallascope.walk import Walk
 
 KERNELS = frozenset({"pallas_call", "mpmd_map"})
 
-# Takes an equation and its operands. Returns its results.
 Evaluate = Callable[[Any, list[Array]], list[Array]]
 
 
@@ -29,36 +30,54 @@ def are_in(eqn: Any) -> bool:
                                                                          *eqn.outvars))
 
 
-def with_casts(eqn: Any, operands: list[Array], frames: Frames,
-               evaluate: Evaluate) -> list[Array]:
-    """Returns the results of a kernel with bools."""
-    mapping = eqn.params.get("grid_mapping")
-    bounds = mapping.num_dynamic_grid_bounds if mapping else 0  # they come first, and do not count
-    updated = {operand + bounds for operand in dict(eqn.params["input_output_aliases"])}
-    given = [_widened(array, frames, evaluate, shared=number not in updated)
-             if is_flag(array.aval) else array for number, array in enumerate(operands)]
-    kernel = eqn.replace(
-        invars=list(map(_in_kernel, eqn.invars)), outvars=list(map(_in_kernel, eqn.outvars)),
-        params=eqn.params | {"out_avals": tuple(map(_widened_aval, eqn.params["out_avals"]))})
-    return [_cast(array, v.aval.dtype, evaluate) if is_flag(v.aval) else array
-            for v, array in zip(eqn.outvars, evaluate(kernel, given), strict=True)]
+class FlagsOfKernels:
+    """Casts bools around kernels. `evaluate` takes an equation and its operands, and returns its
+    results."""
+
+    def __init__(self, walk: Walk, arrays: Arrays, frames: Frames, evaluate: Evaluate) -> None:
+        self._walk, self._arrays, self._frames, self._evaluate = walk, arrays, frames, evaluate
+
+    def with_casts(self, eqn: Any, operands: list[Array]) -> list[Array]:
+        """Returns the results of a kernel with bools."""
+        mapping = eqn.params.get("grid_mapping")
+        bounds = mapping.num_dynamic_grid_bounds if mapping else 0  # these come first, uncounted
+        updated = {operand + bounds for operand in dict(eqn.params["input_output_aliases"])}
+        given = [self._widened(array, shared=not is_ref(v) and number not in updated)
+                 if is_flag(v.aval) else array
+                 for number, (v, array) in enumerate(zip(eqn.invars, operands, strict=True))]
+        kernel = eqn.replace(
+            invars=list(map(_in_kernel, eqn.invars)), outvars=list(map(_in_kernel, eqn.outvars)),
+            params=eqn.params | {"out_avals": tuple(map(_widened_aval, eqn.params["out_avals"]))})
+        found = self._evaluate(kernel, given)
+        for number in sorted(jaxprs.written_arguments(eqn)):
+            if is_flag(eqn.invars[number].aval):
+                self._write_back(given[number], operands[number])
+        return [self._cast(array, v.aval.dtype) if is_flag(v.aval) else array
+                for v, array in zip(eqn.outvars, found, strict=True)]
+
+    def _widened(self, array: Array, shared: bool) -> Array:
+        """Returns an array of bools as int32. Kernels share what they do not update."""
+        made = self._frames.cast_of(array)
+        if shared and made is not None:
+            return made
+        found = self._cast(array, np.int32)
+        found.name, found.is_named = array.name, array.is_named
+        if shared:
+            self._frames.innermost.casts[array, array.changes] = found
+        return found
+
+    def _cast(self, array: Array, dtype: Any) -> Array:
+        return self._evaluate(_conversion(array.aval, dtype), [array])[0]
+
+    def _write_back(self, array: Array, ref: Array) -> None:
+        """Makes a ref hold what a kernel wrote to its cast."""
+        fusion_operation.compute(self._walk, _conversion(array.aval, ref.aval.dtype),
+                                 [self._arrays.ref(array, "hbm")], [self._arrays.ref(ref, "hbm")])
+        self._arrays.forget(ref)
 
 
-def _widened(array: Array, frames: Frames, evaluate: Evaluate, shared: bool) -> Array:
-    """Returns an array of bools as int32. Kernels share what they do not update."""
-    made = frames.casts(array)
-    if shared and made is not None:
-        return made
-    found = _cast(array, jnp.int32, evaluate)
-    found.name, found.is_named = array.name, array.is_named
-    if shared:
-        frames.innermost.casts[array] = found
-    return found
-
-
-def _cast(array: Array, dtype: Any, evaluate: Evaluate) -> Array:
-    eqn = fusible_steps.equation(lambda one: lax.convert_element_type(one, dtype), [array.aval])
-    return evaluate(eqn, [array])[0]
+def _conversion(aval: Any, dtype: Any) -> Any:
+    return fusible_steps.equation(lambda one: lax.convert_element_type(one, dtype), [aval])
 
 
 def _in_kernel(v: Any) -> Any:
@@ -67,4 +86,4 @@ def _in_kernel(v: Any) -> Any:
 
 
 def _widened_aval(aval: Any) -> Any:
-    return jax.core.ShapedArray(aval.shape, jnp.int32) if is_flag(aval) else aval
+    return jax.core.ShapedArray(aval.shape, np.int32) if is_flag(aval) else aval

@@ -51,6 +51,8 @@ class Function:
         self._collectives = collectives.Collectives(walk, self.arrays)
         self._parts = device_parts.DeviceParts(walk, self.arrays, self._collectives)
         self._waiting = waiting_operations.Waiting(walk, self.arrays, self._frames)
+        self._flags = flags_of_kernels.FlagsOfKernels(walk, self.arrays, self._frames,
+                                                      self._equation)
         self._around = False  # whether a shard_map is anywhere in the function
         self._inside = False  # whether the current equation is inside of it
         self._rules = self._table()
@@ -179,7 +181,7 @@ class Function:
         with self.walk.at(eqn):
             try:
                 if self._is_tpu and flags_of_kernels.are_in(eqn):
-                    return flags_of_kernels.with_casts(eqn, operands, self._frames, self._equation)
+                    return self._flags.with_casts(eqn, operands)
                 return self._equation(eqn, operands)
             except NotCaptured as reason:
                 self.walk.problem(str(reason))

@@ -19,7 +19,8 @@ class Frame:
         self.again = lasting is not None
         self.eqns = _used(jaxpr)
         self.env: dict[Any, Array] = {}
-        self.casts: dict[Array, Array] = {}  # arrays of bools, as the int32 that kernels have
+        # Arrays of bools, after so many changes, as the int32 that kernels have.
+        self.casts: dict[tuple[Array, int], Array] = {}
         self.at = 0
         self._alive: list[Any] = []  # among the arrays made so far
         self._seen = 0
@@ -82,9 +83,10 @@ class Frames:
         finally:
             self._open.pop()
 
-    def casts(self, array: Array) -> Array | None:
+    def cast_of(self, array: Array) -> Array | None:
         """Returns what an array of bools was cast to for a kernel; None if it was not."""
-        return next((frame.casts[array] for frame in self._open if array in frame.casts), None)
+        key = (array, array.changes)
+        return next((frame.casts[key] for frame in self._open if key in frame.casts), None)
 
     def needed(self) -> set[Array]:
         """Returns the arrays that later equations read."""
