@@ -4,6 +4,7 @@
 #include "core/analysis/losses.h"
 #include "core/analysis/speedup.h"
 #include "core/base/format.h"
+#include "core/trace/pipelines.h"
 
 #include <algorithm>
 #include <array>
@@ -40,13 +41,18 @@ std::string timeLine(const Report& report, const trace::Info& info)
 }
 
 // Sums what moves the same array in one row: manual DMA in several places of a program, and the
-// pipelines of several agents.
+// pipelines of several agents. Different arrays may have one name: what a kernel calls `m` may be
+// made of an argument `m`.
 std::vector<Traffic> byArrays(const std::vector<Traffic>& rows, const trace::Info& info)
 {
+    const std::vector<std::int32_t> arrays = trace::arraysOf(info).ofOperand;
+    const auto arrayOf = [&](const Traffic& row) {
+        return row.row < 0 ? trace::kNone : arrays[static_cast<std::size_t>(row.row)];
+    };
     std::vector<Traffic> all;
     for (const Traffic& row : rows) {
         const auto same = std::find_if(all.begin(), all.end(), [&](const Traffic& one) {
-            return one.operand == row.operand && one.way == row.way;
+            return one.operand == row.operand && one.way == row.way && arrayOf(one) == arrayOf(row);
         });
         if (same == all.end()) {
             all.push_back(row);

@@ -265,12 +265,13 @@ std::size_t LeadingSteps::at(Picoseconds t) const
 
 Arrays arraysOf(const Info& info)
 {
-    using Key = std::tuple<std::string_view, std::vector<Extent>, DType>;
+    using Key = std::tuple<std::string_view, std::vector<Extent>, DType, std::int64_t>;
     std::map<Key, std::int32_t> known;
     std::map<std::string_view, std::int32_t> inScratch; // by the name of the scratch
     Arrays arrays;
     for (const Operand& operand : info.operands) {
-        const Key key{arrayName(operand), operand.array.extents(), operand.dtype};
+        const Key key{arrayName(operand), operand.array.extents(), operand.dtype,
+                      storedBytes(operand).value()};
         const auto number =
             known.try_emplace(key, static_cast<std::int32_t>(known.size())).first->second;
         arrays.ofOperand.push_back(number);

@@ -66,8 +66,8 @@ private:
 };
 
 // Operands of several agents, kernels and manual DMAs go over the same array: one of the same
-// name, shape and dtype. In manual DMA the name is that of the end in HBM, of two such ends the
-// first. Arrays are numbered in the order in which operands bring them up.
+// name, shape, dtype and bytes in HBM. In manual DMA the name is that of the end in HBM, of two
+// such ends the first. Arrays are numbered in the order in which operands bring them up.
 struct Arrays
 {
     std::vector<std::int32_t> ofOperand;

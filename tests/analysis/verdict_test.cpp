@@ -208,6 +208,22 @@ TEST(Text, isEightLinesThatEachSayOneThing)
     }
 }
 
+TEST(Text, doesNotSumTheCopiesOfDifferentArraysOfOneName)
+{
+    const auto trace = mainJob();
+    Report report = analysis::report(*trace).value();
+    trace::Info info = trace->info();
+    info.operands.edit()[1].name = report.traffic[1].operand = "x"; // it was y
+    const auto text = [&] { return analysis::toText(report, info, {}); };
+    EXPECT_NE(text().find("copies  x 512 MiB read in 1024 copies (16"), std::string::npos)
+        << text();
+    info.operands.edit()[1].dtype = DType::Int32;
+    EXPECT_NE(
+        text().find("copies  x 256 MiB read in 512 copies (8\u00d7 its array), x 256 MiB read"),
+        std::string::npos)
+        << text();
+}
+
 TEST(Text, ofAStoppedRunSaysSoAndGivesNoAdvice)
 {
     trace::TraceBuilder builder = mainJobBuilder();

@@ -107,3 +107,13 @@ TEST(Arrays, areThoseOfOneNameShapeAndDtype)
     EXPECT_EQ(arrays.ofOperand, (std::vector<std::int32_t>{0, 1, 0, 0, 2}));
     EXPECT_EQ(arrays.ofBuffer, (std::vector<std::int32_t>{0, 0, -1, 1, 1, -1, 0}));
 }
+
+// Such as what a kernel calls x, in padded tiles, and an argument x that lies in another order.
+TEST(Arrays, thatTakeOtherBytesInHbmAreOthers)
+{
+    Info info = severalPipelines();
+    info.operands.edit()[2].paddedBytes = Bytes(64);
+    EXPECT_EQ(arraysOf(info).ofOperand, (std::vector<std::int32_t>{0, 1, 2}));
+    info.operands.edit()[0].paddedBytes = Bytes(64);
+    EXPECT_EQ(arraysOf(info).ofOperand, (std::vector<std::int32_t>{0, 1, 0}));
+}

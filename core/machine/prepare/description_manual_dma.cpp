@@ -121,6 +121,11 @@ public:
         , m_hbm(chip.memoryIndex("HBM"))
         , m_inKernel(static_cast<std::size_t>(program.operationCount), false)
     {
+        for (const auto& [view, operation] : m_views) {
+            if (operation->code == ir::OpCode::RefTranspose) {
+                m_transposed.try_emplace(operation->operands[0], view);
+            }
+        }
         forEachOperation(program.body, [&](const ir::Operation& map) {
             if (map.code == ir::OpCode::CoreMap && chip.multiprocessor) {
                 forEachOperation(map.regions[0], [&](const ir::Operation& operation) {
@@ -179,6 +184,19 @@ private:
                              : m_chip.memories[static_cast<std::size_t>(near)].tile;
     }
 
+    // An argument that is only seen transposed lies in HBM in that order: the order of axes that
+    // pads it least.
+    [[nodiscard]] Bytes storedBytes(ir::ValueId array,
+                                    const std::vector<std::int64_t>& native) const
+    {
+        const bool isFree = m_free[static_cast<std::size_t>(array.index)];
+        const Bytes stored = bytesInHbm(m_program.type(array), isFree, native);
+        const auto other = m_transposed.find(array);
+        return other == m_transposed.end()
+                   ? stored
+                   : std::min(stored, bytesInHbm(m_program.type(other->second), isFree, native));
+    }
+
     [[nodiscard]] Status between(const ir::Operation& operation, const Part& source,
                                  const Part& target)
     {
@@ -215,8 +233,7 @@ private:
             operand.isAround =
                 operand.isAround && !m_inKernel[static_cast<std::size_t>(operation.id)];
             operand.isOnChip = *from != m_hbm && *to != m_hbm;
-            const Bytes stored =
-                bytesInHbm(array, m_free[static_cast<std::size_t>(far.array.index)], native);
+            const Bytes stored = storedBytes(far.array, native);
             operand.paddedBytes = stored > operand.arrayBytes ? stored : Bytes(0);
         }
         m_description.m_copySites[static_cast<std::size_t>(operation.id)] = site;
@@ -227,6 +244,7 @@ private:
     const ir::Program& m_program;
     const chip::Chip& m_chip;
     Views m_views;
+    std::map<ir::ValueId, ir::ValueId> m_transposed; // arrays seen with another order of axes
     std::vector<bool> m_free; // by ValueId: arrays with the layout that pads least
     std::optional<std::int32_t> m_hbm;
     std::vector<bool> m_inKernel; // by Operation::id: of a GPU, whose kernels load and store

@@ -1,4 +1,5 @@
 // How much of an array a fusion copies from and to HBM.
+#include "core/trace/pipelines.h"
 #include "tests/chip/edited_chip.h"
 #include "tests/ir/wholes.h"
 #include "tests/machine/support.h"
@@ -56,6 +57,22 @@ TEST(Streams, anArrayThatOnlyFusionsTouchLiesAsPadsLeast)
 {
     EXPECT_EQ(copiesThrough([](const pl::Ref&) {}),
               (std::vector<std::int64_t>{kPadded, kCompact, kCompact, kPadded}));
+}
+
+// As an argument is that lies with another axis in the lanes: what it takes is what it moves.
+TEST(Streams, anArrayThatIsSeenTransposedTakesTheBytesOfThatOrder)
+{
+    const ir::Program program = mustTrace(
+        pl::kernel("turned", {pl::in("x", kF32, kNarrow), pl::out("out", kF32, {4, 1024})},
+                   [&](pl::Ref x, pl::Ref out) {
+                       const pl::Ref turned = x.transpose({1, 0});
+                       fusion({"turned"}, [&] { out[pl::all] = turned[pl::all] + 1.0; });
+                   }));
+    const machine::RunResult run = mustRun(program, {counting(kF32, kNarrow)});
+    EXPECT_EQ(run.trace->copies().bytes, (std::vector<std::int64_t>{kCompact, kCompact}));
+    for (const trace::Operand& operand : run.trace->info().operands) {
+        EXPECT_EQ(trace::storedBytes(operand), Bytes(kCompact)) << operand.name;
+    }
 }
 
 TEST(Streams, anArrayThatAKernelReadsLiesInItsTiles)
