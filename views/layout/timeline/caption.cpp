@@ -307,7 +307,7 @@ std::string withoutStepsText(Canvas& canvas, const RunView& run, const ViewState
     const std::string copies =
         copiesText(trace, state.now, sm == trace::kNone ? sm : trace.info().deviceOf(part.agent));
     const std::string outside = outsideText(run, trace.info().deviceOf(part.agent), state.now);
-    return (outside.empty() ? text + ": " + workText(run, part, state.now) : outside) + ", "
+    return text + ": " + (outside.empty() ? workText(run, part, state.now) : outside) + ", "
            + copiesOrNone(copies);
 }
 
