@@ -44,6 +44,13 @@ def call(kernel: Any, *args: Any, **params: Any) -> Any:
     return pl.pallas_call(kernel, *args, interpret=_interpret, **params)
 
 
+def tensor_cores(count: int = 1) -> Any:
+    """Returns a mesh of TensorCores, whose class JAX makes by a function in earlier versions."""
+    if hasattr(pltpu, "TensorCoreMesh"):
+        return pltpu.TensorCoreMesh(axis_name="core", num_cores=count)
+    return pltpu.create_tensorcore_mesh("core", num_cores=count)
+
+
 def on_mesh(mesh: Any, out: Any, scratch: Any = ()) -> Any:
     """Calls pl.kernel, whose parameters have other names up to JAX 0.10.0."""
     word = "type" if "out_type" in inspect.signature(pl.kernel).parameters else "shape"
@@ -160,4 +167,4 @@ def compare(ours: np.ndarray, theirs: np.ndarray, terms: float, ulps: float) -> 
 
 __all__ = ["call", "check", "compare", "fusions", "integers", "interpreted", "like", "normal",
            "on_mesh", "operations", "pallascope", "pipeline_of", "pl", "pltpu", "report", "run",
-           "whole"]
+           "tensor_cores", "whole"]

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from support import (call, check, integers, like, normal, on_mesh, pallascope, pl, pltpu, run,
-                     whole)
+                     tensor_cores, whole)
 
 INT = jnp.int32
 ANY = pl.BlockSpec(memory_space=pl.ANY)
@@ -363,12 +363,6 @@ def test_reshapes_around_a_kernel_move_nothing():
     check(fn, integers(32, 128))
 
 
-def mesh_of_two():
-    if hasattr(pltpu, "TensorCoreMesh"):
-        return pltpu.TensorCoreMesh(axis_name="core", num_cores=2)
-    return pltpu.create_tensorcore_mesh("core", num_cores=2)
-
-
 def test_two_cores_share_the_grid_of_a_pipeline():
     rows = pl.BlockSpec((8, 128), lambda i: (i, 0))
 
@@ -376,7 +370,7 @@ def test_two_cores_share_the_grid_of_a_pipeline():
         o_ref[...] = x_ref[...] * 3
 
     def fn(x):
-        @on_mesh(mesh_of_two(), like(64, 128, dtype=INT))
+        @on_mesh(tensor_cores(2), like(64, 128, dtype=INT))
         def kernel(x_ref, o_ref):
             pltpu.emit_pipeline(body, grid=(8,), in_specs=[rows], out_specs=rows,
                                 core_axis_name="core",
@@ -390,7 +384,7 @@ def test_two_cores_share_the_grid_of_a_pipeline():
 
 def test_each_core_copies_its_part():
     def fn(x):
-        @on_mesh(mesh_of_two(), like(32, 128, dtype=INT), [pltpu.VMEM((16, 128), INT)])
+        @on_mesh(tensor_cores(2), like(32, 128, dtype=INT), [pltpu.VMEM((16, 128), INT)])
         def kernel(x_ref, o_ref, tile_ref):
             core = jax.lax.axis_index("core")
             pltpu.sync_copy(x_ref.at[pl.ds(core * 16, 16)], tile_ref)

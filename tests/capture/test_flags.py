@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from support import (call, check, fusions, integers, like, normal, on_mesh, operations, pl, pltpu,
-                     report, whole)
+                     report, tensor_cores, whole)
 
 FLAGS = jnp.bool_
 
@@ -92,10 +92,6 @@ def test_what_a_kernel_updates_is_not_shared():
 
 @pytest.mark.filterwarnings("ignore:.*is deprecated")
 def test_refs_hold_what_kernels_write_to_them():
-    mesh = (pltpu.TensorCoreMesh(axis_name="core", num_cores=1)
-            if hasattr(pltpu, "TensorCoreMesh")
-            else pltpu.create_tensorcore_mesh("core", num_cores=1))
-
     def flip(ref, to, held_ref):
         pltpu.sync_copy(ref, held_ref)
         held_ref[...] = ~held_ref[...]
@@ -106,8 +102,8 @@ def test_refs_hold_what_kernels_write_to_them():
     def fn(x, mask):
         ref = jax.new_ref(mask)
         before, _ = selected(x, mask)
-        on_mesh(mesh, [], [held])(lambda ref, held_ref: flip(ref, ref, held_ref))(ref)
-        copied = on_mesh(mesh, like(*mask.shape, dtype=FLAGS), [held])(flip)(ref)
+        on_mesh(tensor_cores(), [], [held])(lambda ref, held_ref: flip(ref, ref, held_ref))(ref)
+        copied = on_mesh(tensor_cores(), like(*mask.shape, dtype=FLAGS), [held])(flip)(ref)
         now = jax.freeze(ref)
         return before, selected(x, mask)[0], selected(x, now)[0], copied, now
 

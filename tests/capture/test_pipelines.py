@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from support import (PALLASCOPE, call, check, integers, like, matmul_body, normal, on_mesh,
-                     pallascope, pipeline_of, pl, pltpu)
+                     pallascope, pipeline_of, pl, pltpu, tensor_cores)
 
 INT = jnp.int32
 ANY = pl.BlockSpec(memory_space=pl.ANY)
@@ -211,10 +211,7 @@ def test_a_pipeline_on_a_mesh_of_one_core():
         o_ref[...] = x_ref[...] * 3
 
     def fn(x):
-        mesh = (pltpu.TensorCoreMesh(axis_name="core") if hasattr(pltpu, "TensorCoreMesh")
-                else pltpu.create_tensorcore_mesh("core", num_cores=1))
-
-        @on_mesh(mesh, like(32, 128, dtype=INT))
+        @on_mesh(tensor_cores(), like(32, 128, dtype=INT))
         def kernel(x_ref, o_ref):
             pltpu.emit_pipeline(body, grid=(4,), in_specs=[rows(8)], out_specs=rows(8),
                                 core_axis_name="core",

@@ -4,23 +4,17 @@ import jax
 import jax.numpy as jnp
 import pytest
 from jax import lax
-from support import call, check, integers, pallascope, pl, pltpu
+from support import call, check, integers, pallascope, pl, pltpu, tensor_cores
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*core_map is deprecated")
 INT = jnp.int32
-
-
-def mesh(cores=1):
-    if hasattr(pltpu, "TensorCoreMesh"):
-        return pltpu.TensorCoreMesh(axis_name="core", num_cores=cores)
-    return pltpu.create_tensorcore_mesh("core", num_cores=cores)
 
 
 def add_rows(x_ref, o_ref, factor=1, cores=1):
     """Computes o += factor * x; each core has its own rows."""
     rows = x_ref.shape[0] // cores
 
-    @pl.core_map(mesh(cores))
+    @pl.core_map(tensor_cores(cores))
     def _():
         def body(x_tile, o_tile):
             here = pl.ds(lax.axis_index("core") * rows, rows)
