@@ -3,11 +3,18 @@
 
 #include "core/analysis/report.h"
 
+#include <cstdint>
+#include <vector>
+
 namespace pallascope::analysis {
 
-// What a row adds to the re-fetch factor of its whole array. The pipelines of several devices have
-// a row each, and each device has its own part of the array, so that its bytes are held against
-// the parts of all devices. Rows of manual DMA are of all devices anyway.
-[[nodiscard]] double shareOfRefetch(const Traffic& row, const trace::Info& info);
+// One row for what moves the same array the same way under the same name: manual DMA in several
+// places of a program, and the pipelines of several agents. Different arrays may have one name:
+// what a kernel calls `m` may be made of an argument `m`. `arrayOfOperand` is
+// trace::Arrays::ofOperand. The re-fetch factor of a row is that of the whole array: of several
+// devices, each has its own part of it.
+[[nodiscard]] std::vector<Traffic> trafficByArray(const std::vector<Traffic>& rows,
+                                                  const trace::Info& info,
+                                                  const std::vector<std::int32_t>& arrayOfOperand);
 
 } // namespace pallascope::analysis

@@ -40,32 +40,6 @@ std::string timeLine(const Report& report, const trace::Info& info)
     return text;
 }
 
-// Sums what moves the same array in one row: manual DMA in several places of a program, and the
-// pipelines of several agents. Different arrays may have one name: what a kernel calls `m` may be
-// made of an argument `m`.
-std::vector<Traffic> byArrays(const std::vector<Traffic>& rows, const trace::Info& info)
-{
-    const std::vector<std::int32_t> arrays = trace::arraysOf(info).ofOperand;
-    const auto arrayOf = [&](const Traffic& row) {
-        return row.row < 0 ? trace::kNone : arrays[static_cast<std::size_t>(row.row)];
-    };
-    std::vector<Traffic> all;
-    for (const Traffic& row : rows) {
-        const auto same = std::find_if(all.begin(), all.end(), [&](const Traffic& one) {
-            return one.operand == row.operand && one.way == row.way && arrayOf(one) == arrayOf(row);
-        });
-        if (same == all.end()) {
-            all.push_back(row);
-            all.back().refetchFactor = shareOfRefetch(row, info);
-            continue;
-        }
-        same->copies += row.copies;
-        same->bytes += row.bytes;
-        same->refetchFactor += shareOfRefetch(row, info);
-    }
-    return all;
-}
-
 // The rows that move most, in their original order. It drops rows below a thousandth of `all` if
 // there are more rows than a reader can take in, as for a program around a kernel.
 std::vector<Traffic> largest(const std::vector<Traffic>& rows, Bytes all)
@@ -99,7 +73,8 @@ std::string paddingText(double share)
 std::string trafficLine(const Report& report, const trace::Info& info)
 {
     const std::array kWays{"read", "written", report.l2 ? "from L2" : "moved on chip"};
-    const std::vector<Traffic> rows = byArrays(report.traffic, info);
+    const std::vector<Traffic> rows =
+        trafficByArray(report.traffic, info, trace::arraysOf(info).ofOperand);
     if (rows.empty()) {
         return "copies  none";
     }

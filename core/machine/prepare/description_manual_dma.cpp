@@ -184,8 +184,8 @@ private:
                              : m_chip.memories[static_cast<std::size_t>(near)].tile;
     }
 
-    // An argument that is only seen transposed lies in HBM in that order: the order of axes that
-    // pads it least.
+    // Arguments and results may lie in HBM with their axes in another order, in which a transposed
+    // view shows them: the order that pads them less.
     [[nodiscard]] Bytes storedBytes(ir::ValueId array,
                                     const std::vector<std::int64_t>& native) const
     {

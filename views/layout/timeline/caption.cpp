@@ -47,10 +47,10 @@ std::string copiesOrNone(const std::string& copies)
     return copies.empty() ? "no copy under way" : copies;
 }
 
-std::int32_t deviceOfStep(const trace::Trace& trace, std::size_t step)
+std::int32_t agentOfStep(const trace::Trace& trace, std::size_t step)
 {
     const auto pipeline = static_cast<std::size_t>(trace.steps().pipeline[step]);
-    return trace.info().deviceOf(trace.info().pipelines[pipeline].agent);
+    return trace.info().pipelines[pipeline].agent;
 }
 
 // The inputs whose first copies lie between these times, before the first body: "|x| and |y|".
@@ -81,8 +81,8 @@ std::string firstInputs(const trace::Trace& trace, std::int64_t begin, std::int6
 std::string beforeFirstBody(const RunView& run, Picoseconds bodyBegin)
 {
     const trace::Trace& trace = *run.trace;
-    const trace::Pieces& pieces =
-        run.index->pieces(deviceOfStep(trace, run.index->leading().row(0).index()));
+    const std::int32_t agent = agentOfStep(trace, run.index->leading().row(0).index());
+    const trace::Pieces& pieces = run.index->pieces(trace.info().deviceOf(agent));
     const trace::Piece& kernel = pieces.all[pieces.at(bodyBegin)];
     const Picoseconds begin = kernel.begin + kernel.launch;
     const std::string inputs = firstInputs(trace, begin.value(), bodyBegin.value());
@@ -161,11 +161,11 @@ std::string computeText(const RunView& run, const Part& part, std::int32_t unit,
     return name + " busy " + strong(timeText(done)) + " of " + strong(timeText(all));
 }
 
-// What runs between kernels, or the launch of one: "launch of kernel 1 of 2, |0.5 µs| of |2.00
-// µs|". Empty while a kernel runs.
-std::string outsideText(const RunView& run, std::int32_t device, Picoseconds now)
+// What the device of an agent runs between kernels, or the launch of one: "launch of kernel 1 of 2,
+// |0.5 µs| of |2.00 µs|". Empty while a kernel runs.
+std::string outsideText(const RunView& run, std::int32_t agent, Picoseconds now)
 {
-    const trace::Pieces& pieces = run.index->pieces(device);
+    const trace::Pieces& pieces = run.index->pieces(run.trace->info().deviceOf(agent));
     const trace::Piece& piece = pieces.all[pieces.at(now)];
     const Picoseconds launched = piece.begin + piece.launch;
     const bool launches = now < launched;
@@ -226,8 +226,7 @@ std::string workText(const RunView& run, const Part& part, Picoseconds now)
 
 Part partOfStep(const trace::Trace& trace, std::size_t step)
 {
-    const auto pipeline = static_cast<std::size_t>(trace.steps().pipeline[step]);
-    return {trace.info().pipelines[pipeline].agent, Picoseconds(trace.steps().begin[step]),
+    return {agentOfStep(trace, step), Picoseconds(trace.steps().begin[step]),
             Picoseconds(trace.steps().end[step])};
 }
 
@@ -306,7 +305,7 @@ std::string withoutStepsText(Canvas& canvas, const RunView& run, const ViewState
     part.agent = onSm(run, part.agent, sm);
     const std::string copies =
         copiesText(trace, state.now, sm == trace::kNone ? sm : trace.info().deviceOf(part.agent));
-    const std::string outside = outsideText(run, trace.info().deviceOf(part.agent), state.now);
+    const std::string outside = outsideText(run, part.agent, state.now);
     return text + ": " + (outside.empty() ? workText(run, part, state.now) : outside) + ", "
            + copiesOrNone(copies);
 }
@@ -336,7 +335,7 @@ std::string caption(Canvas& canvas, const RunView& run, const ViewState& state, 
     }
     const std::size_t row = position.step->index();
     const std::string outside =
-        now.value() > 0 ? outsideText(run, deviceOfStep(trace, row), now) : "";
+        now.value() > 0 ? outsideText(run, agentOfStep(trace, row), now) : "";
     if (!outside.empty()) {
         return outside + ", " + copiesOrNone(copiesText(trace, now));
     }

@@ -122,31 +122,6 @@ std::string helpNote(const RunView& run, const analysis::Alternative& best, doub
     return note;
 }
 
-// Those of one array as one row: operands of several agents, and manual DMAs from several lines.
-std::vector<analysis::Traffic> trafficByArray(const RunView& run)
-{
-    const std::vector<std::int32_t>& arrays = run.index->arrays().ofOperand;
-    const auto arrayOf = [&](const analysis::Traffic& row) {
-        return row.row < 0 ? -1 : arrays[static_cast<std::size_t>(row.row)];
-    };
-    std::vector<analysis::Traffic> all;
-    for (const analysis::Traffic& row : run.report.traffic) {
-        const double share = analysis::shareOfRefetch(row, run.trace->info());
-        const auto same = std::find_if(all.begin(), all.end(), [&](const analysis::Traffic& one) {
-            return one.operand == row.operand && one.way == row.way && arrayOf(one) == arrayOf(row);
-        });
-        if (same == all.end()) {
-            all.push_back(row);
-            all.back().refetchFactor = share;
-            continue;
-        }
-        same->copies += row.copies;
-        same->bytes += row.bytes;
-        same->refetchFactor += share;
-    }
-    return all;
-}
-
 std::string joinedChecks(const std::vector<std::string>& checks)
 {
     std::string text;
@@ -234,7 +209,8 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
     const double x = kPadding;
     const double w = canvas.width() - 2 * x;
     const trace::Info& info = run.trace->info();
-    const std::vector<analysis::Traffic> rows = trafficByArray(run);
+    const std::vector<analysis::Traffic> rows = analysis::trafficByArray(
+        run.report.traffic, run.trace->info(), run.index->arrays().ofOperand);
     separator(canvas, y);
     const auto right = [&](double end, double at, std::string_view text, TextStyle how) {
         how.align = Align::Right;
