@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from jax import lax
 from jax.sharding import PartitionSpec as P
-from support import PALLASCOPE, call, like, normal, on_mesh, pallascope, pl, pltpu, whole
-from test_copies import mesh_of_two
+from support import (PALLASCOPE, call, like, normal, on_mesh, pallascope, pl, pltpu,
+                     tensor_cores, whole)
 
 F32 = jnp.float32
 ANY = pl.BlockSpec(memory_space=pl.ANY)
@@ -291,7 +291,7 @@ def test_a_result_that_is_cut_or_aliased_need_not_be_written():
 
 def test_two_cores_write_one_block():
     def fn(x):
-        @on_mesh(mesh_of_two(), like(32, 128), [pltpu.VMEM((16, 128), F32)])
+        @on_mesh(tensor_cores(2), like(32, 128), [pltpu.VMEM((16, 128), F32)])
         def kernel(x_ref, o_ref, tile_ref):
             core = lax.axis_index("core")
             pltpu.sync_copy(x_ref.at[pl.ds(core * 16, 16)], tile_ref)

@@ -12,8 +12,8 @@ import pytest
 from jax._src.pallas.mosaic import pipeline as mosaic_pipeline
 from jax.experimental.pallas.tpu import emit_pipeline
 from pallascope.jax_compat import tracing
-from support import PALLASCOPE, call, check, integers, like, on_mesh, pl, pltpu
-from test_copies import mesh_of_two
+from support import (PALLASCOPE, call, check, integers, like, on_mesh, pl, pltpu,
+                     tensor_cores)
 from test_pipelines import ANY, INT, IS_09, TPU, on_hbm, pipeline_of, rows
 
 
@@ -322,7 +322,7 @@ def test_the_indices_on_one_of_two_cores_are_those_of_the_whole_grid(rows_of_blo
         o_ref[...] = x_ref[...] + 100 * index[0] + number
 
     def fn(x):
-        @on_mesh(mesh_of_two(), like(*x.shape, dtype=INT))
+        @on_mesh(tensor_cores(2), like(*x.shape, dtype=INT))
         def kernel(x_ref, o_ref):
             blocks = pl.BlockSpec((8, 128), lambda i, j: (i, j))
             pltpu.emit_pipeline(

@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from support import call, check, integers, like, on_mesh, pallascope, pl, pltpu
-from test_copies import mesh_of_two
+from support import (call, check, integers, like, on_mesh, pallascope, pl, pltpu,
+                     tensor_cores)
 from test_findings import findings
 
 INT = jnp.int32
@@ -78,7 +78,7 @@ def test_one_of_several_semaphores_is_read():
 def to_the_other_core(**named):
     """Core 1 goes on once core 0 has written. `named` says how the other core is named."""
     def fn(x):
-        @on_mesh(mesh_of_two(), like(8, 128, dtype=INT), [pltpu.VMEM((8, 128), INT), REGULAR])
+        @on_mesh(tensor_cores(2), like(8, 128, dtype=INT), [pltpu.VMEM((8, 128), INT), REGULAR])
         def kernel(x_ref, o_ref, tile_ref, sem_ref):
             core = jax.lax.axis_index("core")
 
