@@ -6,6 +6,7 @@
 #include "views/layout/program/program.h"
 #include "views/layout/run/pieces.h"
 #include "views/layout/run/view_parts.h"
+#include "views/layout/source/source.h"
 #include "views/layout/timeline/timeline.h"
 #include "views/layout/tooltip/tooltip.h"
 
@@ -169,6 +170,38 @@ TEST(Strip, agreesWithTheTimeLineOnWhatRunsOutsideOfKernels)
         EXPECT_EQ(work.starts_with(what + ", "), !piece.isKernel()) << work;
         EXPECT_FALSE(work.starts_with("launch")) << work;
     }
+}
+
+// Between kernels, the Source view names no step: the last one is over. In a kernel it does.
+TEST(Strip, agreesWithTheSourceOnWhetherAStepIsUnderWay)
+{
+    const RunView& run = *test::runOf("kernels and fusions").view;
+    for (const trace::Piece& piece : run.index->pieces().all) {
+        const Picoseconds last = piece.end - Picoseconds(1);
+        const Scene scene = layoutSource(run, stateAt(last), {1280, 300}, SourceTab::Source);
+        const std::string caption = parts::plain(scene.caption);
+        EXPECT_EQ(caption.find(" step ") != std::string::npos, piece.isKernel()) << caption;
+    }
+}
+
+// Before the first step, the caption of the time line says how often the first kernel begins one.
+TEST(Strip, ofSeveralKernelsHasTheMeanStepOfTheFirst)
+{
+    const RunView& run = *test::runOf("kernels and fusions").view;
+    const trace::Steps& steps = run.trace->steps();
+    std::size_t last = 0;
+    while (last + 1 < steps.size() && steps.pipeline[last + 1] == steps.pipeline[0]) {
+        ++last;
+    }
+    ASSERT_GT(last, 0U);
+    ASSERT_LT(last + 1, steps.size());
+    const Picoseconds mean((steps.bodyBegin[last] - steps.bodyBegin[0])
+                           / static_cast<std::int64_t>(last));
+    ViewState state = stateAt(Picoseconds(0));
+    state.visible = firstFrame(*run.trace);
+    const std::string caption = parts::plain(layoutTimeline(run, state, {1280, 281}).caption);
+    EXPECT_TRUE(caption.ends_with("then a step every " + timeText(mean) + " on average"))
+        << caption;
 }
 
 TEST(Strip, isOfTheChosenDevice)

@@ -68,6 +68,12 @@ std::optional<PieceBound> boundOf(const RunView& run, std::int32_t device,
     return bound.share < kLeastShare ? std::nullopt : std::optional(bound);
 }
 
+const trace::Piece& pieceAt(const RunView& run, std::int32_t agent, Picoseconds now)
+{
+    const trace::Pieces& pieces = run.index->pieces(run.trace->info().deviceOf(agent));
+    return pieces.all[pieces.at(now)];
+}
+
 std::string pieceKindText(const trace::Pieces& pieces, const trace::Piece& piece)
 {
     switch (piece.kind) {

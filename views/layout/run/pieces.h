@@ -23,6 +23,9 @@ struct PieceBound
 [[nodiscard]] std::optional<PieceBound> boundOf(const RunView& run, std::int32_t device,
                                                 const trace::Piece& piece);
 
+// The piece that the device of an agent runs.
+[[nodiscard]] const trace::Piece& pieceAt(const RunView& run, std::int32_t agent, Picoseconds now);
+
 // "kernel 3 of 4", "collective", "fusion"
 [[nodiscard]] std::string pieceKindText(const trace::Pieces& pieces, const trace::Piece& piece);
 

@@ -5,6 +5,7 @@
 #include "core/base/format.h"
 #include "views/layout/run/grid_blocks.h"
 #include "views/layout/run/kept_run.h"
+#include "views/layout/run/pieces.h"
 #include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/source/parts.h"
@@ -49,6 +50,20 @@ std::int32_t shownAgent(const RunView& run, const Position& position, const View
     return isIdle ? onSm(run, 0, sm) : agent;
 }
 
+// The step under way: none between kernels, where the one that has begun last is over.
+trace::OptionalRow<trace::StepRow> stepUnderWay(const RunView& run, const Position& position,
+                                                Picoseconds now)
+{
+    if (!position.step) {
+        return {};
+    }
+    const std::int32_t agent = run.trace->info().pipelines[position.pipeline.index()].agent;
+    const trace::Piece& piece = pieceAt(run, agent, now);
+    const Picoseconds begin(run.trace->steps().begin[position.step->index()]);
+    const bool isOfPiece = piece.isKernel() && begin >= piece.begin && begin < piece.end;
+    return isOfPiece ? position.step : trace::OptionalRow<trace::StepRow>{};
+}
+
 // Where the program is: at the operation that runs, or at the pipeline's line during waits and
 // overhead.
 SourceMoment momentOf(const RunView& run, const ViewState& state)
@@ -59,7 +74,7 @@ SourceMoment momentOf(const RunView& run, const ViewState& state)
     SourceMoment moment;
     const Position position = positionAt(run, now);
     const std::int32_t agent = shownAgent(run, position, state);
-    moment.step = position.step;
+    moment.step = stepUnderWay(run, position, now);
     moment.sm = chosenSm(run, state);
     if (now >= trace.end()) {
         moment.doing = "finished";
@@ -84,7 +99,7 @@ SourceMoment momentOf(const RunView& run, const ViewState& state)
         moment.length = Picoseconds(end - begin);
         return moment;
     }
-    if (position.step) {
+    if (moment.step) {
         moment.line = info.pipelines[position.pipeline.index()].source;
     }
     const trace::OptionalRow<trace::WaitRow> wait =

@@ -78,12 +78,9 @@ std::string firstInputs(const trace::Trace& trace, std::int64_t begin, std::int6
 }
 
 // "before step 0: launch |2.00 µs|, first |x| and |y| arrive in |1.60 µs|, nothing to overlap yet"
-std::string beforeFirstBody(const RunView& run, Picoseconds bodyBegin)
+std::string beforeFirstBody(const RunView& run, const trace::Piece& kernel, Picoseconds bodyBegin)
 {
     const trace::Trace& trace = *run.trace;
-    const std::int32_t agent = agentOfStep(trace, run.index->leading().row(0).index());
-    const trace::Pieces& pieces = run.index->pieces(trace.info().deviceOf(agent));
-    const trace::Piece& kernel = pieces.all[pieces.at(bodyBegin)];
     const Picoseconds begin = kernel.begin + kernel.launch;
     const std::string inputs = firstInputs(trace, begin.value(), bodyBegin.value());
     if (begin == Picoseconds(0) && inputs.empty()) {
@@ -110,15 +107,19 @@ std::string prologueText(const RunView& run, Picoseconds now)
         return "prologue: "
                + (copies.empty() ? "nothing to compute yet" : copies + ", nothing to overlap yet");
     }
-    const auto count = run.index->leading().size();
+    const trace::LeadingSteps& leading = run.index->leading();
     const auto bodyOf = [&](std::size_t number) {
-        return steps.bodyBegin[run.index->leading().row(number).index()];
+        return Picoseconds(steps.bodyBegin[leading.row(number).index()]);
     };
-    const std::int64_t bodyBegin = bodyOf(0);
-    std::string text = beforeFirstBody(run, Picoseconds(bodyBegin));
-    if (count > 1) {
-        const std::int64_t span = bodyOf(count - 1) - bodyBegin;
-        const auto mean = Picoseconds(span / (static_cast<std::int64_t>(count) - 1));
+    const Picoseconds bodyBegin = bodyOf(0);
+    const trace::Piece& kernel =
+        pieceAt(run, agentOfStep(trace, leading.row(0).index()), bodyBegin);
+    std::string text = beforeFirstBody(run, kernel, bodyBegin);
+    // Of this kernel alone: what lies between two kernels is no step.
+    const std::size_t last = leading.at(kernel.end - Picoseconds(1));
+    if (last > 0) {
+        const Picoseconds mean((bodyOf(last) - bodyBegin).value()
+                               / static_cast<std::int64_t>(last));
         text += " · then a step every " + strong(timeText(mean)) + " on average";
     }
     return text;
@@ -166,7 +167,7 @@ std::string computeText(const RunView& run, const Part& part, std::int32_t unit,
 std::string outsideText(const RunView& run, std::int32_t agent, Picoseconds now)
 {
     const trace::Pieces& pieces = run.index->pieces(run.trace->info().deviceOf(agent));
-    const trace::Piece& piece = pieces.all[pieces.at(now)];
+    const trace::Piece& piece = pieceAt(run, agent, now);
     const Picoseconds launched = piece.begin + piece.launch;
     const bool launches = now < launched;
     if (piece.isKernel() && !launches) {
