@@ -101,7 +101,7 @@ def test_what_a_round_reads_before_and_after_the_kernel():
 
     assert copies(checked(before, X, donate=0)) == 1  # of the ys
     assert copies(checked(after, X, donate=0)) == 1
-    assert copies(checked(old, X, donate=0)) == 3  # of the ys, of the carry, and back
+    assert copies(checked(old, X, donate=0)) == 2  # of the ys and of the carry
 
 
 def test_the_ys_of_a_scan():
@@ -112,7 +112,7 @@ def test_the_ys_of_a_scan():
     assert copies(kernel) == 1  # into the ys
     kernel = checked(lambda x: lax.scan(lambda c, _: (touched(c), c), x, None, length=3), X,
                      donate=0)
-    assert copies(kernel) == 3  # of the ys, of the carry, and back
+    assert copies(kernel) == 2  # of the carry and into the ys
     checked(lambda x, xs: lax.scan(lambda c, y: (touched(c) + y, touched(y)), x, xs), X,
             integers(3, 64, 128, seed=4), donate=(0, 1))
 
@@ -178,7 +178,7 @@ def test_carries_that_change_places():
             checked(fn, X, Y, donate=donate)
         checked(turned, X, Y, X - Y, donate=donate)
     assert copies(checked(swapped, X, Y, donate=(0, 1))) == 3  # with one put aside
-    assert copies(checked(shifted, X, Y, donate=(0, 1))) == 3
+    assert copies(checked(shifted, X, Y, donate=(0, 1))) == 2
     assert copies(checked(same, X, Y, donate=0)) == 1
 
 
@@ -226,3 +226,13 @@ def test_what_begins_as_a_constant_is_filled():
     kernel = checked(lambda x: rounds(lambda c: touched(c), jnp.full((64, 128), 3)) + x, X)
     assert copies(kernel) == 0
     assert fusions(kernel)[0] == (0, 1)
+
+
+def test_views_of_what_a_round_needs_as_it_was():
+    def body(c, _):
+        view = c.reshape(2, 32, 128)
+        before = view[1, :8] + touched(view.reshape(64, 128))[:8]
+        new = touched(c)
+        return new, before + touched(view.reshape(64, 128), 3)[8:16] * view[0, :8]
+
+    checked(lambda x: lax.scan(body, x, None, length=3), X, donate=0)

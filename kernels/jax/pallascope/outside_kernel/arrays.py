@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pallascope import sources, types
@@ -200,6 +200,18 @@ class Arrays:
         found = self.new_result(array.aval, name or array.name)
         found.partition = array.partition
         self.copy(self.ref(array, "hbm"), found.ref())
+        return found
+
+    def put_aside(self, array: Array, views: Iterable[Array]) -> Array:
+        """Moves an array to other memory, with its views, and returns what begins as it in the
+        memory where it was."""
+        found = Array(array.aval, array.name, is_result=True, alias_of=array.alias_of, home="hbm",
+                      refs={"hbm": array.refs["hbm"]}, partition=array.partition)
+        self._changes(array)
+        array.refs = array.refs | {"hbm": self.copied(array).ref()}
+        for view in views:
+            self._changes(view)
+            view.refs, view.home = {}, ""
         return found
 
     def forget(self, array: Array) -> None:

@@ -29,12 +29,15 @@ class InPlace:
 
     def updated(self, number: int, operands: list[Array], aval: Any, name: str = "") -> Array:
         """Returns an array that begins as the operand of this number, for an operation to change.
-        If it is a copy, the copy takes the operand's place: they always share their memory."""
+        If it is a copy, the copy takes the operand's place: they always share their memory. What a
+        loop carries stays where the next round finds it: a copy keeps it as it was."""
         source = operands[number]
         if source.is_semaphore:
             return source
         if not self.is_free(number, operands):
-            source = operands[number] = self._copied(source, name)
+            source = operands[number] = (
+                self._arrays.put_aside(source, self._frames.views_of(source))
+                if self._frames.owns(source) else self._copied(source, name))
         if source.is_donated:
             self._arrays.ref(source, "hbm")
             found = self._arrays.new_result(aval, name or source.name)

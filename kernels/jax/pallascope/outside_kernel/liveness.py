@@ -24,7 +24,9 @@ class Frame:
         self.at = 0
         self._alive: list[Any] = []  # among the arrays made so far
         self._seen = 0
+        lasts = lasting if lasting is not None else range(len(jaxpr.invars))
         ends = [*jaxpr.outvars, *(jaxpr.invars[number] for number in lasting or [])]
+        self._own = [v for number, v in enumerate(jaxpr.invars) if number not in lasts]
         self._last = {v: len(self.eqns) for v in ends if is_variable(v)}
         for number, eqn in reversed(list(enumerate(self.eqns))):
             for v in filter(is_variable, eqn.invars):
@@ -42,6 +44,11 @@ class Frame:
         self._seen = len(self.env)
         self._alive = [v for v in (*self._alive, *fresh) if self._last.get(v, -1) > self.at]
         return {self.env[v].root() for v in self._alive}
+
+    def owns(self, array: Array) -> bool:
+        """Returns whether it is an argument of the branch or the round that nothing outside of it
+        needs as it was."""
+        return any(self.env[v] is array for v in self._own)
 
     def readers(self) -> Iterator[tuple[Array, str]]:
         """Yields the arrays that an equation after the current one or the caller reads, each with
@@ -95,6 +102,20 @@ class Frames:
     def needs(self, array: Array) -> bool:
         """Returns whether a later equation reads the array."""
         return any(frame.needs(array.root()) for frame in self._open)
+
+    def owns(self, array: Array) -> bool:
+        """Returns whether only the branch or the round that is being walked needs an array that it
+        was given as it was."""
+        return any(frame.owns(array) for frame in [f for f in self._open if f.again][-1:])
+
+    def views_of(self, root: Array) -> set[Array]:
+        """Returns the arrays that show this one in another shape or order."""
+        found = set()
+        for array in (array for frame in self._open for array in frame.env.values()):
+            while array.base is not None and array.root() is root:
+                found.add(array)
+                array = array.base
+        return found
 
     def only_transposed(self) -> set[Array]:
         """Returns the arrays that later equations transpose, and do nothing else with."""
