@@ -101,8 +101,17 @@ private:
     Chain m_compute, m_memory;
 };
 
+// Scalars and views between fusions are segments like those of a kernel. A program that names
+// neither kernels nor fusions is one kernel.
 bool hasKernel(const trace::Info& info, const trace::Summary& sums)
 {
+    const auto hasOperation = [&](std::string_view name) {
+        return std::any_of(info.operations.begin(), info.operations.end(),
+                           [&](const trace::Operation& one) { return one.name == name; });
+    };
+    if (hasOperation("fusion") && !hasOperation("kernel")) {
+        return false;
+    }
     for (std::size_t id = 0; id < sums.instances.size(); ++id) {
         if (sums.instances[id] > 0 && info.templates[id].kind == trace::SegmentKind::Body) {
             return true;
@@ -203,8 +212,9 @@ Stretches Waterfall::stretches() const
     return sums;
 }
 
-// Rows of the same array are summed: manual DMA may copy it in several places, and several cores in
-// several pipelines.
+// Rows of the same array are summed: manual DMA may copy it in several places, and several cores
+// run the same pipeline. Of different pipelines each has to move its arrays, whatever they are
+// called.
 Bytesum Waterfall::bytes() const
 {
     struct Array
@@ -212,17 +222,22 @@ Bytesum Waterfall::bytes() const
         double moved = 0, times = 0, useful = 0;
     };
 
-    std::map<std::tuple<std::string, int, trace::SourceLine>, Array> arrays;
+    const trace::PipelineKinds kinds = trace::pipelineKindsOf(m_info);
+    std::map<std::tuple<std::string, int, std::int32_t, std::int32_t>, Array> arrays;
     for (std::size_t row = 0; row < m_info.operands.size(); ++row) {
         const trace::Operand& operand = m_info.operands[row];
         if (operand.isAround && m_hasKernel) {
             continue;
         }
-        const bool isManual = operand.pipeline == trace::kNone;
+        std::int32_t kind = trace::kNone, place = 0; // of manual DMA
+        if (operand.pipeline != trace::kNone) {
+            const auto pipeline = static_cast<std::size_t>(operand.pipeline);
+            kind = kinds.ofPipeline[pipeline];
+            place = static_cast<std::int32_t>(row) - m_info.pipelines[pipeline].firstOperand;
+        }
         for (const trace::Summary::Way way : {trace::Summary::Read, trace::Summary::Written}) {
             const double moved = static_cast<double>(m_sums.moved[row][way].bytes.value());
-            Array& array =
-                arrays[{operand.name, way, isManual ? trace::SourceLine{} : operand.source}];
+            Array& array = arrays[{operand.name, way, kind, place}];
             array.moved += moved;
             const Bytes stored = storedBytes(operand);
             array.times += stored > Bytes(0) ? moved / static_cast<double>(stored.value())

@@ -42,7 +42,7 @@ std::string timeLine(const Report& report, const trace::Info& info)
 
 // The rows that move most, in their original order. It drops rows below a thousandth of `all` if
 // there are more rows than a reader can take in, as for a program around a kernel.
-std::vector<Traffic> largest(const std::vector<Traffic>& rows, Bytes all)
+std::vector<ArrayTraffic> largest(const std::vector<ArrayTraffic>& rows, Bytes all)
 {
     constexpr std::size_t kMost = 8;
     constexpr std::int64_t kLeast = 1000;
@@ -54,7 +54,7 @@ std::vector<Traffic> largest(const std::vector<Traffic>& rows, Bytes all)
     std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return rows[i].bytes; });
     order.resize(kMost - 1);
     std::ranges::sort(order);
-    std::vector<Traffic> kept;
+    std::vector<ArrayTraffic> kept;
     for (const std::size_t i : order) {
         if (rows[i].bytes.value() >= all.value() / kLeast) {
             kept.push_back(rows[i]);
@@ -70,26 +70,32 @@ std::string paddingText(double share)
     return share < kLeast ? "" : fmt::format(", {} of it padding", percentText(share, 0));
 }
 
+// Whose array it is, if several have one of that name: " in each of 2 pipelines".
+std::string pipelinesText(std::int64_t pipelines)
+{
+    return pipelines < 2 ? "" : fmt::format(" in each of {} pipelines", pipelines);
+}
+
 std::string trafficLine(const Report& report, const trace::Info& info)
 {
     const std::array kWays{"read", "written", report.l2 ? "from L2" : "moved on chip"};
-    const std::vector<Traffic> rows =
-        trafficByArray(report.traffic, info, trace::arraysOf(info).ofOperand);
+    const std::vector<ArrayTraffic> rows = trafficByArray(
+        report.traffic, info, trace::arraysOf(info).ofOperand, trace::pipelineKindsOf(info));
     if (rows.empty()) {
         return "copies  none";
     }
     std::vector<std::string> shown;
     std::int64_t copies = 0;
     Bytes bytes;
-    for (const Traffic& row : rows) {
+    for (const ArrayTraffic& row : rows) {
         copies += row.copies;
         bytes += row.bytes;
     }
-    for (const Traffic& row : largest(rows, bytes)) {
-        shown.push_back(fmt::format("{} {} {} in {} ({:.3g}\u00d7 its array{})", row.operand,
+    for (const ArrayTraffic& row : largest(rows, bytes)) {
+        shown.push_back(fmt::format("{} {} {} in {} ({:.3g}\u00d7 its array{}{})", row.operand,
                                     bytesText(row.bytes), kWays[row.way],
                                     counted(row.copies, "copy", "copies"), row.refetchFactor,
-                                    paddingText(row.paddingShare)));
+                                    pipelinesText(row.pipelines), paddingText(row.paddingShare)));
         copies -= row.copies;
         bytes -= row.bytes;
     }

@@ -209,8 +209,8 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
     const double x = kPadding;
     const double w = canvas.width() - 2 * x;
     const trace::Info& info = run.trace->info();
-    const std::vector<analysis::Traffic> rows = analysis::trafficByArray(
-        run.report.traffic, run.trace->info(), run.index->arrays().ofOperand);
+    const std::vector<analysis::ArrayTraffic> rows = analysis::trafficByArray(
+        run.report.traffic, info, run.index->arrays().ofOperand, run.index->pipelines());
     separator(canvas, y);
     const auto right = [&](double end, double at, std::string_view text, TextStyle how) {
         how.align = Align::Right;
@@ -218,7 +218,7 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
     };
     double bytesWidth = 44;
     double nameWidth = 24;
-    for (const analysis::Traffic& traffic : rows) {
+    for (const analysis::ArrayTraffic& traffic : rows) {
         bytesWidth = std::max(bytesWidth, textWidth(bytesText(traffic.bytes)) + 10);
         nameWidth = std::max(nameWidth, textWidth(traffic.operand, 11, Weight::Medium));
     }
@@ -237,7 +237,7 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
     y += 5 + kRow + 2;
     const std::array kWays{"read", "written", hasL2 ? "from L2" : "on chip"};
     constexpr std::array kFacts{FactKind::BytesRead, FactKind::BytesWritten, FactKind::BytesOnChip};
-    for (const analysis::Traffic& traffic : rows) {
+    for (const analysis::ArrayTraffic& traffic : rows) {
         if (traffic.row >= 0) {
             parts::swatch(canvas, run, x, y + 5, trace::OperandRow{traffic.row});
             canvas.state({kFacts[traffic.way], traffic.row,

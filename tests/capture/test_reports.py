@@ -1,0 +1,53 @@
+"""What reports say of functions with several kernels, or without one."""
+
+import jax
+import pytest
+from support import call, like, normal, pallascope, pl, report
+
+X = normal(512, 256)
+
+
+def rows(kernel, x, size=64):
+    block = pl.BlockSpec((size, x.shape[1]), lambda i: (i, 0))
+    return call(kernel, grid=(x.shape[0] // size,), in_specs=[block], out_specs=block,
+                out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+
+def scaled(x_ref, o_ref):
+    o_ref[...] = x_ref[...] * 2
+
+
+def squared(x_ref, o_ref):
+    o_ref[...] = x_ref[...] * x_ref[...]
+
+
+def other_names(u_ref, v_ref):
+    v_ref[...] = u_ref[...] * u_ref[...]
+
+
+@pytest.mark.parametrize("second", [scaled, squared, other_names])
+def test_each_kernel_moves_its_arrays_once(second):
+    found = report(pallascope.capture(lambda x: rows(second, rows(scaled, x)), X))
+    one = report(pallascope.capture(lambda x: rows(scaled, x), X))
+    assert found["roofline_s"] == pytest.approx(2 * one["roofline_s"], rel=1e-6)
+    assert "refetch" not in [part["what"] for part in found["beyond_roofline_s"]]
+
+
+def test_what_a_kernel_copies_again_is_still_found():
+    def again(x):
+        return call(scaled, grid=(3, 8), in_specs=[pl.BlockSpec((64, 256), lambda i, j: (j, 0))],
+                    out_specs=pl.BlockSpec((64, 256), lambda i, j: (8 * i + j, 0)),
+                    out_shape=like(3 * 512, 256))(x)
+
+    found = report(pallascope.capture(lambda x: rows(scaled, again(x)), X))
+    assert "refetch" in [part["what"] for part in found["beyond_roofline_s"]]
+
+
+# A column lies in HBM in an order of its own, in which views show it between fusions.
+@pytest.mark.parametrize("fn", [lambda x: x.sum(1, keepdims=True), lambda x: x.sum(1)])
+def test_the_roofline_without_a_kernel_is_that_of_the_fusions(fn):
+    found = report(pallascope.capture(fn, X))
+    assert found["roofline_s"] > 0
+    assert found["roofline_s"] == pytest.approx(report(pallascope.capture(
+        lambda x: x.sum(1), X))["roofline_s"], rel=0.1)
+    assert "fusions" not in [part["what"] for part in found["beyond_roofline_s"]]
