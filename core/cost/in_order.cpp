@@ -50,24 +50,42 @@ private:
     std::size_t m_lastAccess = 0;
 };
 
+// Each partition of a multiprocessor has a scheduler, lanes and a tensor core of its own, and gets
+// its warps in turn (NVIDIA's whitepapers of A100 and H100). What moves values between lanes, or
+// from and to shared memory, belongs to all of them.
+bool isOfPartitions(UnitKind kind)
+{
+    return kind == UnitKind::Matrix || kind == UnitKind::Vector || kind == UnitKind::Transcendental
+           || kind == UnitKind::Scalar;
+}
+
+// The threads that run a segment.
+struct Threads
+{
+    std::int64_t warpgroups = 1; // that divide the work
+    double idle = 1;             // how many times as long units take, as partitions have no warp
+};
+
 struct Section
 {
     std::map<std::int32_t, Cycles> units; // how long each has work
     Cycles chain, begin;
 
     // With an even share of the work. `slowed`: while the tensor core of the SM works.
-    [[nodiscard]] Cycles length(const chip::Chip& chip, bool slowed, std::int64_t shares) const
+    [[nodiscard]] Cycles length(const chip::Chip& chip, bool slowed, Threads threads) const
     {
-        return std::max(chain, work(chip, slowed, shares));
+        return std::max(chain, work(chip, slowed, threads));
     }
 
-    [[nodiscard]] Cycles work(const chip::Chip& chip, bool slowed, std::int64_t shares) const
+    [[nodiscard]] Cycles work(const chip::Chip& chip, bool slowed, Threads threads) const
     {
         Cycles longest;
-        for (const auto& [unit, cycles] : units) {
-            const double factor =
-                slowed ? chip.units[static_cast<std::size_t>(unit)].slowedByProducts : 1;
-            longest = std::max(longest, scaled(cycles, factor / static_cast<double>(shares)));
+        for (const auto& [number, cycles] : units) {
+            const chip::Unit& unit = chip.units[static_cast<std::size_t>(number)];
+            const double factor = (slowed ? unit.slowedByProducts : 1)
+                                  * (isOfPartitions(unit.kind) ? threads.idle : 1)
+                                  / static_cast<double>(threads.warpgroups);
+            longest = std::max(longest, scaled(cycles, factor));
         }
         return longest;
     }
@@ -91,26 +109,26 @@ private:
 // How long they take one after the other. Warpgroups that divide each section follow each other,
 // by the longest one, as the schedulers serve the oldest first.
 Cycles lasting(const std::vector<Section>& sections, const chip::Chip& chip, bool slowed,
-               std::int64_t warpgroups)
+               Threads threads)
 {
     Cycles sum, longest;
     for (const Section& section : sections) {
-        sum += section.length(chip, slowed, warpgroups);
-        longest = std::max(longest, section.work(chip, slowed, warpgroups));
+        sum += section.length(chip, slowed, threads);
+        longest = std::max(longest, section.work(chip, slowed, threads));
     }
-    return sum + longest * (warpgroups - 1);
+    return sum + longest * (threads.warpgroups - 1);
 }
 
 // Each section's operations from its begin on.
 void placeOneByOne(std::span<const ir::Operation* const> operations,
                    const std::vector<OperationCost>& costs, const chip::Chip& chip,
-                   const std::vector<std::size_t>& sectionOf, std::vector<Section>& sections,
-                   SegmentCost& out)
+                   const std::vector<std::size_t>& sectionOf, Threads threads,
+                   std::vector<Section>& sections, SegmentCost& out)
 {
     Cycles begin;
     for (Section& section : sections) {
         section.begin = begin;
-        begin += section.length(chip, false, 1);
+        begin += section.length(chip, false, threads);
         section.units.clear();
     }
     Cycles retired;
@@ -134,8 +152,12 @@ void placeOneByOne(std::span<const ir::Operation* const> operations,
 
 void placeInSections(const ir::Program& program, std::span<const ir::Operation* const> operations,
                      const std::vector<OperationCost>& costs, const chip::Chip& chip,
-                     std::int64_t warpgroups, SegmentCost& out)
+                     std::int64_t threads, SegmentCost& out)
 {
+    constexpr std::int64_t kGroup = chip::kWarpgroupThreads; // a warp on each partition
+    const Threads by{.warpgroups = std::max<std::int64_t>(1, threads / kGroup),
+                     .idle =
+                         std::max(1.0, static_cast<double>(kGroup) / static_cast<double>(threads))};
     Sections numbers(program);
     std::vector<std::size_t> sectionOf;
     std::vector<Section> sections;
@@ -151,14 +173,14 @@ void placeInSections(const ir::Program& program, std::span<const ir::Operation* 
     for (const Section& section : sections) {
         out.delays += section.delaysProducts(chip);
     }
-    Cycles slowed = lasting(sections, chip, true, warpgroups);
-    out.cycles = lasting(sections, chip, false, warpgroups);
-    if (warpgroups == 1) {
-        placeOneByOne(operations, costs, chip, sectionOf, sections, out);
+    Cycles slowed = lasting(sections, chip, true, by);
+    out.cycles = lasting(sections, chip, false, by);
+    if (by.warpgroups == 1) {
+        placeOneByOne(operations, costs, chip, sectionOf, by, sections, out);
     } else { // they share the units
         const Section whole{.units = workOf(costs)};
-        slowed = std::max(slowed, whole.work(chip, true, 1));
-        out.cycles = std::max(out.cycles, whole.work(chip, false, 1));
+        slowed = std::max(slowed, whole.work(chip, true, {}));
+        out.cycles = std::max(out.cycles, whole.work(chip, false, {}));
         placeWithin(program, operations, costs, whole.units, out);
     }
     out.slowed = slowed - out.cycles;
