@@ -51,7 +51,7 @@ private:
 };
 
 // Each partition of a multiprocessor has a scheduler, lanes and a tensor core of its own, and gets
-// its warps in turn (NVIDIA's whitepapers of A100 and H100). What moves values between lanes, or
+// its warps in turn (NVIDIA's whitepapers since Volta). What moves values between lanes, or
 // from and to shared memory, belongs to all of them.
 bool isOfPartitions(UnitKind kind)
 {

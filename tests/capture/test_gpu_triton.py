@@ -16,7 +16,7 @@ import pytest
 from gpu_case import cases_of, like, ramp
 from gpu_triton import call, pltriton
 from jax import lax
-from support import PALLASCOPE, operations, pallascope, pl, pltpu, report
+from support import PALLASCOPE, operations, pallascope, pl, pltpu
 from test_gpu_values import run
 
 OWN = cases_of(gpu_triton, gpu_triton_loops, gpu_authors_triton)
@@ -61,33 +61,6 @@ def test_the_first_axis_of_the_grid_counts_fastest():
 def test_warps_are_threads_of_a_block(warps):
     case = OWN[f"a_matmul_of_{warps}_warps"]
     assert cores_of(case.fn, *case.args)["threads"] == 32 * warps
-
-
-def _time_of_rounds(blocks, warps):
-    """Returns how long 100 rounds take in which blocks only compute."""
-    block = pl.BlockSpec((1024,), lambda i: (i,))
-
-    def time_of(rounds):
-        def kernel(x_ref, o_ref):
-            x = x_ref[...]
-            o_ref[...] = lax.fori_loop(0, rounds, lambda _, a: a * 0.5 + x, x)
-
-        captured = pallascope.capture(
-            lambda x: call(kernel, warps=warps, out_shape=like(blocks * 1024), grid=(blocks,),
-                           in_specs=[block], out_specs=block)(x), like(blocks * 1024), chip="h100")
-        return report(captured, "--values", "needed")["time_s"]
-
-    return time_of(200) - time_of(100)
-
-
-# An SM has four partitions, each with a scheduler and lanes of its own.
-@pytest.mark.parametrize("warps", [1, 2])
-def test_few_warps_leave_partitions_of_an_sm_without_work(warps):
-    sms = 132
-    alone, four = (_time_of_rounds(sms, count) for count in (warps, 4))
-    assert alone == pytest.approx(four * 4 / warps, rel=0.02)
-    several, full = (_time_of_rounds(sms * 16, count) for count in (warps, 4))
-    assert several == pytest.approx(full, rel=0.05)
 
 
 def test_four_warps_are_what_a_block_has():

@@ -248,6 +248,22 @@ TEST(TritonCost, ofTwoWarpgroupsIsThatOfOneBehindTheOther)
               kWork / 2 + 67 + kPowers / 2 + kPowers / 2);
 }
 
+// Of four partitions of a multiprocessor, one warp uses one. It asks the same work of the units.
+TEST(TritonCost, ofFewWarpsIsThatOfTheirPartitions)
+{
+    const ir::Program program = byTriton(
+        [](const std::vector<pl::Ref>& refs) { refs[1][pl::all] = pl::exp(refs[1][pl::all]); });
+    const cost::SegmentCost four = segmentOf(program);
+    for (const std::int64_t warps : {1, 2}) {
+        const cost::SegmentCost few = segmentOf(program, {.threads = 32 * warps});
+        EXPECT_EQ(few.cycles.value(), four.cycles.value() * 4 / warps);
+        ASSERT_EQ(few.places.size(), four.places.size());
+        for (std::size_t i = 0; i < few.places.size(); ++i) {
+            EXPECT_EQ(few.places[i].length, four.places[i].length);
+        }
+    }
+}
+
 // Triton keeps subnormal numbers, so more instructions surround a special function.
 TEST(TritonCost, ofFunctionsIsThatOfWhatItsCompilerMakes)
 {

@@ -119,15 +119,19 @@ bool FusionCopies::isThroughL2(const PlanItem& item) const
 bool FusionCopies::serve(const PlanItem& item, BlockFrame& frame)
 {
     const Picoseconds begin = m_turn.agent().time - item.duration;
-    const bool goesOn = serveAll(item, [&](const PlanStream& stream, Picoseconds work) {
-        const RefBinding& where = reachedBy(stream, frame);
-        const std::optional<SectorCache::Part> window = windowOf(stream, where);
+    const bool goesOn = serveAll(item, [&](const PlanStream& asked, Picoseconds work) {
+        const RefBinding& where = reachedBy(asked, frame);
+        const std::optional<SectorCache::Part> window = windowOf(asked, where);
         // An atomic operation is made where the elements are: in L2.
-        const bool isLoad = !stream.out && !ir::isAtomic(stream.operation->code);
+        const bool isLoad = !asked.out && !ir::isAtomic(asked.operation->code);
+        PlanStream stream = asked;
+        if (window && isLoad) {
+            stream.bytes = SectorCache::inSectors(*window, asked.bytes);
+        }
         if (window && isLoad) {
             if (const auto held = m_l1.use(*window, begin + work)) {
                 await(trace::CopyRow{held->copy}, held->ready, frame);
-                m_recorder.countFromL1(stream.bytes);
+                m_recorder.countFromL1(asked.bytes);
                 return true;
             }
         }

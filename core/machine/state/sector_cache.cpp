@@ -27,6 +27,18 @@ SectorCache::SectorCache(Bytes capacity)
     : m_capacity(capacity)
 {}
 
+Bytes SectorCache::inSectors(const Part& part, Bytes asked)
+{
+    std::int64_t bits = part.elementBits; // of the sectors from the first to the last, in each row
+    for (std::size_t axis = 0; axis < part.start.size(); ++axis) {
+        const Extent granule = granuleOf(part, axis);
+        bits *=
+            upTo(part.stop[axis], granule, part.array[axis]) - part.start[axis] / granule * granule;
+    }
+    const std::int64_t elements = asked.value() * 8 / part.elementBits; // elements may be far apart
+    return std::max(asked, std::min(Bytes(ceilDiv(bits, 8)), elements * kSector));
+}
+
 SectorCache::Key SectorCache::keyOf(std::int32_t buffer, std::int64_t tile)
 {
     constexpr int kTileBits = 40; // 2^40 sectors are 32 TiB

@@ -32,6 +32,9 @@ public:
         std::int32_t operand = 0; // of the copy that asks for it: a row of Info::operands
     };
 
+    // What moves if `asked` bytes of elements in this part are: whole sectors, each once.
+    [[nodiscard]] static Bytes inSectors(const Part& part, Bytes asked);
+
     // When the last byte of a part has come or will come, and what copy brings it: a row of the
     // trace, or -1 if it was not said.
     struct Held

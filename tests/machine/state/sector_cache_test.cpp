@@ -70,6 +70,28 @@ TEST(SectorCache, holdsTheSectorsThatWereUsed)
     }
 }
 
+// Of a part whose elements are all asked for; of elements far apart, a sector each.
+TEST(SectorCache, movesWholeSectors)
+{
+    Chance chance(7);
+    for (int trial = 0; trial < 500; ++trial) {
+        const std::int64_t bits = chance.from(0, 1) == 0 ? 16 : 32;
+        const Extent width = machine::kSector.value() * 8 / bits;
+        const Shape array({chance.from(1, 40), width * chance.from(1, 20)});
+        const Extent row = chance.from(0, array[0] - 1), column = chance.from(0, array[1] - 1);
+        const SectorCache::Part part{
+            0,
+            array,
+            {row, column},
+            {chance.from(row + 1, array[0]), chance.from(column + 1, array[1])},
+            bits};
+        const Bytes sectors = static_cast<std::int64_t>(sectorsOf(part).size()) * machine::kSector;
+        const Extent elements = (part.stop[0] - row) * (part.stop[1] - column);
+        EXPECT_EQ(SectorCache::inSectors(part, Bytes(elements * bits / 8)), sectors) << trial;
+        EXPECT_EQ(SectorCache::inSectors(part, Bytes(bits / 8)), machine::kSector) << trial;
+    }
+}
+
 TEST(SectorCache, dropsWhatWasUsedLongestAgo)
 {
     constexpr Extent kTile = 64, kTiles = 12, kFit = 5;
