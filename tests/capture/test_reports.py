@@ -51,3 +51,11 @@ def test_the_roofline_without_a_kernel_is_that_of_the_fusions(fn):
     assert found["roofline_s"] == pytest.approx(report(pallascope.capture(
         lambda x: x.sum(1), X))["roofline_s"], rel=0.1)
     assert "fusions" not in [part["what"] for part in found["beyond_roofline_s"]]
+
+
+# It lies with its long axis along the lanes, which pads nothing; a view of that view shows it.
+@pytest.mark.parametrize("fn", [lambda x: x * 2, lambda x: x.reshape(1, -1).reshape(-1, 1) + 1])
+def test_a_column_moves_no_padding(fn):
+    found = report(pallascope.capture(fn, normal(4096, 1)))
+    assert found["hbm_read_bytes"] == found["hbm_write_bytes"] == 4 * 4096
+    assert [row["refetch_factor"] for row in found["traffic"]] == [1, 1]

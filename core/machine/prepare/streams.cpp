@@ -104,28 +104,33 @@ bool Streams::copies(const ir::Region& region) const
 
 void Streams::findViews()
 {
+    const auto stored = [&](ir::ValueId ref) {
+        const ir::Type& type = m_program.type(ref);
+        return cost::paddedBytes(type.dtype, type.shape, m_tile);
+    };
     forEachOperation(m_program.body, [&](const ir::Operation& operation) {
         if (operation.code == OpCode::RefReshape || operation.code == OpCode::RefTranspose) {
             const ir::ValueId of = operation.operands[0];
-            const auto root = m_viewed.find(of);
-            m_viewed[operation.results[0]] = root == m_viewed.end() ? of : root->second;
+            const auto before = m_viewed.find(of);
+            Viewed view = before == m_viewed.end() ? Viewed{of, stored(of)} : before->second;
+            view.least = std::min(view.least, stored(operation.results[0]));
+            m_viewed[operation.results[0]] = view;
         }
     });
 }
 
-// The bytes of what is loaded from an array or stored to it. A view of the whole array with another
-// shape moves no more bytes than the array has.
+// The bytes of what is loaded from an array or stored to it. Views of the whole array show the
+// order of axes in which it lies: it has the bytes of the one that pads it least.
 Bytes Streams::bytesOf(const ir::Type& type, ir::ValueId array) const
 {
     const Bytes bytes = bytesInHbm(type, m_free[static_cast<std::size_t>(array.index)], m_tile);
-    const auto root = m_viewed.find(array);
-    if (root == m_viewed.end()) {
+    const auto view = m_viewed.find(array);
+    if (view == m_viewed.end()) {
         return bytes;
     }
-    const ir::Type& whole = m_program.type(root->second);
-    return whole.shape.elements() == type.shape.elements()
-               ? std::min(bytes, cost::paddedBytes(whole.dtype, whole.shape, m_tile))
-               : bytes;
+    const bool isWhole =
+        m_program.type(view->second.array).shape.elements() == type.shape.elements();
+    return isWhole ? std::min(bytes, view->second.least) : bytes;
 }
 
 std::vector<Extent> Streams::tileOf(ir::ValueId value) const

@@ -46,9 +46,16 @@ private:
 
     const ir::Program& m_program;
     const std::vector<std::int64_t>& m_tile;
-    std::vector<bool> m_free;                    // arraysOfFusions()
-    std::map<ir::ValueId, ir::ValueId> m_viewed; // the array, for a view of all of it
-    std::vector<bool> m_kept;                    // by ValueId: arrays that stay in VMEM
+    std::vector<bool> m_free; // arraysOfFusions()
+
+    struct Viewed
+    {
+        ir::ValueId array;
+        Bytes least; // that it and the views up to this one take in HBM
+    };
+
+    std::map<ir::ValueId, Viewed> m_viewed; // by view of a whole array
+    std::vector<bool> m_kept;               // by ValueId: arrays that stay in VMEM
     const std::vector<std::int32_t>& m_uses;
 };
 
