@@ -42,34 +42,41 @@ std::string elementName(const Json& element)
     return {};
 }
 
-const Json* child(const Json& json, const std::string& name)
+// Several elements of a list may have one name.
+std::vector<const Json*> children(const Json& json, const std::string& name)
 {
     if (json.is_object() && json.contains(name)) {
-        return &json[name];
+        return {&json[name]};
     }
+    std::vector<const Json*> found;
     if (json.is_array()) {
         const std::optional<double> number = numberOf(name);
         if (number && *number >= 0 && *number < static_cast<double>(json.size())) {
-            return &json[static_cast<std::size_t>(*number)];
+            return {&json[static_cast<std::size_t>(*number)]};
         }
         for (const Json& element : json) {
             if (elementName(element) == name) {
-                return &element;
+                found.push_back(&element);
             }
         }
     }
-    return nullptr;
+    return found;
 }
 
-const Json* find(const Json& report, const std::string& path)
+std::vector<const Json*> find(const Json& report, const std::string& path)
 {
-    const Json* at = &report;
-    for (std::size_t begin = 0; at != nullptr && begin <= path.size();) {
+    std::vector<const Json*> all{&report};
+    for (std::size_t begin = 0; begin <= path.size();) {
         const std::size_t end = std::min(path.find('.', begin), path.size());
-        at = child(*at, path.substr(begin, end - begin));
+        std::vector<const Json*> inside;
+        for (const Json* at : all) {
+            const auto found = children(*at, path.substr(begin, end - begin));
+            inside.insert(inside.end(), found.begin(), found.end());
+        }
+        all = std::move(inside);
         begin = end + 1;
     }
-    return at;
+    return all;
 }
 
 void collectFields(const Json& json, const std::string& path, std::vector<std::string>& fields)
@@ -138,6 +145,34 @@ Result<Verdict> evaluateNumber(const Condition& condition, double actual, bool v
                                vmem ? fmt::format(" of the limit of {:.0f} bytes", whole) : "")};
 }
 
+Result<Verdict> evaluateField(const Condition& condition, const Json& field, bool vmem,
+                              const Json& report)
+{
+    if (field.is_structured()) {
+        return userError("The field \"" + condition.field + "\" of the report is "
+                         + (field.is_array() ? "a list" : "an object")
+                         + "; name one of its parts, such as " + condition.field + "."
+                         + (field.empty() ? "NAME" : [&] {
+                               const auto first = field.items().begin();
+                               const std::string named =
+                                   field.is_array() ? elementName(first.value()) : "";
+                               return named.empty() ? first.key() : named;
+                           }()) + ".");
+    }
+    if (field.is_number()) {
+        return evaluateNumber(condition, field.get<double>(), vmem, report);
+    }
+    if (condition.comparator != Comparator::Equal && condition.comparator != Comparator::NotEqual) {
+        return userError("The field \"" + condition.field + "\" is " + field.dump()
+                         + ", which is not a number; use = or !=.");
+    }
+    const std::string actual = field.is_string() ? field.get<std::string>() : field.dump();
+    const bool equal =
+        actual == condition.value
+        || (field.is_string() && actual.substr(0, actual.find('(')) == condition.value);
+    return Verdict{equal == (condition.comparator == Comparator::Equal), actual};
+}
+
 } // namespace
 
 Result<Condition> parseCondition(const std::string& text)
@@ -155,34 +190,16 @@ Result<Verdict> evaluate(const Condition& condition, const std::string& reportJs
 {
     const Json report = Json::parse(reportJson);
     const std::string path = condition.field == "vmem" ? kPeak : condition.field;
-    const Json* field = find(report, path);
-    if (field == nullptr) {
-        return unknownField(condition.field, report);
+    const bool vmem = path.rfind("vmem_", 0) == 0;
+    std::optional<Verdict> first;
+    for (const Json* field : find(report, path)) {
+        Result<Verdict> verdict = evaluateField(condition, *field, vmem, report);
+        if (!verdict || verdict->holds) {
+            return verdict;
+        }
+        first = first ? first : std::move(*verdict);
     }
-    if (field->is_structured()) {
-        return userError("The field \"" + condition.field + "\" of the report is "
-                         + (field->is_array() ? "a list" : "an object")
-                         + "; name one of its parts, such as " + condition.field + "."
-                         + (field->empty() ? "NAME" : [&] {
-                               const auto first = field->items().begin();
-                               const std::string named =
-                                   field->is_array() ? elementName(first.value()) : "";
-                               return named.empty() ? first.key() : named;
-                           }()) + ".");
-    }
-    if (field->is_number()) {
-        const bool vmem = path.rfind("vmem_", 0) == 0;
-        return evaluateNumber(condition, field->get<double>(), vmem, report);
-    }
-    if (condition.comparator != Comparator::Equal && condition.comparator != Comparator::NotEqual) {
-        return userError("The field \"" + condition.field + "\" is " + field->dump()
-                         + ", which is not a number; use = or !=.");
-    }
-    const std::string actual = field->is_string() ? field->get<std::string>() : field->dump();
-    const bool equal =
-        actual == condition.value
-        || (field->is_string() && actual.substr(0, actual.find('(')) == condition.value);
-    return Verdict{equal == (condition.comparator == Comparator::Equal), actual};
+    return first ? Result<Verdict>(std::move(*first)) : unknownField(condition.field, report);
 }
 
 } // namespace pallascope::study

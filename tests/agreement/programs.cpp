@@ -106,6 +106,29 @@ ir::Program kernelsAndFusions()
         }));
 }
 
+// A kernel that copies by hand and has no steps, before and after one that has them.
+ir::Program byHandAroundSteps()
+{
+    const auto byHand = [](pl::Ref from, pl::Ref to) {
+        pl::runScoped({pl::Scratch{"near", kF32, {kRows, kColumns}, ir::MemorySpace::Vmem},
+                       pl::dmaSemaphores("done")},
+                      [&](const std::vector<pl::Ref>& refs) {
+                          pl::dmaStart(from, refs[0], refs[1]);
+                          pl::dmaWait(refs[0], refs[1]);
+                          refs[0][pl::all] = pl::exp(refs[0][pl::all]);
+                          pl::dmaStart(refs[0], to, refs[1]);
+                          pl::dmaWait(to, refs[1]);
+                          return std::vector<pl::Value>{};
+                      });
+    };
+    return mustTrace(
+        pl::kernel("hands", arguments({"x", "y"}), [&](pl::Ref x, pl::Ref y, pl::Ref out) {
+            ir_test::kernel("before", [&] { byHand(x, out); });
+            ir_test::kernel("steps", [&] { pipelineOver(16, y, out); });
+            ir_test::kernel("after", [&] { byHand(y, out); });
+        }));
+}
+
 // A kernel on each of eight devices, twice on device 3; then all pass their parts on to the right
 // and to the left, and run another kernel.
 ir::Program ringOfDevices()
@@ -161,6 +184,7 @@ std::vector<NamedProgram> programsOfSeveral()
             {"a pipeline in another one", "tpu_v5e", oneInTheOther()},
             {"a pipeline on each device", "tpu_v5e", onDevices()},
             {"kernels and fusions", "tpu_v5e", kernelsAndFusions()},
+            {"kernels by hand around one with steps", "tpu_v5e", byHandAroundSteps()},
             {"a ring of devices", "tpu_v5e", ringOfDevices()}};
 }
 

@@ -184,6 +184,26 @@ TEST(Strip, agreesWithTheSourceOnWhetherAStepIsUnderWay)
     }
 }
 
+// A kernel without steps is named, and what it does: the last step of the one before it is over,
+// and it is not the prologue of the one behind it.
+TEST(Strip, agreesWithTheTimeLineOnAKernelWithoutSteps)
+{
+    const RunView& run = *test::runOf("kernels by hand around one with steps").view;
+    for (const trace::Piece& piece : run.index->pieces().all) {
+        const Picoseconds begin = piece.begin + piece.launch;
+        ViewState state = stateAt(begin + Picoseconds((piece.end - begin).value() / 2));
+        state.visible = firstFrame(*run.trace);
+        const std::string line = parts::plain(layoutTimeline(run, state, {1280, 281}).caption);
+        const std::string source =
+            parts::plain(layoutSource(run, state, {1280, 300}, SourceTab::Source).caption);
+        const bool hasSteps = piece.name == "steps";
+        const std::string kernel = "kernel " + std::to_string(piece.number) + " of 3: ";
+        EXPECT_EQ(line.starts_with(kernel), !hasSteps) << line;
+        EXPECT_EQ(line.starts_with("step "), hasSteps) << line;
+        EXPECT_EQ(source.find(" step ") != std::string::npos, hasSteps) << source;
+    }
+}
+
 // Before the first step, the caption of the time line says how often the first kernel begins one.
 TEST(Strip, ofSeveralKernelsHasTheMeanStepOfTheFirst)
 {

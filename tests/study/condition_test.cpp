@@ -14,6 +14,7 @@ constexpr const char* kReport = R"json({
                      "result" : {"checked" : false, "passed" : null},
                      "traffic"
     : [ {"operand" : "x", "bytes" : 100}, {"operand" : "y", "bytes" : 300} ],
+                     "buffers" : [ {"name" : "a", "slots" : 2}, {"name" : "a", "slots" : 3} ],
                      "findings" : []
 })json";
 
@@ -79,6 +80,14 @@ TEST(Conditions, nameEveryFieldByItsPath)
     EXPECT_TRUE(holds("result.checked=false"));
     EXPECT_TRUE(holds("result.passed=null"));
     EXPECT_FALSE(holds("result.passed=false"));
+}
+
+TEST(Conditions, ofSeveralElementsOfOneNameHoldForOneOfThem)
+{
+    EXPECT_TRUE(holds("buffers.a.slots>2"));
+    EXPECT_TRUE(holds("buffers.a.slots<3"));
+    EXPECT_FALSE(holds("buffers.a.slots>3"));
+    EXPECT_FALSE(holds("buffers.0.slots>2"));
 }
 
 TEST(Conditions, unknownFieldsAreNamedWithThoseLikeThem)

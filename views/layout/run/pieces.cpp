@@ -74,6 +74,19 @@ const trace::Piece& pieceAt(const RunView& run, std::int32_t agent, Picoseconds 
     return pieces.all[pieces.at(now)];
 }
 
+trace::OptionalRow<trace::StepRow> stepUnderWay(const RunView& run, const Position& position,
+                                                Picoseconds now)
+{
+    if (!position.step) {
+        return {};
+    }
+    const std::int32_t agent = run.trace->info().pipelines[position.pipeline.index()].agent;
+    const trace::Piece& piece = pieceAt(run, agent, now);
+    const Picoseconds begin(run.trace->steps().begin[position.step->index()]);
+    const bool isOfPiece = piece.isKernel() && begin >= piece.begin && begin < piece.end;
+    return isOfPiece ? position.step : trace::OptionalRow<trace::StepRow>{};
+}
+
 std::string pieceKindText(const trace::Pieces& pieces, const trace::Piece& piece)
 {
     switch (piece.kind) {

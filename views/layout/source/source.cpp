@@ -50,20 +50,6 @@ std::int32_t shownAgent(const RunView& run, const Position& position, const View
     return isIdle ? onSm(run, 0, sm) : agent;
 }
 
-// The step under way: none between kernels, where the one that has begun last is over.
-trace::OptionalRow<trace::StepRow> stepUnderWay(const RunView& run, const Position& position,
-                                                Picoseconds now)
-{
-    if (!position.step) {
-        return {};
-    }
-    const std::int32_t agent = run.trace->info().pipelines[position.pipeline.index()].agent;
-    const trace::Piece& piece = pieceAt(run, agent, now);
-    const Picoseconds begin(run.trace->steps().begin[position.step->index()]);
-    const bool isOfPiece = piece.isKernel() && begin >= piece.begin && begin < piece.end;
-    return isOfPiece ? position.step : trace::OptionalRow<trace::StepRow>{};
-}
-
 // Where the program is: at the operation that runs, or at the pipeline's line during waits and
 // overhead.
 SourceMoment momentOf(const RunView& run, const ViewState& state)

@@ -225,6 +225,15 @@ std::string workText(const RunView& run, const Part& part, Picoseconds now)
     return unit ? computeText(run, part, *unit, now) : "nothing computes";
 }
 
+// What a kernel does before its first step, or without steps: "kernel 1 of 2: EUP busy …".
+std::string kernelText(const RunView& run, std::int32_t agent, Picoseconds now)
+{
+    const trace::Pieces& pieces = run.index->pieces(run.trace->info().deviceOf(agent));
+    const trace::Piece& piece = pieceAt(run, agent, now);
+    return pieceKindText(pieces, piece) + ": "
+           + workText(run, {agent, piece.begin + piece.launch, piece.end}, now);
+}
+
 Part partOfStep(const trace::Trace& trace, std::size_t step)
 {
     return {agentOfStep(trace, step), Picoseconds(trace.steps().begin[step]),
@@ -335,8 +344,11 @@ std::string caption(Canvas& canvas, const RunView& run, const ViewState& state, 
         return "end: " + wholeRunText(canvas, run);
     }
     const std::size_t row = position.step->index();
-    const std::string outside =
-        now.value() > 0 ? outsideText(run, agentOfStep(trace, row), now) : "";
+    const std::int32_t agent = agentOfStep(trace, row);
+    std::string outside = now.value() > 0 ? outsideText(run, agent, now) : "";
+    if (outside.empty() && now.value() > 0 && !stepUnderWay(run, position, now)) {
+        outside = kernelText(run, agent, now);
+    }
     if (!outside.empty()) {
         return outside + ", " + copiesOrNone(copiesText(trace, now));
     }
