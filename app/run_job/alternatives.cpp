@@ -14,6 +14,8 @@ namespace {
 
 using Changes = std::map<std::string, std::string>;
 
+constexpr std::int64_t kTrialsOfOne = 6; // of three block parameters; together as long as one trial
+
 // The program for the arguments with some values replaced; nullopt if the kernel does not accept
 // them.
 std::optional<ir::Program> programWith(const kernels::Kernel& kernel,
@@ -45,6 +47,27 @@ std::optional<Changes> scaledBlocks(const kernels::Kernel& kernel,
         changes[name] = std::to_string(scaled);
     }
     return changes.empty() ? std::nullopt : std::optional(changes);
+}
+
+// One block parameter halved or doubled and the others as they are: what is left to try where they
+// cannot all change at once, as where one is all of its array.
+std::vector<Changes> oneBlockScaled(const kernels::Kernel& kernel,
+                                    const kernels::Arguments& arguments)
+{
+    std::vector<Changes> all;
+    for (const std::string& changed : kernel.blockParameters) {
+        const std::int64_t block = arguments.integer(changed);
+        for (const std::int64_t scaled : {block / 2, block * 2}) {
+            Changes changes;
+            for (const std::string& name : kernel.blockParameters) {
+                changes[name] = std::to_string(name == changed ? scaled : arguments.integer(name));
+            }
+            if (scaled > 0 && (scaled > block || block % 2 == 0)) {
+                all.push_back(std::move(changes));
+            }
+        }
+    }
+    return all;
 }
 
 // "1024-blocks" if all blocks are equal, otherwise "512×1024×1024 blocks".
@@ -105,16 +128,24 @@ std::vector<analysis::Alternative> alternatives(const kernels::Kernel& kernel,
         candidates.emplace_back(more + " buffers", Changes{{"buffers", more}});
     }
     std::vector<analysis::Alternative> result;
-    for (const auto& [name, changes] : candidates) {
+    const auto tryChanges = [&](const std::string& name, const Changes& changes,
+                                std::int64_t mostSteps) {
         const std::optional<ir::Program> program = programWith(kernel, arguments, changes);
-        if (!program || stepsOf(*program) > kMostTrialSteps) {
-            continue;
+        if (!program || stepsOf(*program) > mostSteps) {
+            return;
         }
-        Result<analysis::Alternative> tried = study::trial(*program, chip);
-        if (tried) {
+        if (Result<analysis::Alternative> tried = study::trial(*program, chip)) {
             tried->name = name;
             tried->changed = changes;
             result.push_back(std::move(*tried));
+        }
+    };
+    for (const auto& [name, changes] : candidates) {
+        tryChanges(name, changes, kMostTrialSteps);
+    }
+    if (result.empty()) {
+        for (const Changes& changes : oneBlockScaled(kernel, arguments)) {
+            tryChanges(blockName(kernel, changes), changes, kMostTrialSteps / kTrialsOfOne);
         }
     }
     return result;

@@ -13,7 +13,8 @@
 namespace pallascope::app {
 
 // The neighbours with all blocks halved, doubled and quadrupled, and the one with one more buffer.
-// Those that would take more than kMostTrialSteps steps are left out.
+// If the kernel accepts none of these: with one block halved or doubled. Those that would take more
+// than kMostTrialSteps steps are left out.
 inline constexpr std::int64_t kMostTrialSteps = 40'000;
 [[nodiscard]] std::vector<analysis::Alternative> alternatives(const kernels::Kernel& kernel,
                                                               const kernels::Arguments& arguments,

@@ -62,14 +62,14 @@ constexpr std::array kWords{
     Words{
         LossKind::Copies, "copies", "copies not hidden",
         "more buffers, or steps that compute as long as they copy, would hide them", "",
-        "more slots of SMEM (max_concurrent_steps, for Triton num_stages), or more blocks on each "
-        "SM, would hide them"},
+        "more slots of SMEM (max_concurrent_steps; num_stages for what Triton's products load), or "
+        "more blocks on each SM, would hide them"},
     Words{LossKind::DeviceCopies, "device_copies", "copies between devices not hidden",
           "starting them before the work that does not need them would hide them"},
     Words{LossKind::Launches, "launches", "launches",
           "fewer kernels and operations around them would save it"},
     Words{LossKind::Fusions, "fusions", "operations around kernels",
-          "arguments that lie as the kernel reads them would save it"},
+          "fewer of them, or arguments that lie as the kernel reads them, would save some of it"},
 };
 
 const Words& wordsOf(LossKind kind)

@@ -202,7 +202,8 @@ std::string helpLine(const Report& report, const trace::Info& info,
                    "pallascope.capture_many makes a file of each choice, `pallascope sweep` a "
                    "table of them";
         }
-        return "try     nothing: this kernel has no other blocks to try";
+        return "try     nothing: no other blocks could be tried here; `pallascope sweep --over` "
+               "tries the values of parameters that you name";
     }
     const std::string certainty = certaintyText(*better, report);
     return fmt::format("try     {}: {}, {} less{}, {}, {} of {}", better->name,

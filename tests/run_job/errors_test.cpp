@@ -92,6 +92,22 @@ TEST(OtherBlocks, withManyRoundsInAllBlocksOfAGridAreNotTried)
     EXPECT_EQ(tried("8192"), 0U);
 }
 
+// The kernel takes neither half nor twice of all its blocks.
+TEST(OtherBlocks, areOfOneParameterWhereNotAllCanChange)
+{
+    const KernelChoice choice =
+        chooseKernel("hopper_matmul", {{"m", "512"}, {"n", "512"}, {"k", "512"}}).value();
+    const std::vector<analysis::Alternative> all =
+        alternatives(*choice.builtIn, *choice.arguments, chipOf(choice.program).value());
+    ASSERT_FALSE(all.empty());
+    for (const analysis::Alternative& one : all) {
+        const auto isChanged = [&](const auto& change) {
+            return choice.arguments->all().at(change.first) != change.second;
+        };
+        EXPECT_EQ(std::count_if(one.changed.begin(), one.changed.end(), isChanged), 1) << one.name;
+    }
+}
+
 TEST(RunErrors, areAboutWhatDoesNotFitAndTheBlocksThatWould)
 {
     const Error error = refusalOf(
