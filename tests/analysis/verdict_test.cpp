@@ -285,8 +285,9 @@ TEST(Text, oneOfAThingIsSingular)
 
 TEST(Text, ofACapturedKernelItSaysWhereOtherBlocksComeFrom)
 {
-    for (const auto& [accepts, said] : {std::pair{"unknown", "try     nothing: this kernel has no"},
-                                        std::pair{"yes", "capture_many"}}) {
+    for (const auto& [accepts, said] :
+         {std::pair{"unknown", "try     nothing: no other blocks could"},
+          std::pair{"yes", "capture_many"}}) {
         trace::TraceBuilder builder = mainJobBuilder();
         builder.info.jaxAccepts = accepts;
         const auto trace = std::move(builder).finish().value();

@@ -1,7 +1,8 @@
 """Times of kernels that JAX gives to Triton, and the bytes that they move, beside each other."""
 
+import jax.numpy as jnp
 import pytest
-from gpu_case import like
+from gpu_case import like, ramp
 from gpu_triton import call
 from jax import lax
 from support import pallascope, pl, report
@@ -32,6 +33,29 @@ def test_few_warps_leave_partitions_of_an_sm_without_work(warps):
     assert alone == pytest.approx(four * 4 / warps, rel=0.02)
     several, full = (_time_of_rounds(sms * 16, count) for count in (warps, 4))
     assert several == pytest.approx(full, rel=0.05)
+
+
+# Nothing of the chain can begin before what it begins with is loaded, nor the next load before its end.
+def test_what_needs_a_load_waits_for_it():
+    def time_of(loads, chain):
+        def kernel(x_ref, o_ref):
+            def step(_, at):
+                value = x_ref[pl.ds(at, 1)] if loads else jnp.full((1,), at, jnp.int32)
+                for _ in range(30 if chain else 0):
+                    value = (value * 3 + 1) & 63
+                return value[0] & 63
+
+            o_ref[...] = jnp.full((1,), lax.fori_loop(0, 50, step, jnp.int32(0)), jnp.int32)
+
+        captured = pallascope.capture(
+            lambda x: call(kernel, out_shape=like(1, dtype=jnp.int32))(x), ramp(64, dtype=jnp.int32),
+            chip="h100")
+        return report(captured)["time_s"]
+
+    neither, load, chain, both = (time_of(*case) for case in (
+        (False, False), (True, False), (False, True), (True, True)))
+    assert chain - neither > 5e-7
+    assert both - load > 0.95 * (chain - neither)
 
 
 # The sectors of 32 bytes that a column touches have the seven columns beside it, which L2 then holds.

@@ -10,6 +10,7 @@
 #include "core/machine/arith/dot.h"
 #include "core/machine/prepare/joined_products.h"
 #include "core/machine/prepare/last_use.h"
+#include "core/machine/prepare/load_levels.h"
 #include "core/machine/prepare/scratch_reductions.h"
 #include "core/machine/prepare/segment_template.h"
 #include "core/machine/prepare/streams.h"
@@ -83,6 +84,8 @@ private:
                                  BlockPlan& block);
     [[nodiscard]] const ir::Region* knownBranch(const ir::Operation& operation) const;
     [[nodiscard]] Status control(const ir::Operation& operation, BlockPlan& block);
+    [[nodiscard]] Status segments(const std::vector<const ir::Operation*>& operations,
+                                  BlockPlan& block, const ir::Operation* start = nullptr);
     [[nodiscard]] Status segment(const std::vector<const ir::Operation*>& operations,
                                  BlockPlan& block, const ir::Operation* start = nullptr);
     [[nodiscard]] bool takesTime(const ir::Operation& operation) const;
@@ -220,6 +223,21 @@ bool Planner::takesTime(const ir::Operation& operation) const
            && (isByThreads || m_chip.operations.contains(ir::opName(operation.code)));
 }
 
+// Of agents that load from GMEM, one segment for each part that waits for loads of those before it.
+Status Planner::segments(const std::vector<const ir::Operation*>& operations, BlockPlan& block,
+                         const ir::Operation* start)
+{
+    if (!m_isDirect || !m_chip.multiprocessor || operations.empty()) {
+        return segment(operations, block, start);
+    }
+    const auto parts = dividedByLoads(m_program, operations);
+    Status status = Done{};
+    for (std::size_t i = 0; i < parts.size() && status; ++i) {
+        status = segment(parts[i], block, i + 1 == parts.size() ? start : nullptr);
+    }
+    return status;
+}
+
 // `start`, if given, is the start of a copy that follows; its time is part of the segment.
 Status Planner::segment(const std::vector<const ir::Operation*>& operations, BlockPlan& block,
                         const ir::Operation* start)
@@ -293,7 +311,7 @@ Result<const BlockPlan*> Planner::block(const ir::Region& region, Picoseconds la
     std::vector<const ir::Operation*> run;
     Status status = collect(region, run, block);
     if (status && !run.empty()) {
-        status = segment(run, block);
+        status = segments(run, block);
     }
     if (!status) {
         return status.error();
@@ -315,7 +333,7 @@ Status Planner::collect(const ir::Region& region, std::vector<const ir::Operatio
         } else {
             const bool starts = takesTime(operation);
             if (!run.empty() || starts) {
-                status = segment(std::exchange(run, {}), block, starts ? &operation : nullptr);
+                status = segments(std::exchange(run, {}), block, starts ? &operation : nullptr);
             }
             status = status ? control(operation, block) : status;
         }
