@@ -35,27 +35,26 @@ def test_few_warps_leave_partitions_of_an_sm_without_work(warps):
     assert several == pytest.approx(full, rel=0.05)
 
 
-# Nothing of the chain can begin before what it begins with is loaded, nor the next load before its end.
+# Each round loads where the chain of the one before it says, so nothing of them can overlap.
 def test_what_needs_a_load_waits_for_it():
-    def time_of(loads, chain):
+    def time_of(loads, links):
         def kernel(x_ref, o_ref):
             def step(_, at):
-                value = x_ref[pl.ds(at, 1)] if loads else jnp.full((1,), at, jnp.int32)
-                for _ in range(30 if chain else 0):
-                    value = (value * 3 + 1) & 63
-                return value[0] & 63
+                value = x_ref[at] if loads else at
+                for _ in range(links):
+                    value = value * 1664525 + 1013904223
+                return (value >> 8) & 0xffff
 
-            o_ref[...] = jnp.full((1,), lax.fori_loop(0, 50, step, jnp.int32(0)), jnp.int32)
+            o_ref[...] = lax.fori_loop(0, 100, step, jnp.arange(128))
 
         captured = pallascope.capture(
-            lambda x: call(kernel, out_shape=like(1, dtype=jnp.int32))(x), ramp(64, dtype=jnp.int32),
-            chip="h100")
-        return report(captured)["time_s"]
+            lambda x: call(kernel, warps=4, out_shape=like(128, dtype=jnp.int32))(x),
+            ramp(1 << 16, dtype=jnp.int32), chip="h100")
+        found = report(captured)
+        return found["time_s"] - found["time_split_s"]["launches"]
 
-    neither, load, chain, both = (time_of(*case) for case in (
-        (False, False), (True, False), (False, True), (True, True)))
-    assert chain - neither > 5e-7
-    assert both - load > 0.95 * (chain - neither)
+    load, chain, both = time_of(True, 0), time_of(False, 60), time_of(True, 60)
+    assert both == pytest.approx(load + chain, rel=0.05)
 
 
 # The sectors of 32 bytes that a column touches have the seven columns beside it, which L2 then holds.
