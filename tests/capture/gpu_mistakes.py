@@ -332,9 +332,9 @@ def warpgroups_that_meet_before_they_store(x):
 
         @pl.when(wg == 0)
         def _():
-            smem[...] = x_gmem[0]
+            smem[...] = x_gmem[0]  # mistake
 
-        o_gmem[wg] = smem[...]  # mistake
+        o_gmem[wg] = smem[...]
 
     return share(x)
 
