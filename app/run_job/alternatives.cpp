@@ -33,13 +33,19 @@ std::optional<ir::Program> programWith(const kernels::Kernel& kernel,
     return program ? std::optional(std::move(*program)) : std::nullopt;
 }
 
-// Every block parameter times 2^shift; nullopt if one would become a fraction or is off (0).
+// Every block parameter, or only this one, times 2^shift; nullopt if one would become a fraction or
+// is off (0).
 std::optional<Changes> scaledBlocks(const kernels::Kernel& kernel,
-                                    const kernels::Arguments& arguments, int shift)
+                                    const kernels::Arguments& arguments, int shift,
+                                    std::string_view only = {})
 {
     Changes changes;
     for (const std::string& name : kernel.blockParameters) {
         const std::int64_t block = arguments.integer(name);
+        if (!only.empty() && name != only) {
+            changes[name] = std::to_string(block);
+            continue;
+        }
         const std::int64_t scaled = shift >= 0 ? block << shift : block >> -shift;
         if (block == 0 || (shift < 0 && (scaled << -shift) != block)) {
             return std::nullopt;
@@ -47,27 +53,6 @@ std::optional<Changes> scaledBlocks(const kernels::Kernel& kernel,
         changes[name] = std::to_string(scaled);
     }
     return changes.empty() ? std::nullopt : std::optional(changes);
-}
-
-// One block parameter halved or doubled and the others as they are: what is left to try where they
-// cannot all change at once, as where one is all of its array.
-std::vector<Changes> oneBlockScaled(const kernels::Kernel& kernel,
-                                    const kernels::Arguments& arguments)
-{
-    std::vector<Changes> all;
-    for (const std::string& changed : kernel.blockParameters) {
-        const std::int64_t block = arguments.integer(changed);
-        for (const std::int64_t scaled : {block / 2, block * 2}) {
-            Changes changes;
-            for (const std::string& name : kernel.blockParameters) {
-                changes[name] = std::to_string(name == changed ? scaled : arguments.integer(name));
-            }
-            if (scaled > 0 && (scaled > block || block % 2 == 0)) {
-                all.push_back(std::move(changes));
-            }
-        }
-    }
-    return all;
 }
 
 // "1024-blocks" if all blocks are equal, otherwise "512×1024×1024 blocks".
@@ -143,9 +128,14 @@ std::vector<analysis::Alternative> alternatives(const kernels::Kernel& kernel,
     for (const auto& [name, changes] : candidates) {
         tryChanges(name, changes, kMostTrialSteps);
     }
-    if (result.empty()) {
-        for (const Changes& changes : oneBlockScaled(kernel, arguments)) {
-            tryChanges(blockName(kernel, changes), changes, kMostTrialSteps / kTrialsOfOne);
+    if (!result.empty() || kernel.blockParameters.size() == 1) {
+        return result;
+    }
+    for (const std::string& only : kernel.blockParameters) { // one may be all of its array
+        for (const int shift : {-1, 1}) {
+            if (const auto blocks = scaledBlocks(kernel, arguments, shift, only)) {
+                tryChanges(blockName(kernel, *blocks), *blocks, kMostTrialSteps / kTrialsOfOne);
+            }
         }
     }
     return result;

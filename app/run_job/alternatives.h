@@ -13,8 +13,8 @@
 namespace pallascope::app {
 
 // The neighbours with all blocks halved, doubled and quadrupled, and the one with one more buffer.
-// If the kernel accepts none of these: with one block halved or doubled. Those that would take more
-// than kMostTrialSteps steps are left out.
+// Those that would take more than kMostTrialSteps steps are left out. If none is left: those with
+// one block halved or doubled, which all together take about as long as one of the others.
 inline constexpr std::int64_t kMostTrialSteps = 40'000;
 [[nodiscard]] std::vector<analysis::Alternative> alternatives(const kernels::Kernel& kernel,
                                                               const kernels::Arguments& arguments,

@@ -152,12 +152,11 @@ void placeOneByOne(std::span<const ir::Operation* const> operations,
 
 void placeInSections(const ir::Program& program, std::span<const ir::Operation* const> operations,
                      const std::vector<OperationCost>& costs, const chip::Chip& chip,
-                     std::int64_t threads, SegmentCost& out)
+                     const Runner& runner, SegmentCost& out)
 {
-    constexpr std::int64_t kGroup = chip::kWarpgroupThreads; // a warp on each partition
-    const Threads by{.warpgroups = std::max<std::int64_t>(1, threads / kGroup),
-                     .idle =
-                         std::max(1.0, static_cast<double>(kGroup) / static_cast<double>(threads))};
+    constexpr double kGroup = chip::kWarpgroupThreads; // a warp on each partition
+    const Threads by{.warpgroups = runner.warpgroups(),
+                     .idle = std::max(1.0, kGroup / static_cast<double>(runner.threads))};
     Sections numbers(program);
     std::vector<std::size_t> sectionOf;
     std::vector<Section> sections;

@@ -11,11 +11,11 @@ namespace pallascope::cost {
 // Instructions of different units overlap where they work on different elements. So a segment is a
 // sequence of sections: one ends where all of a result is needed before the next can begin, as that
 // of a reduction or a product. A section takes as long as its busiest unit, or its longest chain.
-// The agent's warpgroups, if its `threads` are several, divide every operation and meet at the end.
-// Fewer warps than the partitions of a multiprocessor use as many of these.
+// The agent's warpgroups, if there are several, divide every operation and meet at the end. Fewer
+// warps than one has use as many partitions of the multiprocessor.
 // Sets the cycles of `out`, and where each operation has its place.
 void placeInSections(const ir::Program& program, std::span<const ir::Operation* const> operations,
                      const std::vector<OperationCost>& costs, const chip::Chip& chip,
-                     std::int64_t threads, SegmentCost& out);
+                     const Runner& runner, SegmentCost& out);
 
 } // namespace pallascope::cost

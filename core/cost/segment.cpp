@@ -126,7 +126,7 @@ Result<SegmentCost> segmentCost(const ir::Program& program,
         costs.push_back(std::move(*cost));
     }
     if (isInOrder) {
-        placeInSections(program, operations, costs, chip, runner.threads, result);
+        placeInSections(program, operations, costs, chip, runner, result);
     } else {
         const std::map<std::int32_t, Cycles> work = workOf(costs);
         result.cycles =

@@ -61,7 +61,7 @@ struct Runner
     // Of the core_map: sums of wgmma that are in memory between their products; null: none.
     const std::set<ir::ValueId>* spilledSums = nullptr;
 
-    // How many warpgroups divide an operation. Fewer threads than one has issue like one.
+    // How many warpgroups divide an operation. Fewer threads than one has count as one.
     [[nodiscard]] std::int64_t warpgroups() const
     {
         return std::max<std::int64_t>(1, threads / chip::kWarpgroupThreads);

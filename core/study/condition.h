@@ -31,8 +31,8 @@ struct Verdict
 // the limit that applies, for shares of 1. Text is compared by = and !=, also without the part in
 // brackets: "memory" matches "memory(HBM)". Elements of lists are named by their number, or by
 // their operand, name or kind. If several have that name, it is enough that one of them holds. The
-// error (user) names a field that the report lacks and similar
-// ones, or a value that does not suit the field.
+// error (user) names a field that the report lacks and similar ones, or a value that does not suit
+// the field.
 [[nodiscard]] Result<Verdict> evaluate(const Condition& condition, const std::string& reportJson);
 
 } // namespace pallascope::study

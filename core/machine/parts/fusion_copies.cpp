@@ -123,12 +123,10 @@ bool FusionCopies::serve(const PlanItem& item, BlockFrame& frame)
         const RefBinding& where = reachedBy(asked, frame);
         const std::optional<SectorCache::Part> window = windowOf(asked, where);
         // An atomic operation is made where the elements are: in L2.
-        const bool isLoad = !asked.out && !ir::isAtomic(asked.operation->code);
+        const bool isLoad = window && !asked.out && !ir::isAtomic(asked.operation->code);
         PlanStream stream = asked;
-        if (window && isLoad) {
+        if (isLoad) {
             stream.bytes = SectorCache::inSectors(*window, asked.bytes);
-        }
-        if (window && isLoad) {
             if (const auto held = m_l1.use(*window, begin + work)) {
                 await(trace::CopyRow{held->copy}, held->ready, frame);
                 m_recorder.countFromL1(asked.bytes);
@@ -143,7 +141,7 @@ bool FusionCopies::serve(const PlanItem& item, BlockFrame& frame)
             m_copies.arriveAtPort(*served, stream.bytes);
         }
         const trace::CopyRow copy = record(stream, offsetOf(where), *served, begin, frame);
-        if (window && isLoad) {
+        if (isLoad) {
             m_l1.hold(*window, {served->arrival, copy.number});
         }
         return true;

@@ -10,14 +10,13 @@ namespace pallascope::machine {
 std::vector<std::vector<const ir::Operation*>>
 dividedByLoads(const ir::Program& program, const std::vector<const ir::Operation*>& operations)
 {
-    std::vector<std::vector<const ir::Operation*>> parts(1);
+    std::vector<std::vector<const ir::Operation*>> parts;
     std::map<ir::ValueId, std::size_t> partOf; // the first that can use a value
     std::size_t lastStore = 0, lastAccess = 0;
     for (const ir::Operation* operation : operations) {
         std::size_t part = 0;
         for (const ir::ValueId operand : operation->operands) {
-            const auto found = partOf.find(operand);
-            part = std::max(part, found == partOf.end() ? 0 : found->second);
+            part = std::max(part, partOf[operand]);
         }
         const bool isMemory = ir::opEntry(operation->code).kind == ir::OpKind::Memory;
         const bool stores = isMemory && ir::storesInto(operation->code);
@@ -34,7 +33,6 @@ dividedByLoads(const ir::Program& program, const std::vector<const ir::Operation
         parts.resize(std::max(parts.size(), part + 1));
         parts[part].push_back(operation);
     }
-    std::erase_if(parts, [](const auto& part) { return part.empty(); });
     return parts;
 }
 

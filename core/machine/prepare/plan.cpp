@@ -87,7 +87,7 @@ private:
     [[nodiscard]] Status segments(const std::vector<const ir::Operation*>& operations,
                                   BlockPlan& block, const ir::Operation* start = nullptr);
     [[nodiscard]] Status segment(const std::vector<const ir::Operation*>& operations,
-                                 BlockPlan& block, const ir::Operation* start = nullptr);
+                                 BlockPlan& block, const ir::Operation* start);
     [[nodiscard]] bool takesTime(const ir::Operation& operation) const;
     [[nodiscard]] Status addTemplate(std::span<const ir::Operation* const> operations,
                                      PlanItem& item);

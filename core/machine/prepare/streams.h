@@ -39,6 +39,12 @@ public:
     shares(std::span<const ir::Operation* const> stretch) const;
 
 private:
+    struct Viewed
+    {
+        ir::ValueId array;
+        Bytes least; // that it and the views up to this one take in HBM
+    };
+
     [[nodiscard]] bool isCopied(const ir::Operation& operation) const;
     [[nodiscard]] std::vector<Extent> tileOf(ir::ValueId value) const;
     [[nodiscard]] Bytes bytesOf(const ir::Type& type, ir::ValueId array) const;
@@ -46,14 +52,7 @@ private:
 
     const ir::Program& m_program;
     const std::vector<std::int64_t>& m_tile;
-    std::vector<bool> m_free; // arraysOfFusions()
-
-    struct Viewed
-    {
-        ir::ValueId array;
-        Bytes least; // that it and the views up to this one take in HBM
-    };
-
+    std::vector<bool> m_free;               // arraysOfFusions()
     std::map<ir::ValueId, Viewed> m_viewed; // by view of a whole array
     std::vector<bool> m_kept;               // by ValueId: arrays that stay in VMEM
     const std::vector<std::int32_t>& m_uses;

@@ -167,7 +167,7 @@ std::string computeText(const RunView& run, const Part& part, std::int32_t unit,
 std::string outsideText(const RunView& run, std::int32_t agent, Picoseconds now)
 {
     const trace::Pieces& pieces = run.index->pieces(run.trace->info().deviceOf(agent));
-    const trace::Piece& piece = pieceAt(run, agent, now);
+    const trace::Piece& piece = pieces.all[pieces.at(now)];
     const Picoseconds launched = piece.begin + piece.launch;
     const bool launches = now < launched;
     if (piece.isKernel() && !launches) {
@@ -229,7 +229,7 @@ std::string workText(const RunView& run, const Part& part, Picoseconds now)
 std::string kernelText(const RunView& run, std::int32_t agent, Picoseconds now)
 {
     const trace::Pieces& pieces = run.index->pieces(run.trace->info().deviceOf(agent));
-    const trace::Piece& piece = pieceAt(run, agent, now);
+    const trace::Piece& piece = pieces.all[pieces.at(now)];
     return pieceKindText(pieces, piece) + ": "
            + workText(run, {agent, piece.begin + piece.launch, piece.end}, now);
 }

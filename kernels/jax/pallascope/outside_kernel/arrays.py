@@ -202,17 +202,13 @@ class Arrays:
         self.copy(self.ref(array, "hbm"), found.ref())
         return found
 
-    def put_aside(self, array: Array, views: Iterable[Array]) -> Array:
-        """Moves an array to other memory, with its views, and returns what begins as it in the
-        memory where it was."""
-        found = Array(array.aval, array.name, is_result=True, alias_of=array.alias_of, home="hbm",
-                      refs={"hbm": array.refs["hbm"]}, partition=array.partition)
+    def move(self, array: Array, views: Iterable[Array]) -> None:
+        """Moves an array to other memory, with its views."""
         self._changes(array)
         array.refs = array.refs | {"hbm": self.copied(array).ref()}
         for view in views:
             self._changes(view)
             view.refs, view.home = {}, ""
-        return found
 
     def forget(self, array: Array) -> None:
         """Forgets what was made of the array before its contents changed."""

@@ -35,9 +35,8 @@ class InPlace:
         if source.is_semaphore:
             return source
         if not self.is_free(number, operands):
-            source = operands[number] = (
-                self._arrays.put_aside(source, self._frames.views_of(source))
-                if self._frames.owns(source) else self._copied(source, name))
+            source = operands[number] = (self._put_aside(source) if self._frames.owns(source)
+                                         else self._copied(source, name))
         if source.is_donated:
             self._arrays.ref(source, "hbm")
             found = self._arrays.new_result(aval, name or source.name)
@@ -52,6 +51,13 @@ class InPlace:
             return Array(aval, name, base=array)
         return Array(aval, name, is_result=True, alias_of=array.alias_of, home="hbm",
                      refs={"hbm": self._arrays.ref(array, "hbm")})
+
+    def _put_aside(self, source: Array) -> Array:
+        """Returns what takes the array's place in its memory, and moves the array to other memory.
+        """
+        found = self.same(source, source.aval)
+        self._arrays.move(source, self._frames.views_of(source))
+        return found
 
     def _copied(self, source: Array, name: str) -> Array:
         """Returns a copy of the operand. A constant whose elements are all equal is filled in."""

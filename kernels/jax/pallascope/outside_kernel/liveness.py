@@ -24,9 +24,9 @@ class Frame:
         self.at = 0
         self._alive: list[Any] = []  # among the arrays made so far
         self._seen = 0
-        lasts = lasting if lasting is not None else range(len(jaxpr.invars))
         ends = [*jaxpr.outvars, *(jaxpr.invars[number] for number in lasting or [])]
-        self._own = [v for number, v in enumerate(jaxpr.invars) if number not in lasts]
+        self._own = [v for number, v in enumerate(jaxpr.invars)
+                     if lasting is not None and number not in lasting]
         self._last = {v: len(self.eqns) for v in ends if is_variable(v)}
         for number, eqn in reversed(list(enumerate(self.eqns))):
             for v in filter(is_variable, eqn.invars):
@@ -106,7 +106,8 @@ class Frames:
     def owns(self, array: Array) -> bool:
         """Returns whether only the branch or the round that is being walked needs an array that it
         was given as it was."""
-        return any(frame.owns(array) for frame in [f for f in self._open if f.again][-1:])
+        again = [frame for frame in self._open if frame.again]
+        return bool(again) and again[-1].owns(array)
 
     def views_of(self, root: Array) -> set[Array]:
         """Returns the arrays that show this one in another shape or order."""
