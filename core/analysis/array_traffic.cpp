@@ -1,24 +1,48 @@
 #include "core/analysis/array_traffic.h"
 
 #include <algorithm>
-#include <set>
+#include <functional>
+#include <map>
+#include <numeric>
 
 namespace pallascope::analysis {
 
 namespace {
 
-std::int32_t pipelineOf(const Traffic& row, const trace::Info& info)
+// The rows of one array of one pipeline, or of all manual DMA of one array.
+struct Moved
 {
-    return row.row < 0 ? trace::kNone : info.operands[static_cast<std::size_t>(row.row)].pipeline;
+    std::vector<std::int32_t> operands;
+    Bytes bytes;
+};
+
+using MovedBy = std::map<std::int32_t, Moved>; // by pipeline kind, or by array
+
+void add(MovedBy& all, std::int32_t key, const Traffic& row)
+{
+    all[key].operands.push_back(row.row);
+    all[key].bytes += row.bytes;
 }
 
-// What a row adds to the re-fetch factor of its whole array. The pipelines of several devices have
-// a row each, so that their bytes are held against the parts of all devices. Rows of manual DMA are
-// of all devices anyway.
-double shareOfRefetch(const Traffic& row, const trace::Info& info)
+// How often each of these pipelines moves its array.
+std::vector<double> factorsOf(const trace::Info& info, const MovedBy& pipelines)
 {
-    const bool isOfOneDevice = pipelineOf(row, info) != trace::kNone;
-    return row.refetchFactor / (isOfOneDevice ? info.deviceCount() : 1);
+    std::vector<double> factors;
+    for (const auto& [pipeline, moved] : pipelines) {
+        const Bytes reach = trace::reachOf(info, moved.operands);
+        factors.push_back(reach > Bytes(0) ? ratio(moved.bytes, reach) : 0);
+    }
+    return factors;
+}
+
+double manualFactor(const trace::Info& info, const MovedBy& arrays)
+{
+    Bytes bytes, reach;
+    for (const auto& [array, moved] : arrays) {
+        bytes += moved.bytes;
+        reach += trace::reachOf(info, moved.operands);
+    }
+    return reach > Bytes(0) ? ratio(bytes, reach) : 0;
 }
 
 } // namespace
@@ -29,8 +53,7 @@ std::vector<ArrayTraffic> trafficByArray(const std::vector<Traffic>& rows, const
 {
     struct Sum
     {
-        double manual = 0, pipelines = 0; // their shares of the re-fetch factor
-        std::set<std::int32_t> kinds;     // of pipelines
+        MovedBy byPipeline, byArray;
     };
 
     const auto arrayOf = [&](const Traffic& row) {
@@ -50,18 +73,28 @@ std::vector<ArrayTraffic> trafficByArray(const std::vector<Traffic>& rows, const
             same->copies += row.copies;
             same->bytes += row.bytes;
         }
-        const std::int32_t pipeline = pipelineOf(row, info);
-        (pipeline < 0 ? sums[place].manual : sums[place].pipelines) += shareOfRefetch(row, info);
-        if (pipeline >= 0) {
-            sums[place].kinds.insert(kinds.ofPipeline[static_cast<std::size_t>(pipeline)]);
+        if (row.row < 0) { // of a trace without its operands
+            continue;
+        }
+        const trace::Operand& operand = info.operands[static_cast<std::size_t>(row.row)];
+        if (operand.pipeline == trace::kNone) {
+            add(sums[place].byArray, operand.arrayNumber, row);
+        } else {
+            add(sums[place].byPipeline,
+                kinds.ofPipeline[static_cast<std::size_t>(operand.pipeline)], row);
         }
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
-        const std::size_t pipelines = sums[i].kinds.size();
-        all[i].pipelines = static_cast<std::int64_t>(pipelines);
-        all[i].refetchFactor =
-            sums[i].manual
-            + sums[i].pipelines / static_cast<double>(std::max<std::size_t>(pipelines, 1));
+        const auto& [byPipeline, byArray] = sums[i];
+        all[i].pipelines = static_cast<std::int64_t>(byPipeline.size());
+        const std::vector<double> factors = factorsOf(info, byPipeline);
+        if (!factors.empty() || !byArray.empty()) {
+            const double sum = std::accumulate(factors.begin(), factors.end(), 0.0);
+            const auto count = static_cast<double>(std::max<std::size_t>(1, factors.size()));
+            all[i].refetchFactor = manualFactor(info, byArray) + sum / count;
+            all[i].isAlike =
+                std::ranges::adjacent_find(factors, std::not_equal_to()) == factors.end();
+        }
     }
     return all;
 }

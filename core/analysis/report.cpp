@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
 namespace pallascope::analysis {
 
@@ -108,13 +109,11 @@ void Accounting::traffic(Report& report) const
             const Summary::Moved& moved = ways[way];
             if (moved.copies > 0) {
                 const trace::Operand& of = m_info.operands[operand];
-                // All devices make a manual DMA, each for its own part of the array.
-                const Bytes stored = storedBytes(of);
-                const double arrays = of.pipeline == trace::kNone ? m_info.deviceCount() : 1;
-                report.traffic.push_back(
-                    {of.name, way, moved.copies, moved.bytes, of.blockBytes,
-                     stored > Bytes(0) ? ratio(moved.bytes, stored) / arrays : 0,
-                     static_cast<std::int32_t>(operand), paddingShare(of)});
+                const auto row = static_cast<std::int32_t>(operand);
+                const Bytes reach = trace::reachOf(m_info, std::span(&row, 1));
+                report.traffic.push_back({of.name, way, moved.copies, moved.bytes, of.blockBytes,
+                                          reach > Bytes(0) ? ratio(moved.bytes, reach) : 0, row,
+                                          paddingShare(of)});
             }
         }
     }

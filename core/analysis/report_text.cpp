@@ -71,9 +71,19 @@ std::string paddingText(double share)
 }
 
 // Whose array it is, if several have one of that name: " in each of 2 pipelines".
-std::string pipelinesText(std::int64_t pipelines)
+std::string pipelinesText(const ArrayTraffic& row)
 {
-    return pipelines < 2 ? "" : fmt::format(" in each of {} pipelines", pipelines);
+    return row.pipelines < 2
+               ? ""
+               : fmt::format(" {} {} pipelines", row.isAlike ? "in each of" : "on average over",
+                             row.pipelines);
+}
+
+// "0.00195", "27.4", "3000"
+std::string timesText(double factor)
+{
+    constexpr double kMany = 100;
+    return factor < kMany ? fmt::format("{:.3g}", factor) : fmt::format("{:.0f}", factor);
 }
 
 std::string trafficLine(const Report& report, const trace::Info& info)
@@ -92,10 +102,10 @@ std::string trafficLine(const Report& report, const trace::Info& info)
         bytes += row.bytes;
     }
     for (const ArrayTraffic& row : largest(rows, bytes)) {
-        shown.push_back(fmt::format("{} {} {} in {} ({:.3g}\u00d7 its array{}{})", row.operand,
-                                    bytesText(row.bytes), kWays[row.way],
-                                    counted(row.copies, "copy", "copies"), row.refetchFactor,
-                                    pipelinesText(row.pipelines), paddingText(row.paddingShare)));
+        shown.push_back(fmt::format(
+            "{} {} {} in {} ({}\u00d7 its array{}{})", row.operand, bytesText(row.bytes),
+            kWays[row.way], counted(row.copies, "copy", "copies"), timesText(row.refetchFactor),
+            pipelinesText(row), paddingText(row.paddingShare)));
         copies -= row.copies;
         bytes -= row.bytes;
     }

@@ -127,6 +127,11 @@ struct Operand
     bool isAround = false; // whether fusions read or write it, not a kernel
     bool isOnChip = false; // manual DMA of which neither end lies in HBM
     Bytes paddedBytes;     // of the array in HBM, with tile padding; 0: it has none
+    // The array of the program in HBM that it goes over, alike for all operands of that array; -1:
+    // unknown, as in older files.
+    std::int32_t arrayNumber = -1;
+    // What that array takes in HBM if `array` is only a slice of it; 0: it is the whole array.
+    Bytes slicedBytes;
     bool operator==(const Operand&) const = default;
 };
 
@@ -159,6 +164,7 @@ struct Pipeline
     std::int64_t steps = 0;
     std::int32_t agent = 0; // the agent that runs it
     SourceLine source;
+    std::int64_t entries = 0; // how often it was entered; 0 also in older files
     bool operator==(const Pipeline&) const = default;
 };
 

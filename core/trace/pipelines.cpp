@@ -3,6 +3,8 @@
 #include "core/trace/columns.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -286,6 +288,33 @@ Arrays arraysOf(const Info& info)
                                                                : scratch->second);
     }
     return arrays;
+}
+
+Bytes reachOf(const Info& info, std::span<const std::int32_t> operands)
+{
+    std::set<std::int32_t> devices;
+    Bytes whole;
+    double slices = 0;
+    for (const std::int32_t row : operands) {
+        const Operand& operand = info.operands[at(row)];
+        whole = std::max({whole, storedBytes(operand), operand.slicedBytes});
+        double entries = 0;
+        if (operand.pipeline == kNone) { // each device makes a manual DMA, of its own part
+            for (std::int32_t device = 0; device < info.deviceCount(); ++device) {
+                devices.insert(device);
+            }
+        } else {
+            const Pipeline& pipeline = info.pipelines[at(operand.pipeline)];
+            devices.insert(info.deviceOf(pipeline.agent));
+            entries = static_cast<double>(pipeline.entries);
+        }
+        slices += operand.slicedBytes > Bytes(0) && entries > 0
+                      ? entries * static_cast<double>(storedBytes(operand).value())
+                      : std::numeric_limits<double>::infinity();
+    }
+    const double all = static_cast<double>(whole.value())
+                       * static_cast<double>(std::max<std::size_t>(1, devices.size()));
+    return Bytes(std::llround(std::min(all, slices)));
 }
 
 } // namespace pallascope::trace

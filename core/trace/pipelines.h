@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -93,5 +94,9 @@ struct Arrays
     const Bytes stored = storedBytes(operand);
     return stored > Bytes(0) ? 1 - ratio(operand.arrayBytes, stored) : 0;
 }
+
+// The bytes in HBM that operands of one array can go over, on all devices that they are of: those
+// of the array. Operands that are slices of it reach a slice with each entry of their pipeline.
+[[nodiscard]] Bytes reachOf(const Info& info, std::span<const std::int32_t> operands);
 
 } // namespace pallascope::trace

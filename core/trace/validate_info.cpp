@@ -241,7 +241,8 @@ Status checkOperand(const Info& info, std::size_t i)
         return status;
     }
     if (operand.arrayBytes < Bytes(0) || operand.blockBytes < Bytes(0)
-        || operand.slotBytes < Bytes(0) || operand.paddedBytes < Bytes(0)) {
+        || operand.slotBytes < Bytes(0) || operand.paddedBytes < Bytes(0)
+        || operand.slicedBytes < Bytes(0)) {
         return broken("operands[{}] ({}) has a negative size", i, operand.name);
     }
     const std::int64_t last = std::int64_t{operand.firstBuffer} + operand.slots;

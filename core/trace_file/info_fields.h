@@ -99,6 +99,7 @@ void describe(A& a, T& pipeline)
     a("steps", pipeline.steps);
     a.optional("agent", pipeline.agent);
     a("source", pipeline.source);
+    a.optional("entries", pipeline.entries);
 }
 
 template<class A, MaybeConst<trace::Semaphore> T>
@@ -144,6 +145,8 @@ void describe(A& a, T& operand)
     a.optional("around_kernels", operand.isAround);
     a.optional("on_chip", operand.isOnChip);
     a.optional("padded_bytes", operand.paddedBytes);
+    a.optional("array_number", operand.arrayNumber);
+    a.optional("sliced_bytes", operand.slicedBytes);
 }
 
 template<class A, MaybeConst<trace::Buffer> T>

@@ -2,8 +2,9 @@
 
 import jax
 import pytest
-from support import call, like, normal, pallascope, pl, report
+from support import call, like, normal, pallascope, pl, pltpu, report
 
+ANY = pl.BlockSpec(memory_space=pl.ANY)
 X = normal(512, 256)
 
 
@@ -41,6 +42,72 @@ def test_what_a_kernel_copies_again_is_still_found():
 
     found = report(pallascope.capture(lambda x: rows(scaled, again(x)), X))
     assert "refetch" in [part["what"] for part in found["beyond_roofline_s"]]
+
+
+def unrolled(x):
+    """Enters a pipeline for each slice."""
+    def kernel(x_ref, o_ref):
+        rows = pl.BlockSpec((64, 256), lambda i: (i, 0))
+        for number in range(4):
+            pltpu.emit_pipeline(scaled, grid=(2,), in_specs=[rows], out_specs=rows)(
+                x_ref.at[number], o_ref.at[number])
+
+    return call(kernel, in_specs=[ANY], out_specs=ANY, out_shape=like(*x.shape))(x)
+
+
+def in_a_loop(x):
+    def kernel(x_ref, o_ref):
+        rows = pl.BlockSpec((64, 256), lambda i: (i, 0))
+
+        @pl.loop(0, 4)
+        def _(i):
+            pltpu.emit_pipeline(scaled, grid=(2,), in_specs=[rows], out_specs=rows)(
+                x_ref.at[i], o_ref.at[i])
+
+    return call(kernel, in_specs=[ANY], out_specs=ANY, out_shape=like(*x.shape))(x)
+
+
+SLICED = X.reshape(4, 128, 256)
+
+
+@pytest.mark.parametrize("fn", [unrolled, in_a_loop])
+def test_pipelines_over_slices_move_each_of_them_once(fn):
+    found = report(pallascope.capture(fn, SLICED))
+    assert "refetch" not in [part["what"] for part in found["beyond_roofline_s"]]
+    assert [row["refetch_factor"] for row in found["traffic"]] == [1.0] * len(found["traffic"])
+
+
+def test_a_slice_that_is_copied_again_is_found():
+    def kernel(x_ref, o_ref):
+        pltpu.emit_pipeline(
+            scaled, grid=(3, 2), in_specs=[pl.BlockSpec((64, 256), lambda i, j: (j, 0))],
+            out_specs=pl.BlockSpec((64, 256), lambda i, j: (2 * i + j, 0)))(x_ref.at[1], o_ref)
+
+    found = report(pallascope.capture(
+        lambda x: call(kernel, in_specs=[ANY], out_specs=ANY, out_shape=like(384, 256))(x),
+        SLICED))
+    assert {row["operand"]: row["refetch_factor"] for row in found["traffic"]} == {
+        "x_ref": 3, "o_ref": 1}
+
+
+def by_hand(x):
+    def kernel(x_ref, o_ref, block, sem):
+        @pl.loop(0, 8)
+        def _(i):
+            part = pl.ds(pl.multiple_of(i * 64, 64), 64)
+            pltpu.async_copy(x_ref.at[part], block, sem).wait()
+            block[...] = block[...] * 2
+            pltpu.async_copy(block, o_ref.at[part], sem).wait()
+
+    return call(kernel, in_specs=[ANY], out_specs=ANY, out_shape=like(*x.shape),
+                scratch_shapes=[pltpu.VMEM((64, 256), x.dtype), pltpu.SemaphoreType.DMA])(x)
+
+
+def test_copies_by_hand_of_several_kernels_have_arrays_of_their_own():
+    found = report(pallascope.capture(lambda x: by_hand(by_hand(by_hand(x))), X))
+    assert found["roofline_s"] == pytest.approx(
+        3 * report(pallascope.capture(by_hand, X))["roofline_s"], rel=1e-6)
+    assert "refetch" not in [part["what"] for part in found["beyond_roofline_s"]]
 
 
 # A column lies in HBM in an order of its own, in which views show it between fusions.

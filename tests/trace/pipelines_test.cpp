@@ -117,3 +117,49 @@ TEST(Arrays, thatTakeOtherBytesInHbmAreOthers)
     info.operands.edit()[0].paddedBytes = Bytes(64);
     EXPECT_EQ(arraysOf(info).ofOperand, (std::vector<std::int32_t>{0, 1, 0}));
 }
+
+// A slice of 100 bytes of an array of 400 is what each entry of a pipeline reaches, up to the whole
+// array. Where nobody counted entries, it is the whole array.
+TEST(Reach, ofSlicesGrowsWithTheEntriesOfTheirPipelines)
+{
+    Info info;
+    info.agents = {"core 0", "core 1"};
+    addPipeline(info, 1, 0, 8, 0);
+    addPipeline(info, 1, 1, 8, 0);
+    for (Operand& operand : info.operands.edit()) {
+        operand.arrayBytes = Bytes(100);
+    }
+    const auto reach = [&](std::int64_t entries, Bytes sliced, std::vector<std::int32_t> operands) {
+        for (std::size_t i = 0; i < info.pipelines.size(); ++i) {
+            info.pipelines[i].entries = entries;
+            info.operands.edit()[i].slicedBytes = sliced;
+        }
+        return reachOf(info, operands).value();
+    };
+    EXPECT_EQ(reach(7, Bytes(0), {0}), 100);
+    EXPECT_EQ(reach(7, Bytes(0), {0, 1}), 100) << "the cores of a device share its arrays";
+    EXPECT_EQ(reach(1, Bytes(400), {0}), 100);
+    EXPECT_EQ(reach(3, Bytes(400), {0}), 300);
+    EXPECT_EQ(reach(3, Bytes(400), {0, 1}), 400);
+    EXPECT_EQ(reach(0, Bytes(400), {0}), 400);
+}
+
+TEST(Reach, isThatOfEachDevice)
+{
+    Info info;
+    info.agents = {"device 0 core", "device 1 core"};
+    info.links.resize(2);
+    info.links[0].kind = info.links[1].kind = "HBM";
+    addPipeline(info, 1, 0, 8, 0);
+    addPipeline(info, 1, 1, 8, 0);
+    addOperand(info, "x \u2192 scratch", kNone, 8, 0);
+    for (Operand& operand : info.operands.edit()) {
+        operand.arrayBytes = Bytes(100);
+    }
+    const auto reach = [&](std::vector<std::int32_t> operands) {
+        return reachOf(info, operands).value();
+    };
+    EXPECT_EQ(reach({0}), 100);
+    EXPECT_EQ(reach({0, 1}), 200);
+    EXPECT_EQ(reach({2}), 200) << "all devices make a manual DMA";
+}

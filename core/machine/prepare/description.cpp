@@ -153,6 +153,20 @@ void Description::describeChip(const ir::Program& program, const chip::Chip& chi
     }
 }
 
+ir::ValueId Description::arrayOf(ir::ValueId ref) const
+{
+    for (auto view = m_views.find(ref); view != m_views.end(); view = m_views.find(ref)) {
+        ref = view->second->operands[0];
+    }
+    return ref;
+}
+
+std::int32_t Description::numberOf(ir::ValueId array)
+{
+    const auto next = static_cast<std::int32_t>(m_numbersOfArrays.size());
+    return m_numbersOfArrays.try_emplace(array, next).first->second;
+}
+
 // Adds an operand with slots to the pipeline that was described last.
 void Description::describeOperand(const ir::Program& program, const ir::Operation& pipeline,
                                   std::size_t operand, const ir::OperandFacts& facts,
@@ -162,6 +176,9 @@ void Description::describeOperand(const ir::Program& program, const ir::Operatio
     const ir::Type& array = program.type(pipeline.operands[operand]);
     const Bytes bytes = packedBytes(array.dtype, array.shape.elements());
     const Bytes padded = cost::paddedBytes(array.dtype, array.shape, tile);
+    const ir::ValueId whole = arrayOf(pipeline.operands[operand]);
+    const ir::Type& from = program.type(whole);
+    const bool isSlice = packedBytes(from.dtype, from.shape.elements()) > bytes;
     std::vector<Extent> block;
     std::vector<std::int32_t> elementAxes, sliceAxes;
     std::vector<Extent> pads;
@@ -197,7 +214,9 @@ void Description::describeOperand(const ir::Program& program, const ir::Operatio
          sliceAxes,
          false,
          false,
-         padded > bytes ? padded : Bytes(0)});
+         padded > bytes ? padded : Bytes(0),
+         numberOf(whole),
+         isSlice ? cost::paddedBytes(from.dtype, from.shape, tile) : Bytes(0)});
     if (facts.isIndirect()) { // no lists yet
         info.operands.edit().back().blockCounts[static_cast<std::size_t>(facts.indirectAxis)] = 0;
     }
@@ -215,7 +234,7 @@ void Description::describePipeline(const ir::Program& program, const ir::Operati
         {program.name, emitted ? "emit_pipeline" : "pallas_call (modelled on emit_pipeline)",
          params.schedule, staticGrid(params), params.axisNames,
          static_cast<std::int32_t>(info.operands.size()), 0, ir::stepCount(params.grid), 0,
-         sourceLine(program, operation.location)});
+         sourceLine(program, operation.location), 0});
     info.temporariesEstimate = std::max(info.temporariesEstimate, budget.temporariesEstimate);
     std::vector<Bytes> address(chip.memories.size());
     const auto specs = params.specs.size();
@@ -269,6 +288,11 @@ Result<Description> Description::of(const ir::Program& program, const chip::Chip
         description.describeProgram(program);
     }
     description.describeChip(program, chip, layout);
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (ir::opEntry(operation.code).kind == ir::OpKind::View && !operation.operands.empty()) {
+            description.m_views[operation.results[0]] = &operation;
+        }
+    });
     const std::vector<const ir::Operation*> pipelines = ir::pipelinesOf(program);
     for (std::size_t i = 0; i < pipelines.size(); ++i) {
         description.describePipeline(program, *pipelines[i], chip, budgets[i]);

@@ -140,7 +140,13 @@ private:
                                  trace::Direction direction);
     [[nodiscard]] std::int32_t linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to);
 
+    // The array that a ref is a view of, and its number in the trace.
+    [[nodiscard]] ir::ValueId arrayOf(ir::ValueId ref) const;
+    [[nodiscard]] std::int32_t numberOf(ir::ValueId array);
+
     std::map<std::string, std::int32_t> m_files;
+    std::map<ir::ValueId, const ir::Operation*> m_views;   // by view, what makes it
+    std::map<ir::ValueId, std::int32_t> m_numbersOfArrays; // trace::Operand::arrayNumber
     std::map<const ir::Operation*, PipelineRows> m_pipelines;
     std::vector<CopySite> m_copySites;                        // indexed by Operation::id
     std::vector<std::int32_t> m_loops;                        // indexed by Operation::id

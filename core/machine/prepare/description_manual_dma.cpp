@@ -15,23 +15,11 @@ namespace pallascope::machine {
 
 namespace {
 
-// For each view, the operation that makes it.
-using Views = std::map<ir::ValueId, const ir::Operation*>;
-
-Views viewsOf(const ir::Program& program)
-{
-    Views views;
-    forEachOperation(program.body, [&](const ir::Operation& operation) {
-        if (ir::opEntry(operation.code).kind == ir::OpKind::View && !operation.operands.empty()) {
-            views[operation.results[0]] = &operation;
-        }
-    });
-    return views;
-}
-
 using Part = Description::Part;
 
-Part partOf(const ir::Program& program, const Views& views, ir::ValueId ref)
+// `views` has for each view the operation that makes it.
+Part partOf(const ir::Program& program, const std::map<ir::ValueId, const ir::Operation*>& views,
+            ir::ValueId ref)
 {
     std::vector<const ir::Operation*> chain;
     for (auto view = views.find(ref); view != views.end(); view = views.find(ref)) {
@@ -116,7 +104,7 @@ public:
         : m_description(description)
         , m_program(program)
         , m_chip(chip)
-        , m_views(viewsOf(program))
+        , m_views(description.m_views)
         , m_free(arraysOfFusions(program))
         , m_hbm(chip.memoryIndex("HBM"))
         , m_inKernel(static_cast<std::size_t>(program.operationCount), false)
@@ -235,6 +223,7 @@ private:
             operand.isOnChip = *from != m_hbm && *to != m_hbm;
             const Bytes stored = storedBytes(far.array, native);
             operand.paddedBytes = stored > operand.arrayBytes ? stored : Bytes(0);
+            operand.arrayNumber = m_description.numberOf(far.array);
         }
         m_description.m_copySites[static_cast<std::size_t>(operation.id)] = site;
         return Done{};
@@ -243,7 +232,7 @@ private:
     Description& m_description;
     const ir::Program& m_program;
     const chip::Chip& m_chip;
-    Views m_views;
+    const std::map<ir::ValueId, const ir::Operation*>& m_views;
     std::map<ir::ValueId, ir::ValueId> m_transposed; // arrays seen with another order of axes
     std::vector<bool> m_free; // by ValueId: arrays with the layout that pads least
     std::optional<std::int32_t> m_hbm;

@@ -57,9 +57,10 @@ std::int32_t Recorder::enterPipeline(const ir::Operation& operation,
     trace::Info& info = builder.info;
     Description::PipelineRows& known = m_pipelines.at(&operation);
     for (const std::int32_t row : known.rows) {
-        const trace::Pipeline& pipeline = info.pipelines[static_cast<std::size_t>(row)];
+        trace::Pipeline& pipeline = info.pipelines[static_cast<std::size_t>(row)];
         if (pipeline.grid == grid && pipeline.agent == agent) {
             known.entered = true;
+            ++pipeline.entries;
             return row;
         }
     }
@@ -81,6 +82,7 @@ std::int32_t Recorder::enterPipeline(const ir::Operation& operation,
     info.pipelines[row].grid = grid;
     info.pipelines[row].steps = ir::stepCount(grid);
     info.pipelines[row].agent = agent;
+    info.pipelines[row].entries = 1;
     return static_cast<std::int32_t>(row);
 }
 

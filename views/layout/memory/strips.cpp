@@ -128,11 +128,13 @@ void paintStripsHead(Canvas& canvas, const RunView& run, const Strips& strips, d
     const double x = parts::kPadding;
     const double w = canvas.width() - 2 * x;
     Bytes arrays;
-    std::set<std::string> seen;
+    std::set<std::pair<std::int32_t, std::string>> seen; // arrays of older files have no numbers
     for (const std::vector<std::int32_t>& strip : strips) {
         const trace::Operand& operand = info.operands[static_cast<std::size_t>(strip.front())];
-        if (seen.insert(operand.name + toString(operand.array)).second) {
-            arrays += storedBytes(operand);
+        const std::string name =
+            operand.arrayNumber >= 0 ? "" : operand.name + toString(operand.array);
+        if (seen.emplace(operand.arrayNumber, name).second) {
+            arrays += std::max(storedBytes(operand), operand.slicedBytes);
         }
     }
     std::string name = "HBM";
@@ -144,8 +146,9 @@ void paintStripsHead(Canvas& canvas, const RunView& run, const Strips& strips, d
     }
     const double heading = textWidth(name, 11, Weight::SemiBold) + 8;
     canvas.text(x, y, heading, 16, name, {11, Role::Hbm, Weight::SemiBold, Align::Left});
-    const std::string right =
-        run.report.l2 ? "moved so far, of reads from L2" : "read or written so far";
+    const std::string right = run.report.l2            ? "moved so far, of reads from L2"
+                              : info.deviceCount() > 1 ? "read or written by all devices"
+                                                       : "read or written so far";
     const bool bothFit = heading + textWidth(held, 10) + textWidth(right, 10) + 10 < w;
     canvas.text(x + heading, y, w - heading, 16, held,
                 {10, Role::Text3, Weight::Regular, Align::Left});
@@ -239,11 +242,15 @@ Strips stripsOf(const RunView& run, Picoseconds now)
     const Position position = positionAt(run, now);
     const auto keyOf = [](const trace::Operand& operand) {
         return std::tuple(operand.name, toString(operand.array), toString(operand.block),
-                          operand.dtype, operand.direction, operand.pipeline == trace::kNone);
+                          operand.dtype, operand.direction, operand.pipeline == trace::kNone,
+                          operand.arrayNumber);
     };
     std::map<decltype(keyOf(info.operands.front())), std::size_t> known;
     Strips strips;
     for (std::size_t i = 0; i < info.operands.size(); ++i) {
+        if (info.operands[i].isOnChip) {
+            continue; // neither end lies in HBM
+        }
         const auto [place, isNew] = known.try_emplace(keyOf(info.operands[i]), strips.size());
         if (isNew) {
             strips.emplace_back();
