@@ -164,15 +164,19 @@ Status CostModel::vectorWork(UnitKind kind, ir::ValueId value, bool countsFlops)
     if (shape.rank() == 0) {
         return demand(UnitKind::Scalar, 1);
     }
-    if (Status status = instructions(kind, m_registers.distinct(value, workDType())); !status) {
+    const std::int64_t registers = m_registers.distinct(value, workDType());
+    if (Status status = instructions(kind, registers); !status) {
         return status;
     }
     const chip::Unit* unit = m_chip.unitOf(kind, m_runner.agent); // FLOPs count for this one
     if (countsFlops && unit != nullptr) {
         m_cost.flopsUnit = static_cast<std::int32_t>(unit - m_chip.units.data());
-        m_cost.useful = Flops(shape.elements());
+        // Of registers that are equal, one is computed, and its elements count.
+        const bool repeats = registers < m_registers.of(shape, workDType());
+        const Shape counted = repeats ? m_registers.varying(value) : shape;
+        m_cost.useful = Flops(counted.elements());
         m_cost.executed =
-            Flops(padded(shape, tiling(DType::F32, shape, m_registers.tile())).elements());
+            Flops(padded(counted, tiling(DType::F32, counted, m_registers.tile())).elements());
     }
     return Done{};
 }

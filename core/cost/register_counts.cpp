@@ -29,10 +29,14 @@ std::int64_t RegisterCounts::of(const Shape& shape, DType dtype) const
     return filled(isPacked ? dtype : DType::F32, shape, copies(shape));
 }
 
+Shape RegisterCounts::varying(ir::ValueId value) const
+{
+    return m_variation == nullptr ? m_program.type(value).shape : m_variation->distinct(value);
+}
+
 std::int64_t RegisterCounts::distinct(ir::ValueId value, DType dtype) const
 {
-    return of(m_variation == nullptr ? m_program.type(value).shape : m_variation->distinct(value),
-              dtype);
+    return of(varying(value), dtype);
 }
 
 std::int64_t RegisterCounts::inMemory(const ir::Type& type) const

@@ -35,7 +35,9 @@ public:
     // How many registers hold a value while it is computed with: elements are widened to 32 bits
     // unless the vector unit takes them packed, and tiles are padded.
     [[nodiscard]] std::int64_t of(const Shape& shape, DType dtype = DType::F32) const;
-    // The same, counting only elements that may differ.
+    // The shape of a value's elements that may differ: 1 along every other axis.
+    [[nodiscard]] Shape varying(ir::ValueId value) const;
+    // How many registers hold these.
     [[nodiscard]] std::int64_t distinct(ir::ValueId value, DType dtype) const;
     // How many registers its packed bytes fill in memory.
     [[nodiscard]] std::int64_t inMemory(const ir::Type& type) const;
