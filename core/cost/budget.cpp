@@ -310,7 +310,8 @@ Result<std::vector<Budget>> budgets(const ir::Program& program, const chip::Chip
 std::optional<Bytes> scopedLimit(const ir::Program& program, const chip::Memory& memory)
 {
     const std::int64_t asked = program.vmemLimitBytes();
-    return memory.defaultLimit && asked > 0 ? Bytes(asked) : memory.defaultLimit;
+    return memory.defaultLimit && asked > 0 ? std::min(Bytes(asked), memory.bytes)
+                                            : memory.defaultLimit;
 }
 
 Status checkCapacity(const Budget& budget, const chip::Chip& chip)

@@ -4,9 +4,13 @@
 #include "core/cost/block_grid.h"
 #include "core/cost/budget.h"
 #include "core/cost/target.h"
+#include "core/cost/tiling.h"
 #include "core/ir/mesh.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/prepare/prepared.h"
+
+#include <algorithm>
+#include <map>
 
 namespace pallascope::machine {
 
@@ -26,14 +30,45 @@ Status checkSteps(const ir::Program& program, std::int64_t most)
 
 namespace {
 
+// What the arguments take in HBM: with the padding of tiles where pipelines copy them.
+Bytes bytesOfArguments(const ir::Program& program, const chip::Chip& chip)
+{
+    std::map<ir::ValueId, Bytes> bytes;
+    for (const ir::Argument& argument : program.arguments) {
+        const ir::Type& type = program.type(argument.ref);
+        bytes[argument.ref] = packedBytes(type.dtype, type.shape.elements());
+    }
+    std::map<ir::ValueId, ir::ValueId> viewed; // by view
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (ir::opEntry(operation.code).kind == ir::OpKind::View && !operation.operands.empty()) {
+            viewed[operation.results[0]] = operation.operands[0];
+        }
+    });
+    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
+        for (const ir::ValueId operand : pipeline->operands) {
+            ir::ValueId array = operand;
+            for (auto view = viewed.find(array); view != viewed.end(); view = viewed.find(array)) {
+                array = view->second;
+            }
+            if (const auto argument = bytes.find(array); argument != bytes.end()) {
+                const ir::Type& type = program.type(operand);
+                const Bytes padded =
+                    cost::paddedBytes(type.dtype, type.shape, cost::nativeTile(chip));
+                argument->second = std::max(argument->second, padded);
+            }
+        }
+    }
+    Bytes sum;
+    for (const auto& [argument, taken] : bytes) {
+        sum += taken;
+    }
+    return sum;
+}
+
 Status checkArrays(const ir::Program& program, const chip::Chip& chip)
 {
     const std::optional<std::int32_t> hbm = chip.memoryIndex("HBM");
-    Bytes arrays;
-    for (const ir::Argument& argument : program.arguments) {
-        const ir::Type& type = program.type(argument.ref);
-        arrays += packedBytes(type.dtype, type.shape.elements());
-    }
+    const Bytes arrays = bytesOfArguments(program, chip);
     if (hbm && arrays > chip.memories[static_cast<std::size_t>(*hbm)].bytes) {
         return limitError("The arrays of " + program.name + " take " + bytesText(arrays)
                           + " of HBM, " + chip.title + " has "
