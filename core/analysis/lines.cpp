@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace pallascope::analysis {
 
@@ -40,7 +41,7 @@ void addSegments(const trace::Trace& trace, Shares& lines)
         const Picoseconds whole = segment.duration * instances[id];
         const std::optional<std::int32_t> unit = longestUnit(segment);
         if (segment.isBookkeeping() || !unit || segment.cycles == Cycles(0)) {
-            continue; // it goes to the pipeline's line
+            continue; // see addBookkeeping
         }
         Picoseconds left = whole;
         Picoseconds* last = nullptr;
@@ -60,19 +61,53 @@ void addSegments(const trace::Trace& trace, Shares& lines)
     }
 }
 
-void addManualDmaWaits(const trace::Trace& trace, Shares& lines)
+// The line of the pipeline of a step.
+std::optional<trace::SourceLine> lineOfStep(const trace::Trace& trace, std::int32_t step)
 {
-    const trace::Waits& waits = trace.waits();
-    for (std::size_t row = 0; row < waits.size(); ++row) {
-        const trace::SourceLine line = trace::lineOfWait(trace, trace::WaitRow::at(row));
-        if (line.file >= 0) {
-            lines[line][std::nullopt] += Picoseconds(waits.end[row] - waits.begin[row]);
+    if (step < 0) {
+        return std::nullopt;
+    }
+    const std::int32_t pipeline = trace.steps().pipeline[static_cast<std::size_t>(step)];
+    return trace.info().pipelines[static_cast<std::size_t>(pipeline)].source;
+}
+
+// What an agent does in steps besides operations belongs to the line of their pipeline, a launch to
+// the line of what comes after it.
+void addBookkeeping(const trace::Trace& trace, Shares& lines)
+{
+    const trace::Info& info = trace.info();
+    const trace::Segments& segments = trace.segments();
+    std::vector<Picoseconds> launches(info.agents.size()); // whose line is not known yet
+    for (std::size_t row = 0; row < segments.size(); ++row) {
+        const auto& segment = info.templates[static_cast<std::size_t>(segments.templateId[row])];
+        Picoseconds& launched = launches[static_cast<std::size_t>(segments.agent[row])];
+        std::optional<trace::SourceLine> line = lineOfStep(trace, segments.step[row]);
+        if (!line && !segment.operations.empty()) {
+            line = info.operations[static_cast<std::size_t>(segment.operations.front())].source;
+        }
+        if (segment.isBookkeeping()) {
+            launched += segment.duration;
+        }
+        if (line && launched > Picoseconds(0)) {
+            lines[*line][std::nullopt] += std::exchange(launched, Picoseconds(0));
         }
     }
 }
 
-// Turns the sum over all agents into their average, and gives the rest of the run to the pipeline's
-// line.
+void addWaits(const trace::Trace& trace, Shares& lines)
+{
+    const trace::Waits& waits = trace.waits();
+    for (std::size_t row = 0; row < waits.size(); ++row) {
+        const trace::SourceLine own = trace::lineOfWait(trace, trace::WaitRow::at(row));
+        const auto line = own.file >= 0 ? std::optional(own) : lineOfStep(trace, waits.step[row]);
+        if (line) {
+            lines[*line][std::nullopt] += Picoseconds(waits.end[row] - waits.begin[row]);
+        }
+    }
+}
+
+// Turns the sum over all agents into their average, and gives the rest of the run to the line of
+// the first pipeline.
 void average(const trace::Trace& trace, Shares& lines)
 {
     const trace::Info& info = trace.info();
@@ -101,7 +136,8 @@ std::vector<LineTime> timeByLine(const trace::Trace& trace)
 {
     Shares lines;
     addSegments(trace, lines);
-    addManualDmaWaits(trace, lines);
+    addBookkeeping(trace, lines);
+    addWaits(trace, lines);
     average(trace, lines);
     std::vector<LineTime> result;
     for (const auto& [line, share] : lines) {

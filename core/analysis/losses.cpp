@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -35,7 +36,7 @@ struct Bytesum
 class Chains
 {
 public:
-    Chains(Picoseconds most, const Loss* without)
+    Chains(Picoseconds most, std::span<const Loss> without)
         : m_most(most)
         , m_without(without)
     {}
@@ -82,7 +83,8 @@ private:
 
     [[nodiscard]] bool isLeftOut(LossKind kind, const std::string& of) const
     {
-        return m_without != nullptr && m_without->kind == kind && m_without->of == of;
+        return std::any_of(m_without.begin(), m_without.end(),
+                           [&](const Loss& loss) { return loss.kind == kind && loss.of == of; });
     }
 
     void reach(Chain& chain, LossKind kind, Picoseconds least, std::string of)
@@ -97,7 +99,7 @@ private:
 
     Losses m_losses;
     Picoseconds m_most, m_reached;
-    const Loss* m_without;
+    std::span<const Loss> m_without;
     Chain m_compute, m_memory;
 };
 
@@ -151,14 +153,24 @@ public:
 
     [[nodiscard]] Losses run() const
     {
-        Chains all = chains(nullptr);
+        Chains all = chains({});
         const Picoseconds exposed = m_kernels - all.reached();
         Losses losses = ended(all, exposed);
-        for (Loss& loss : losses.beyond) {
-            Chains others = chains(&loss);
+        const auto gain = [&](std::span<const Loss> without) {
+            Chains others = chains(without);
             const Picoseconds time = ended(others, exposed).total();
-            loss.gain = std::max(Picoseconds(0), m_report.time - time);
+            return std::max(Picoseconds(0), m_report.time - time);
+        };
+        std::vector<Loss> ofSmallBlocks;
+        for (Loss& loss : losses.beyond) {
+            // Nothing can do without the launch of its only kernel.
+            const bool mayGo = loss.kind != LossKind::Launches || launches() > 1;
+            loss.gain = mayGo ? gain(std::span(&loss, 1)) : Picoseconds(0);
+            if (loss.kind == LossKind::StepOverhead || loss.kind == LossKind::Refetch) {
+                ofSmallBlocks.push_back(loss);
+            }
         }
+        losses.gainOfLargerBlocks = gain(ofSmallBlocks);
         return losses;
     }
 
@@ -168,7 +180,8 @@ private:
     [[nodiscard]] double unitsOfRoof() const;
     [[nodiscard]] std::pair<std::string, Picoseconds> otherLink() const;
     [[nodiscard]] bool copiesMostlyJoinDevices() const;
-    [[nodiscard]] Chains chains(const Loss* without) const;
+    [[nodiscard]] std::int64_t launches() const; // of a device
+    [[nodiscard]] Chains chains(std::span<const Loss> without) const;
     [[nodiscard]] Losses ended(Chains& chains, Picoseconds exposed) const;
     void throughput(Chains& chains) const;
     void units(Chains& chains) const;
@@ -214,12 +227,13 @@ Stretches Waterfall::stretches() const
 
 // Rows of the same array are summed: manual DMA may copy it in several places, and several cores
 // run the same pipeline. Of different pipelines each has to move its arrays, whatever they are
-// called.
+// called. The arrays of older files have no numbers, so that those of one name are taken for one.
 Bytesum Waterfall::bytes() const
 {
     struct Array
     {
-        double moved = 0, times = 0, useful = 0;
+        std::vector<std::int32_t> operands;
+        double moved = 0, useful = 0;
     };
 
     const trace::PipelineKinds kinds = trace::pipelineKindsOf(m_info);
@@ -229,7 +243,7 @@ Bytesum Waterfall::bytes() const
         if (operand.isAround && m_hasKernel) {
             continue;
         }
-        std::int32_t kind = trace::kNone, place = 0; // of manual DMA
+        std::int32_t kind = trace::kNone, place = operand.arrayNumber; // of manual DMA
         if (operand.pipeline != trace::kNone) {
             const auto pipeline = static_cast<std::size_t>(operand.pipeline);
             kind = kinds.ofPipeline[pipeline];
@@ -238,19 +252,20 @@ Bytesum Waterfall::bytes() const
         for (const trace::Summary::Way way : {trace::Summary::Read, trace::Summary::Written}) {
             const double moved = static_cast<double>(m_sums.moved[row][way].bytes.value());
             Array& array = arrays[{operand.name, way, kind, place}];
+            if (moved > 0) {
+                array.operands.push_back(static_cast<std::int32_t>(row));
+            }
             array.moved += moved;
-            const Bytes stored = storedBytes(operand);
-            array.times += stored > Bytes(0) ? moved / static_cast<double>(stored.value())
-                                                   / m_info.deviceCount() // each has its own part
-                                             : 0;
             array.useful += moved * (1 - paddingShare(operand));
         }
     }
     Bytesum sum;
     double mostAgain = 0, mostPadded = 0;
     for (const auto& [key, array] : arrays) {
-        const double once = array.moved / std::max(1.0, array.times);
-        const double useful = array.useful / std::max(1.0, array.times);
+        const auto reach = static_cast<double>(reachOf(m_info, array.operands).value());
+        const double times = reach > 0 ? std::max(1.0, array.moved / reach) : 1;
+        const double once = array.moved / times;
+        const double useful = array.useful / times;
         sum.moved += array.moved;
         sum.once += once;
         sum.useful += useful;
@@ -281,6 +296,15 @@ double Waterfall::unitsOfRoof() const
     return static_cast<double>(each * kind->slots * m_info.deviceCount());
 }
 
+std::int64_t Waterfall::launches() const
+{
+    std::int64_t sum = 0;
+    for (std::size_t id = 0; id < m_sums.instances.size(); ++id) {
+        sum += m_info.templates[id].kind == trace::SegmentKind::Launch ? m_sums.instances[id] : 0;
+    }
+    return sum / m_info.deviceCount();
+}
+
 // The busiest link of any kind but that of the roofline.
 std::pair<std::string, Picoseconds> Waterfall::otherLink() const
 {
@@ -304,7 +328,7 @@ bool Waterfall::copiesMostlyJoinDevices() const
 
 // All terms except copies that computing does not hide. If `without` is given, that term is left
 // out too.
-Chains Waterfall::chains(const Loss* without) const
+Chains Waterfall::chains(std::span<const Loss> without) const
 {
     Chains chains(m_kernels, without);
     throughput(chains);

@@ -24,10 +24,11 @@ struct Words
 
 constexpr std::array kWords{
     Words{LossKind::Padding, "padding", "padding of products",
-          "extents of blocks that are multiples of the {}'s rows and columns would save it"},
+          "products whose extents fill the rows and columns of the {} would save it"},
     Words{
         LossKind::IdleCores, "idle_cores", "cores without work",
-        "a parallel grid axis, or a mesh of cores, would use them", "SMs without work",
+        "a parallel grid axis, captured with as many cores, or a mesh of cores would use them",
+        "SMs without work",
         "a grid that fills whole waves of the SMs' places, or a persistent one of a block per SM, "
         "would use them"},
     Words{LossKind::MatrixRate, "matrix_rate", "{} under its peak",
@@ -35,7 +36,7 @@ constexpr std::array kWords{
           "a second warpgroup that multiplies while the first one waits, or larger tiles, would "
           "save some of it"},
     Words{LossKind::PaddedCopies, "padded_copies", "padding of {} in HBM",
-          "extents of {} that are multiples of its tiles' rows and lanes would save it"},
+          "a shape of {} whose last two axes fill the rows and lanes of its tiles would save it"},
     Words{LossKind::Refetch, "refetch", "blocks of {} copied again",
           "larger blocks, or an order of the grid in which they stay, would save it",
           "tiles of {} fetched again",
@@ -68,8 +69,10 @@ constexpr std::array kWords{
           "starting them before the work that does not need them would hide them"},
     Words{LossKind::Launches, "launches", "launches",
           "fewer kernels and operations around them would save it"},
-    Words{LossKind::Fusions, "fusions", "operations around kernels",
-          "fewer of them, or arguments that lie as the kernel reads them, would save some of it"},
+    Words{
+        LossKind::Fusions, "fusions", "operations around kernels",
+        "fewer of them, arguments that lie as the kernel reads them, or donated arguments where it "
+        "updates them in place would save some of it"},
 };
 
 const Words& wordsOf(LossKind kind)
@@ -121,21 +124,37 @@ std::string advice(const Report& report)
     if (report.isStopped()) {
         return ""; // nothing about a part of a run helps the whole
     }
-    const Loss* largest = nullptr;
+    const auto sentence = [&](const std::string& without, Picoseconds gain,
+                              const std::string& help) {
+        return fmt::format("without {} it would take {}, {} less: {}", without,
+                           timeText(report.time - gain), percentText(ratio(gain, report.time), 1),
+                           help);
+    };
+    const Loss *largest = nullptr, *again = nullptr;
     for (const Loss& loss : report.losses.beyond) {
         if (!wordsOf(loss.kind).help.empty() && (largest == nullptr || loss.gain > largest->gain)) {
             largest = &loss;
         }
+        again = loss.kind == LossKind::Refetch ? &loss : again;
     }
-    if (largest == nullptr || ratio(largest->gain, report.time) < kWorthwhile) {
+    if (largest == nullptr) {
+        return "";
+    }
+    // Where each of two hides what the other one costs, neither is worth much alone.
+    constexpr double kMuch = 1.5;
+    const Picoseconds both = report.losses.gainOfLargerBlocks;
+    if (again != nullptr && ratio(both, report.time) >= kWorthwhile
+        && static_cast<double>(both.value()) > kMuch * static_cast<double>(largest->gain.value())) {
+        return sentence("step overhead and " + lossText(*again, report), both,
+                        "larger blocks would save most of both");
+    }
+    if (ratio(largest->gain, report.time) < kWorthwhile) {
         return "";
     }
     const Words& words = wordsOf(largest->kind);
     const bool hasOther = report.isGpu && !words.gpuHelp.empty();
-    return fmt::format("without {} ({}, {}) it would take {}: {}", lossText(*largest, report),
-                       timeText(largest->time), percentText(ratio(largest->time, report.time), 1),
-                       timeText(report.time - largest->gain),
-                       filled(hasOther ? words.gpuHelp : words.help, ofText(*largest)));
+    return sentence(lossText(*largest, report), largest->gain,
+                    filled(hasOther ? words.gpuHelp : words.help, ofText(*largest)));
 }
 
 } // namespace pallascope::analysis

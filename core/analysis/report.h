@@ -80,6 +80,9 @@ struct Losses // its parts add up to the run's time, to the picosecond
 {
     Picoseconds roofline;     // no run on the chip can be shorter
     std::vector<Loss> beyond; // all above 0, in the order in which they were added
+    // How much shorter the run would be with neither step overhead nor blocks that are copied
+    // again.
+    Picoseconds gainOfLargerBlocks;
 
     [[nodiscard]] Picoseconds total() const
     {

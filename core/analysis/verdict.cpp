@@ -155,12 +155,14 @@ std::string computeReason(const Report& report, const trace::Info& info, const s
            + fmt::format(", copies and waits {}", timeText(rest - report.split.stepOverhead));
 }
 
-std::string overheadReason(const Report& report)
+std::string overheadReason(const Report& report, const trace::Info& info)
 {
-    const Picoseconds each(report.split.stepOverhead.value()
+    const std::int64_t agents = agentsUsed(info); // which share the steps
+    const Picoseconds each(report.split.stepOverhead.value() * agents
                            / std::max<std::int64_t>(1, report.steps));
-    return fmt::format("; {} of {} bookkeeping {} |{}| of it ({})",
+    return fmt::format("; {} of {} bookkeeping{} {} |{}| of it ({})",
                        counted(report.steps, "step", "steps"), timeText(each),
+                       agents > 1 ? fmt::format(", shared by {} agents,", agents) : "",
                        report.steps == 1 ? "takes" : "take", timeText(report.split.stepOverhead),
                        percentText(ratio(report.split.stepOverhead, report.time), 1));
 }
@@ -173,7 +175,7 @@ std::string reason(const Report& report, const trace::Info& info)
     case BoundKind::Memory:
         return memoryReason(report, info, report.boundBy.of);
     case BoundKind::StepOverhead:
-        return overheadReason(report);
+        return overheadReason(report, info);
     case BoundKind::Launches:
         return fmt::format("; launches take |{}| of it ({})", timeText(report.split.launches),
                            percentText(ratio(report.split.launches, report.time), 1));

@@ -69,6 +69,31 @@ TEST(Lines, aWaitForManualDmaIsOfTheLineThatWaits)
     EXPECT_EQ(onlyWaits, 3);
 }
 
+// Two pipelines one after the other, of 4 and of 128 steps.
+TEST(Lines, ofPipelinesHaveTheOverheadOfTheirOwnSteps)
+{
+    const auto trace = twoPipelines();
+    ASSERT_EQ(trace->info().pipelines.size(), 2U);
+    std::map<std::int32_t, std::int64_t> overhead; // by pipeline
+    for (std::size_t row = 0; row < trace->segments().size(); ++row) {
+        const auto id = static_cast<std::size_t>(trace->segments().templateId[row]);
+        const trace::SegmentTemplate& segment = trace->info().templates[id];
+        if (segment.kind == trace::SegmentKind::StepOverhead) {
+            const auto step = static_cast<std::size_t>(trace->segments().step[row]);
+            overhead[trace->steps().pipeline[step]] += segment.duration.value();
+        }
+    }
+    const auto lines = linesOf(*trace);
+    ASSERT_EQ(overhead.size(), 2U);
+    EXPECT_GT(overhead[1], 20 * overhead[0]);
+    for (const auto& [pipeline, time] : overhead) {
+        const auto source = trace->info().pipelines[static_cast<std::size_t>(pipeline)].source;
+        ASSERT_TRUE(lines.contains(source));
+        EXPECT_GE(lines.at(source).time.value(), time);
+        EXPECT_LT(lines.at(source).time.value(), time + trace->end().value() / 2);
+    }
+}
+
 TEST(Lines, theProductsLineHasTheMatrixUnitsTime)
 {
     const auto trace = mainJob();

@@ -61,6 +61,24 @@ std::shared_ptr<const trace::Trace> twoCores()
     return run("cores", "add_by_hand", {{"cores", "2"}}, "tpu_v5p").trace;
 }
 
+std::shared_ptr<const trace::Trace> twoPipelines()
+{
+    const auto copy = [](pl::Ref from, pl::Ref to) { to[pl::all] = from[pl::all].load(); };
+    const auto rows = [](Extent count) {
+        return pl::block({count, 128}, [](pl::Value i) { return pl::at(i, 0); });
+    };
+    const ir::Program program =
+        pl::kernel(
+            "two", {pl::in("x", DType::F32, {1024, 128}), pl::out("out", DType::F32, {1024, 128})},
+            [&](pl::Ref x, pl::Ref out) {
+                pl::emitPipeline({.grid = {4}, .in = {rows(256)}, .out = {rows(256)}}, copy)(x,
+                                                                                             out);
+                pl::emitPipeline({.grid = {128}, .in = {rows(8)}, .out = {rows(8)}}, copy)(x, out);
+            })
+            .value();
+    return runOf(program, "tpu_v5e");
+}
+
 std::shared_ptr<const trace::Trace> counting()
 {
     const auto count = [](pl::Ref x, pl::Ref out, const std::vector<pl::Ref>& refs) {

@@ -26,6 +26,9 @@ struct NamedRun
 // Two cores of a v5p with manual DMA.
 [[nodiscard]] std::shared_ptr<const trace::Trace> twoCores();
 
+// A pipeline of 4 steps, then one of 128.
+[[nodiscard]] std::shared_ptr<const trace::Trace> twoPipelines();
+
 // A kernel that only counts up to 10 000 in SMEM.
 [[nodiscard]] std::shared_ptr<const trace::Trace> counting();
 
