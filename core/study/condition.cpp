@@ -79,6 +79,21 @@ std::vector<const Json*> find(const Json& report, const std::string& path)
     return all;
 }
 
+// What a field says that is absent where there is nothing to say; null for others. A finding that a
+// run does not have has shown 0 times.
+Json meaningOfAbsent(const Json& report, const std::string& path)
+{
+    const std::size_t dot = path.rfind('.');
+    const std::string name = path.substr(dot == std::string::npos ? 0 : dot + 1);
+    const bool isFinding = path.rfind("findings.", 0) == 0 && name == "count";
+    const bool isInside = dot != std::string::npos && !find(report, path.substr(0, dot)).empty();
+    if (path == "stopped_by") {
+        return "";
+    }
+    const bool isShare = name == "padding_share" || name == "from_l1_bytes";
+    return isFinding || (isShare && isInside) ? Json(0) : Json();
+}
+
 void collectFields(const Json& json, const std::string& path, std::vector<std::string>& fields)
 {
     if (!json.is_structured()) {
@@ -199,7 +214,12 @@ Result<Verdict> evaluate(const Condition& condition, const std::string& reportJs
         }
         first = first ? first : std::move(*verdict);
     }
-    return first ? Result<Verdict>(std::move(*first)) : unknownField(condition.field, report);
+    if (first) {
+        return std::move(*first);
+    }
+    const Json absent = meaningOfAbsent(report, path);
+    return absent.is_null() ? unknownField(condition.field, report)
+                            : evaluateField(condition, absent, vmem, report);
 }
 
 } // namespace pallascope::study

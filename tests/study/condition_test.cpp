@@ -90,6 +90,18 @@ TEST(Conditions, ofSeveralElementsOfOneNameHoldForOneOfThem)
     EXPECT_FALSE(holds("buffers.0.slots>2"));
 }
 
+// A guard must not fail for a run that has nothing of what it guards against.
+TEST(Conditions, ofWhatIsAbsentBecauseThereIsNoneHoldForNone)
+{
+    EXPECT_FALSE(holds("stopped_by=deadlock"));
+    EXPECT_TRUE(holds("stopped_by!=deadlock"));
+    EXPECT_FALSE(holds("traffic.x.padding_share>50%"));
+    EXPECT_TRUE(holds("traffic.x.padding_share<50%"));
+    EXPECT_FALSE(holds("findings.race.count>0"));
+    EXPECT_NE(refusal("traffic.z.padding_share>1").find("no field"), std::string::npos);
+    EXPECT_NE(refusal("padding_share>1").find("no field"), std::string::npos);
+}
+
 TEST(Conditions, unknownFieldsAreNamedWithThoseLikeThem)
 {
     EXPECT_EQ(refusal("utilisation<0.5")
