@@ -190,6 +190,19 @@ def test_a_scalar_goes_on_in_a_register():
                    for operation in operations(kernel.document["body"]))
 
 
+@pytest.mark.parametrize("shaped", [
+    lambda total: total[None], lambda total: total.reshape(1, 1),
+    lambda total: jnp.broadcast_to(total, (1,)).reshape(1, 1)])
+def test_a_scalar_in_another_shape_is_a_view(shaped):
+    kernel = check(lambda x: through(shaped(x.sum())), integers(16, 128))
+    assert fusions(kernel) == [(1, 1)]
+
+
+def test_what_is_computed_of_a_scalar_in_another_shape_is_an_operation():
+    kernel = check(lambda x: through(x.sum().reshape(1, 1) * 2), integers(16, 128))
+    assert len(fusions(kernel)) == 2
+
+
 def test_what_is_expensive_is_computed_once_and_read():
     def fn(x):
         y = jnp.exp(x)

@@ -64,6 +64,10 @@ class Step:
     def arrays(self) -> list[Array]:
         return [of for of in self.operands if isinstance(of, Array)]
 
+    def reshapes_one(self) -> bool:
+        """Returns whether its result is its operand's only element in another shape."""
+        return only_reshapes(self.eqn) and math.prod(self.result.aval.shape) == 1
+
 
 @dataclasses.dataclass
 class Fusion:

@@ -59,10 +59,14 @@ def _levels(steps: list[Step], made: dict[Array, Step]) -> dict[Step, int]:
     level: dict[Step, int] = {}
     # Whether the step, or one that it is fused with, is a product.
     multiplies: dict[Step, bool] = {}
+    reduced: set[Step] = set()  # reductions, and what is their only element in another shape
     for step in steps:
         before = [made[array] for array in step.arrays() if array in made]
+        is_view = step.reshapes_one()
+        if step.name in REDUCTIONS or (is_view and not reduced.isdisjoint(before)):
+            reduced.add(step)
         level[step] = max((level[one] + (
-            one.name in REDUCTIONS or (step.name in HEROES and multiplies[one]))
+            (one in reduced and not is_view) or (step.name in HEROES and multiplies[one]))
             for one in before), default=0)
         multiplies[step] = step.name == "dot_general" or any(
             multiplies[one] and level[one] == level[step] for one in before)
