@@ -20,8 +20,9 @@ def on_cores(walk: Walk, pipeline: Pipeline, cores: int) -> None:
     """Makes the cores share the parallel axes. Each core has its own scalars, copied from HBM."""
     builder = walk.builder
     sources = pipeline.prefetch
-    pipeline.prefetch = [builder.value(builder.types[ref]._replace(space="smem"))
-                         for ref in sources]
+    names = arg_names(pipeline.body, roles(pipeline.mapping, pipeline.body))
+    pipeline.prefetch = [builder.value(builder.types[ref]._replace(space="smem"), name)
+                         for ref, name in zip(sources, names, strict=False)]
     pipeline.core_axis = "core"
     semaphore = builder.value(Type("int32", (), "dma_semaphore"), "scalars")
     with builder.region([*pipeline.prefetch, semaphore]) as inner:
