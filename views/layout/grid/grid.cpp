@@ -75,14 +75,14 @@ std::string captionOf(Canvas& canvas, const GridMoment& moment,
     if (!moment.index.empty()) {
         caption += fmt::format(" · block |{}|", trace::indexText(moment.index));
     }
-    if (!manual.empty()) {
-        return caption + " · " + manual;
-    }
     for (std::int32_t i = 0; i < pipe.operandCount; ++i) {
         const std::int32_t operand = pipe.firstOperand + i;
         if (parts::writes(info.operands[static_cast<std::size_t>(operand)])) {
             caption += " · " + writtenText(canvas, moment, operand);
         }
+    }
+    if (!manual.empty()) { // what pipelines do not copy
+        caption += " · besides " + manual;
     }
     return caption;
 }

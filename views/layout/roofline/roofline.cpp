@@ -304,9 +304,9 @@ std::string Painter::captionOf(const std::optional<Point>& point)
 
 Scene Painter::noFlops()
 {
-    const analysis::Report& report = m_run.report;
-    const double seconds = toSeconds(report.time).value();
-    const double bytes = static_cast<double>((report.hbmRead + report.hbmWritten).value());
+    const Picoseconds now = std::min(m_state.now, m_run.trace->end());
+    const double seconds = toSeconds(now).value();
+    const double bytes = m_run.index->bytes(now);
     const std::string moved = seconds > 0 ? bandwidthText(bytes / seconds) : "nothing";
     Canvas canvas(m_size.width, m_size.height);
     const double y = canvas.paragraph(
@@ -315,7 +315,8 @@ Scene Painter::noFlops()
     paintLinkRates(canvas, m_run, m_state.now, y + 6, m_size.height);
     std::string text =
         withKept(canvas, m_state, "time_s",
-                 "no FLOPs · moves " + strong(moved) + " of " + bandwidthText(datasheet()));
+                 std::string("no FLOPs · ") + (now >= m_run.trace->end() ? "whole run " : "so far ")
+                     + strong(moved) + " of " + bandwidthText(datasheet()));
     return parts::finished(std::move(canvas), "Roofline", std::move(text), m_run, m_state);
 }
 

@@ -141,8 +141,13 @@ std::int64_t followed(const RunView& run, const SourceMoment& moment, std::int32
     }
     if (to - from < fit) {
         const std::int64_t spare = fit - (to - from + 1);
-        return std::clamp<std::int64_t>(from - std::min<std::int64_t>(spare, 2 + spare / 2), 1,
-                                        last);
+        const std::int64_t first =
+            std::clamp<std::int64_t>(from - std::min<std::int64_t>(spare, 2 + spare / 2), 1, last);
+        const bool isAbove = current > 0 && current < first;
+        const bool isBelow = current >= first + fit;
+        return isAbove   ? std::max<std::int64_t>(1, current - 1)
+               : isBelow ? std::min(last, current - fit + 2)
+                         : first;
     }
     if (current <= 0 || (current >= from && current < from + fit)) {
         return std::clamp<std::int64_t>(from, 1, last);
