@@ -3,6 +3,7 @@
 #include "core/chip/chip.h"
 #include "core/cost/occupancy.h"
 #include "tests/chip/chip_file.h"
+#include "tests/support/tried.h"
 
 #include <gtest/gtest.h>
 
@@ -120,8 +121,9 @@ using OccupancyLimits = std::vector<OccupancyLimit>;
 
 TEST(Occupancy, isWhatAllocatingBlocksOneByOneGives)
 {
-    std::array<int, 4> limited{};
-    for (std::uint32_t seed = 0; seed < 2000; ++seed) {
+    constexpr std::uint32_t kBlocks = test::tried<std::uint32_t>(2000);
+    std::array<std::uint32_t, 4> limited{};
+    for (std::uint32_t seed = 0; seed < kBlocks; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937 random(seed);
         const auto upTo = [&](std::uint32_t most) {
@@ -143,13 +145,13 @@ TEST(Occupancy, isWhatAllocatingBlocksOneByOneGives)
         }
     }
     // Each limit is met often, so that none of them is left untried.
-    EXPECT_GT(*std::min_element(limited.begin(), limited.end()), 40);
+    EXPECT_GT(*std::min_element(limited.begin(), limited.end()), kBlocks / 50);
 }
 
 // What limits a block is what gives room for another one if there is more of it.
 TEST(Occupancy, isLimitedByWhatWouldAllowMoreBlocks)
 {
-    for (std::uint32_t seed = 0; seed < 500; ++seed) {
+    for (std::uint32_t seed = 0; seed < test::tried<std::uint32_t>(500); ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937 random(seed);
         const auto upTo = [&](std::uint32_t most) {

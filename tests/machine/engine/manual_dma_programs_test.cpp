@@ -4,6 +4,7 @@
 #include "core/trace/lookup.h"
 #include "core/trace_file/trace_file.h"
 #include "tests/machine/engine/manual_dma_programs.h"
+#include "tests/support/tried.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@ namespace {
 
 using Kind = ManualDmaAction::Kind;
 
-constexpr std::uint64_t kPrograms = 1000;
+constexpr std::uint64_t kPrograms = test::tried<std::uint64_t>(1000);
 
 // A chip with two cores; latency and bandwidth change every few programs.
 chip::Chip chipOf(std::uint64_t seed)
@@ -146,6 +147,7 @@ template<class Change, class Expect>
 void forWrongPrograms(std::size_t wanted, Change change, Expect expect)
 {
     std::size_t made = 0;
+    wanted = test::tried(wanted);
     for (std::uint64_t seed = 0; made < wanted; ++seed) {
         ASSERT_LT(seed, 100 * wanted) << "too few programs of this kind";
         ManualDmaProgram program = randomManualDmaProgram(seed);
