@@ -182,7 +182,7 @@ private:
             const trace::Operand& of =
                 m_run.trace->info().operands[static_cast<std::size_t>(operand)];
             return std::tuple(of.name, toString(of.array), toString(of.block), of.dtype,
-                              of.direction, of.pipeline == trace::kNone);
+                              of.direction, of.pipeline == trace::kNone, of.arrayNumber);
         };
         return key(a) == key(b);
     }
@@ -265,8 +265,11 @@ private:
             const bool isMoved = key.first == FactKind::BytesMoved;
             if (isMoved || key.first == FactKind::BytesRead || key.first == FactKind::BytesWritten
                 || key.first == FactKind::BytesOnChip) {
-                const std::int32_t array =
-                    m_run.index->arrays().ofOperand[static_cast<std::size_t>(key.second)];
+                const auto operand = static_cast<std::size_t>(key.second);
+                if (m_run.trace->info().operands[operand].isOnChip) {
+                    continue; // the memory view shows arrays in HBM
+                }
+                const std::int32_t array = m_run.index->arrays().ofOperand[operand];
                 (isMoved ? moved : reported)[array] += fact.second.value;
                 all += isMoved ? fact.second.value : 0;
             }
