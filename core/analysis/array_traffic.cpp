@@ -37,12 +37,12 @@ std::vector<double> factorsOf(const trace::Info& info, const MovedBy& pipelines)
 
 double manualFactor(const trace::Info& info, const MovedBy& arrays)
 {
-    Bytes bytes, reach;
+    double bytes = 0, reach = 0; // of any file: more than an integer holds
     for (const auto& [array, moved] : arrays) {
-        bytes += moved.bytes;
-        reach += trace::reachOf(info, moved.operands);
+        bytes += static_cast<double>(moved.bytes.value());
+        reach += static_cast<double>(trace::reachOf(info, moved.operands).value());
     }
-    return reach > Bytes(0) ? ratio(bytes, reach) : 0;
+    return reach > 0 ? bytes / reach : 0;
 }
 
 } // namespace

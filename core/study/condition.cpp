@@ -2,6 +2,7 @@
 #include "core/study/condition.h"
 
 #include "core/base/format.h"
+#include "core/trace/findings.h"
 
 #include <nlohmann/json.hpp>
 
@@ -83,15 +84,20 @@ std::vector<const Json*> find(const Json& report, const std::string& path)
 // run does not have has shown 0 times.
 Json meaningOfAbsent(const Json& report, const std::string& path)
 {
-    const std::size_t dot = path.rfind('.');
-    const std::string name = path.substr(dot == std::string::npos ? 0 : dot + 1);
-    const bool isFinding = path.rfind("findings.", 0) == 0 && name == "count";
-    const bool isInside = dot != std::string::npos && !find(report, path.substr(0, dot)).empty();
     if (path == "stopped_by") {
         return "";
     }
-    const bool isShare = name == "padding_share" || name == "from_l1_bytes";
-    return isFinding || (isShare && isInside) ? Json(0) : Json();
+    const std::size_t dot = path.rfind('.');
+    if (dot == std::string::npos) {
+        return {};
+    }
+    const std::string around = path.substr(0, dot), name = path.substr(dot + 1);
+    constexpr std::string_view kFindings = "findings.";
+    const bool isFinding = name == "count" && around.starts_with(kFindings)
+                           && trace::findingFromName(around.substr(kFindings.size()));
+    const bool isShare =
+        (name == "padding_share" || name == "from_l1_bytes") && !find(report, around).empty();
+    return isFinding || isShare ? Json(0) : Json();
 }
 
 void collectFields(const Json& json, const std::string& path, std::vector<std::string>& fields)

@@ -314,7 +314,8 @@ Bytes reachOf(const Info& info, std::span<const std::int32_t> operands)
     }
     const double all = static_cast<double>(whole.value())
                        * static_cast<double>(std::max<std::size_t>(1, devices.size()));
-    return Bytes(std::llround(std::min(all, slices)));
+    constexpr double kMost = 9e18; // below 2^63
+    return Bytes(std::llround(std::min({all, slices, kMost})));
 }
 
 } // namespace pallascope::trace

@@ -100,6 +100,7 @@ TEST(Conditions, ofWhatIsAbsentBecauseThereIsNoneHoldForNone)
     EXPECT_FALSE(holds("findings.race.count>0"));
     EXPECT_NE(refusal("traffic.z.padding_share>1").find("no field"), std::string::npos);
     EXPECT_NE(refusal("padding_share>1").find("no field"), std::string::npos);
+    EXPECT_NE(refusal("findings.rase.count>0").find("no field"), std::string::npos);
 }
 
 TEST(Conditions, unknownFieldsAreNamedWithThoseLikeThem)
