@@ -151,6 +151,14 @@ TEST(Verdict, overheadCountsItsSteps)
         verdictOf(report),
         "Bound by step overhead. 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; 1 step of 800.0 µs "
         "bookkeeping takes 800.0 µs of it (80.0 %).");
+    report.steps = 8;
+    trace::Info cores = plainInfo();
+    cores.pipelines.resize(2);
+    cores.pipelines[1].agent = 1;
+    EXPECT_EQ(
+        verdictOf(report, {}, cores),
+        "Bound by step overhead. 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; 8 steps of 200.0 µs "
+        "bookkeeping, shared by 2 agents, take 800.0 µs of it (80.0 %).");
 }
 
 TEST(Verdict, latencyAndRunsWithoutFlopsHaveTheirOwnWords)

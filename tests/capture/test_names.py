@@ -246,3 +246,21 @@ def test_memory_for_a_part_of_a_kernel():
     fn = pl.pallas_call(kernel, in_specs=[ANY], out_specs=ANY, out_shape=X)
     names = [value.get("name") for value in pallascope.capture(fn, X).document["values"]]
     assert {"staged", "sem"} <= set(names)
+
+
+def test_scalars_that_each_core_prefetches_have_the_names_of_their_refs():
+    def kernel(pages_ref, x_ref, o_ref):
+        o_ref[...] = x_ref[...]
+
+    spec = pltpu.PrefetchScalarGridSpec(
+        num_scalar_prefetch=1, grid=(2,),
+        in_specs=[pl.BlockSpec((8, 128), lambda i, pages: (pages[i], 0))],
+        out_specs=pl.BlockSpec((8, 128), lambda i, pages: (i, 0)))
+
+    def fn(pages, x):
+        parallel = pltpu.CompilerParams(dimension_semantics=("parallel",))
+        return pl.pallas_call(kernel, grid_spec=spec, out_shape=X, compiler_params=parallel)(
+            pages, x)
+
+    document = pallascope.capture(fn, like(2, dtype=jnp.int32), X, chip="tpu_v5p", cores=2).document
+    assert "pages_ref" in [value.get("name") for value in document["values"]]

@@ -83,6 +83,17 @@ TEST(Budget, aMemoryThatTheChipLacksIsNamed)
               "The kernel uses SMEM, a memory that the chip TPU v5e does not list.");
 }
 
+TEST(ScopedLimit, isNoMoreThanTheMemoryHas)
+{
+    ir::Program program = blocked(8, 2);
+    const chip::Chip chip = v5e();
+    const chip::Memory& vmem = chip.memories[static_cast<std::size_t>(*chip.memoryIndex("VMEM"))];
+    for (const auto& [asked, limit] : {std::pair(64, 64), std::pair(200, 128)}) { // MiB
+        program.kernels = {{.kernel = "a", .vmemLimitBytes = std::int64_t{asked} << 20}};
+        EXPECT_EQ(cost::scopedLimit(program, vmem), Bytes(std::int64_t{limit} << 20));
+    }
+}
+
 TEST(Capacity, isReachedButNotPassed)
 {
     // 2048-blocks: 2 x 8 MiB, 2 x 8 MiB and 2 x 16 MiB make 64 MiB; scratch of 64 MiB fills the

@@ -30,6 +30,23 @@ TEST(Limits, moreStepsThanARunRecordsAreRefusedAtOnce)
     EXPECT_TRUE(machine::checkFit(program, v5e()));
 }
 
+// A row of one element fills 128 lanes in HBM: of 2^26 of them 32 GiB, of which a v5e has 16.
+TEST(Limits, arraysCountWithThePaddingOfTheirTiles)
+{
+    const auto fits = [](Extent rows) {
+        const OneStep step{
+            .inputs = {{DType::F32, {rows, 1}, nullptr}}, .shape = {8, 128}, .grid = {}};
+        const ir::Program program = oneStepProgram(step, [](const std::vector<pl::Ref>& refs) {
+            refs[1][pl::all] = pl::full({8, 128}, 1, DType::F32);
+        });
+        return machine::checkFit(program, v5e());
+    };
+    const Status wide = fits(1 << 26);
+    ASSERT_FALSE(wide);
+    EXPECT_NE(wide.error().message.find("of HBM, TPU v5e has 16 GiB"), std::string::npos)
+        << wide.error().message;
+}
+
 TEST(Limits, anEndlessLoopInAStepCanBeCancelled)
 {
     const ir::Program program = oneStepProgram(kStep, [](const std::vector<pl::Ref>& refs) {
