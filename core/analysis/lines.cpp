@@ -41,7 +41,7 @@ void addSegments(const trace::Trace& trace, Shares& lines)
         const Picoseconds whole = segment.duration * instances[id];
         const std::optional<std::int32_t> unit = longestUnit(segment);
         if (segment.isBookkeeping() || !unit || segment.cycles == Cycles(0)) {
-            continue; // see addBookkeeping
+            continue; // see addBookkeeping; the first pipeline's line has the rest
         }
         Picoseconds left = whole;
         Picoseconds* last = nullptr;

@@ -326,8 +326,7 @@ bool Waterfall::copiesMostlyJoinDevices() const
            && m_info.joinsDevices(static_cast<std::size_t>(busiest - m_sums.linkBusy.begin()));
 }
 
-// All terms except copies that computing does not hide. If `without` is given, that term is left
-// out too.
+// All terms except copies that computing does not hide, and except those of `without`.
 Chains Waterfall::chains(std::span<const Loss> without) const
 {
     Chains chains(m_kernels, without);

@@ -1,6 +1,8 @@
 // Follows which values and refs of an unrolled loop stay the same from round to round.
 #include "core/cost/unrolled.h"
 
+#include "core/ir/makers.h"
+
 #include <algorithm>
 #include <set>
 
@@ -15,24 +17,20 @@ class Rounds
 {
 public:
     Rounds(const ir::Program& program, const ir::Operation& scan)
-        : m_share(1.0 / static_cast<double>(std::get<ir::ScanParams>(scan.params).length))
+        : m_makers(program)
+        , m_share(1.0 / static_cast<double>(std::get<ir::ScanParams>(scan.params).length))
     {
-        forEachOperation(program.body, [&](const ir::Operation& operation) {
-            if (ir::opEntry(operation.code).kind == OpKind::View && !operation.operands.empty()) {
-                m_viewed[operation.results[0]] = operation.operands[0];
-            }
-        });
         const ir::Region& body = scan.regions[0];
         m_differs.insert(body.arguments.begin(), body.arguments.end());
         forEachOperation(body, [&](const ir::Operation& operation) {
             for (std::size_t i = 0; i < operation.operands.size(); ++i) {
                 if (ir::writes(operation, i)) {
-                    m_stored.insert(root(operation.operands[i]));
+                    m_stored.insert(m_makers.rootOf(operation.operands[i]));
                 }
             }
             if (ir::opEntry(operation.code).kind == OpKind::Sync) {
                 for (const ir::ValueId operand : operation.operands) {
-                    m_copied.insert(root(operand));
+                    m_copied.insert(m_makers.rootOf(operand));
                 }
             }
         });
@@ -42,15 +40,6 @@ public:
     std::map<std::int32_t, double> shares;
 
 private:
-    // The ref that a view is made from.
-    [[nodiscard]] ir::ValueId root(ir::ValueId ref) const
-    {
-        for (auto of = m_viewed.find(ref); of != m_viewed.end(); of = m_viewed.find(ref)) {
-            ref = of->second;
-        }
-        return ref;
-    }
-
     void visit(const ir::Region& region)
     {
         for (const ir::Operation& operation : region.operations) {
@@ -78,7 +67,7 @@ private:
             const bool isSamePlace = std::none_of(
                 operation.operands.begin() + (stores ? 2 : 1), operation.operands.end(),
                 [&](ir::ValueId value) { return m_differs.contains(value); });
-            const ir::ValueId memory = root(operation.operands[0]);
+            const ir::ValueId memory = m_makers.rootOf(operation.operands[0]);
             isOnce = isSamePlace && !m_differs.contains(operation.operands[0])
                      && !m_copied.contains(memory);
             yieldsSame = isOnce && !m_stored.contains(memory);
@@ -91,11 +80,11 @@ private:
         }
     }
 
+    ir::Makers m_makers;
     double m_share;
     std::set<ir::ValueId> m_differs; // values that differ from round to round
-    std::map<ir::ValueId, ir::ValueId> m_viewed;
-    std::set<ir::ValueId> m_stored; // refs that some round stores to
-    std::set<ir::ValueId> m_copied; // copied refs; copies do not see registers
+    std::set<ir::ValueId> m_stored;  // refs that some round stores to
+    std::set<ir::ValueId> m_copied;  // copied refs; copies do not see registers
 };
 
 } // namespace

@@ -31,22 +31,13 @@ public:
         });
         forEachOperation(m_program.body, [this](const Operation& operation) {
             if (storesInto(operation.code)) {
-                noteStore(rootOf(operation.operands[0]));
+                noteStore(m_makers.rootOf(operation.operands[0]));
             }
         });
         return std::move(m_found);
     }
 
 private:
-    [[nodiscard]] ValueId rootOf(ValueId ref) const
-    {
-        for (const Operation* view = m_makers.of(ref); view != nullptr && !view->operands.empty();
-             view = m_makers.of(ref)) {
-            ref = view->operands[0];
-        }
-        return ref;
-    }
-
     // The table from which a number was loaded as it is.
     [[nodiscard]] std::optional<ValueId> tableOf(ValueId number) const
     {

@@ -295,14 +295,13 @@ Bytes reachOf(const Info& info, std::span<const std::int32_t> operands)
     std::set<std::int32_t> devices;
     Bytes whole;
     double slices = 0;
+    bool isManual = false;
     for (const std::int32_t row : operands) {
         const Operand& operand = info.operands[at(row)];
-        whole = std::max({whole, storedBytes(operand), operand.slicedBytes});
+        whole = std::max(whole, wholeBytes(operand));
         double entries = 0;
-        if (operand.pipeline == kNone) { // each device makes a manual DMA, of its own part
-            for (std::int32_t device = 0; device < info.deviceCount(); ++device) {
-                devices.insert(device);
-            }
+        if (operand.pipeline == kNone) {
+            isManual = true;
         } else {
             const Pipeline& pipeline = info.pipelines[at(operand.pipeline)];
             devices.insert(info.deviceOf(pipeline.agent));
@@ -312,8 +311,9 @@ Bytes reachOf(const Info& info, std::span<const std::int32_t> operands)
                       ? entries * static_cast<double>(storedBytes(operand).value())
                       : std::numeric_limits<double>::infinity();
     }
-    const double all = static_cast<double>(whole.value())
-                       * static_cast<double>(std::max<std::size_t>(1, devices.size()));
+    // Each device makes a manual DMA, of its own part.
+    const std::size_t parts = isManual ? at(info.deviceCount()) : devices.size();
+    const double all = static_cast<double>(whole.value()) * static_cast<double>(parts);
     constexpr double kMost = 9e18; // below 2^63
     return Bytes(std::llround(std::min({all, slices, kMost})));
 }

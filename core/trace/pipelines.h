@@ -88,7 +88,13 @@ struct Arrays
     return std::max(operand.arrayBytes, operand.paddedBytes);
 }
 
-// The share of these bytes, from 0 to below 1, that only fills up the array's tiles.
+// The same of the whole array, of which the operand's may be a slice.
+[[nodiscard]] inline Bytes wholeBytes(const Operand& operand)
+{
+    return std::max(storedBytes(operand), operand.slicedBytes);
+}
+
+// The share of storedBytes, from 0 to below 1, that only fills up the array's tiles.
 [[nodiscard]] inline double paddingShare(const Operand& operand)
 {
     const Bytes stored = storedBytes(operand);

@@ -44,35 +44,31 @@ def test_what_a_kernel_copies_again_is_still_found():
     assert "refetch" in [part["what"] for part in found["beyond_roofline_s"]]
 
 
-def unrolled(x):
-    """Enters a pipeline for each slice."""
-    def kernel(x_ref, o_ref):
-        rows = pl.BlockSpec((64, 256), lambda i: (i, 0))
-        for number in range(4):
-            pltpu.emit_pipeline(scaled, grid=(2,), in_specs=[rows], out_specs=rows)(
-                x_ref.at[number], o_ref.at[number])
-
-    return call(kernel, in_specs=[ANY], out_specs=ANY, out_shape=like(*x.shape))(x)
+def by_refs(kernel, shape, **options):
+    return call(kernel, in_specs=[ANY], out_specs=ANY, out_shape=like(*shape), **options)
 
 
-def in_a_loop(x):
-    def kernel(x_ref, o_ref):
-        rows = pl.BlockSpec((64, 256), lambda i: (i, 0))
+def scale_slice(x_ref, o_ref, number):
+    rows = pl.BlockSpec((64, 256), lambda i: (i, 0))
+    pltpu.emit_pipeline(scaled, grid=(2,), in_specs=[rows], out_specs=rows)(
+        x_ref.at[number], o_ref.at[number])
 
-        @pl.loop(0, 4)
-        def _(i):
-            pltpu.emit_pipeline(scaled, grid=(2,), in_specs=[rows], out_specs=rows)(
-                x_ref.at[i], o_ref.at[i])
 
-    return call(kernel, in_specs=[ANY], out_specs=ANY, out_shape=like(*x.shape))(x)
+def unrolled(x_ref, o_ref):
+    for number in range(4):
+        scale_slice(x_ref, o_ref, number)
+
+
+def in_a_loop(x_ref, o_ref):
+    pl.loop(0, 4)(lambda number: scale_slice(x_ref, o_ref, number))
 
 
 SLICED = X.reshape(4, 128, 256)
 
 
-@pytest.mark.parametrize("fn", [unrolled, in_a_loop])
-def test_pipelines_over_slices_move_each_of_them_once(fn):
-    found = report(pallascope.capture(fn, SLICED))
+@pytest.mark.parametrize("kernel", [unrolled, in_a_loop])
+def test_pipelines_over_slices_move_each_of_them_once(kernel):
+    found = report(pallascope.capture(lambda x: by_refs(kernel, x.shape)(x), SLICED))
     assert "refetch" not in [part["what"] for part in found["beyond_roofline_s"]]
     assert [row["refetch_factor"] for row in found["traffic"]] == [1.0] * len(found["traffic"])
 
@@ -83,9 +79,7 @@ def test_a_slice_that_is_copied_again_is_found():
             scaled, grid=(3, 2), in_specs=[pl.BlockSpec((64, 256), lambda i, j: (j, 0))],
             out_specs=pl.BlockSpec((64, 256), lambda i, j: (2 * i + j, 0)))(x_ref.at[1], o_ref)
 
-    found = report(pallascope.capture(
-        lambda x: call(kernel, in_specs=[ANY], out_specs=ANY, out_shape=like(384, 256))(x),
-        SLICED))
+    found = report(pallascope.capture(lambda x: by_refs(kernel, (384, 256))(x), SLICED))
     assert {row["operand"]: row["refetch_factor"] for row in found["traffic"]} == {
         "x_ref": 3, "o_ref": 1}
 
@@ -99,8 +93,8 @@ def by_hand(x):
             block[...] = block[...] * 2
             pltpu.async_copy(block, o_ref.at[part], sem).wait()
 
-    return call(kernel, in_specs=[ANY], out_specs=ANY, out_shape=like(*x.shape),
-                scratch_shapes=[pltpu.VMEM((64, 256), x.dtype), pltpu.SemaphoreType.DMA])(x)
+    return by_refs(kernel, x.shape, scratch_shapes=[
+        pltpu.VMEM((64, 256), x.dtype), pltpu.SemaphoreType.DMA])(x)
 
 
 def test_copies_by_hand_of_two_kernels_have_arrays_of_their_own():

@@ -153,14 +153,6 @@ void Description::describeChip(const ir::Program& program, const chip::Chip& chi
     }
 }
 
-ir::ValueId Description::arrayOf(ir::ValueId ref) const
-{
-    for (auto view = m_views.find(ref); view != m_views.end(); view = m_views.find(ref)) {
-        ref = view->second->operands[0];
-    }
-    return ref;
-}
-
 std::int32_t Description::numberOf(ir::ValueId array)
 {
     const auto next = static_cast<std::int32_t>(m_numbersOfArrays.size());
@@ -170,13 +162,14 @@ std::int32_t Description::numberOf(ir::ValueId array)
 // Adds an operand with slots to the pipeline that was described last.
 void Description::describeOperand(const ir::Program& program, const ir::Operation& pipeline,
                                   std::size_t operand, const ir::OperandFacts& facts,
-                                  const std::vector<std::int64_t>& tile, Bytes slotBytes)
+                                  const std::vector<std::int64_t>& tile, Bytes slotBytes,
+                                  const ir::Makers& makers)
 {
     const ir::BlockSpec& spec = std::get<ir::PipelineParams>(pipeline.params).specs[operand];
     const ir::Type& array = program.type(pipeline.operands[operand]);
     const Bytes bytes = packedBytes(array.dtype, array.shape.elements());
     const Bytes padded = cost::paddedBytes(array.dtype, array.shape, tile);
-    const ir::ValueId whole = arrayOf(pipeline.operands[operand]);
+    const ir::ValueId whole = makers.rootOf(pipeline.operands[operand]);
     const ir::Type& from = program.type(whole);
     const bool isSlice = packedBytes(from.dtype, from.shape.elements()) > bytes;
     std::vector<Extent> block;
@@ -223,7 +216,8 @@ void Description::describeOperand(const ir::Program& program, const ir::Operatio
 }
 
 void Description::describePipeline(const ir::Program& program, const ir::Operation& operation,
-                                   const chip::Chip& chip, const cost::Budget& budget)
+                                   const chip::Chip& chip, const cost::Budget& budget,
+                                   const ir::Makers& makers)
 {
     const auto& params = std::get<ir::PipelineParams>(operation.params);
     const auto index = static_cast<std::int32_t>(info.pipelines.size());
@@ -262,7 +256,7 @@ void Description::describePipeline(const ir::Program& program, const ir::Operati
             ++pipeline.operandCount;
             describeOperand(program, operation, i, facts,
                             chip.memories[static_cast<std::size_t>(entry.memory)].tile,
-                            entry.slotBytes);
+                            entry.slotBytes, makers);
         }
         if (scratch) {
             m_scratchBuffers.try_emplace(entry.ref, static_cast<std::int32_t>(info.buffers.size()));
@@ -288,19 +282,15 @@ Result<Description> Description::of(const ir::Program& program, const chip::Chip
         description.describeProgram(program);
     }
     description.describeChip(program, chip, layout);
-    forEachOperation(program.body, [&](const ir::Operation& operation) {
-        if (ir::opEntry(operation.code).kind == ir::OpKind::View && !operation.operands.empty()) {
-            description.m_views[operation.results[0]] = &operation;
-        }
-    });
+    const ir::Makers makers(program);
     const std::vector<const ir::Operation*> pipelines = ir::pipelinesOf(program);
     for (std::size_t i = 0; i < pipelines.size(); ++i) {
-        description.describePipeline(program, *pipelines[i], chip, budgets[i]);
+        description.describePipeline(program, *pipelines[i], chip, budgets[i], makers);
     }
     if (pipelines.empty()) {
         description.describeScopes(program, chip, budgets.front());
     }
-    if (Status status = description.describeCopies(program, chip); !status) {
+    if (Status status = description.describeCopies(program, chip, makers); !status) {
         return status.error();
     }
     for (const cost::BlockGrid& grid : grids) {

@@ -4,6 +4,7 @@
 
 #include "core/chip/chip.h"
 #include "core/cost/budget.h"
+#include "core/ir/makers.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/ir/program.h"
 #include "core/machine/prepare/agent_layout.h"
@@ -44,7 +45,6 @@ public:
         std::vector<std::int32_t> rows; // rows of Info::pipelines
         // For each block spec: its operand, counted from the row's first.
         std::vector<std::int32_t> offsets;
-        bool entered = false;
     };
 
     [[nodiscard]] const std::map<const ir::Operation*, PipelineRows>& pipelines() const
@@ -122,13 +122,16 @@ private:
     void describeChip(const ir::Program& program, const chip::Chip& chip,
                       const AgentLayout& layout);
     void describePipeline(const ir::Program& program, const ir::Operation& pipeline,
-                          const chip::Chip& chip, const cost::Budget& budget);
+                          const chip::Chip& chip, const cost::Budget& budget,
+                          const ir::Makers& makers);
     void describeOperand(const ir::Program& program, const ir::Operation& pipeline,
                          std::size_t operand, const ir::OperandFacts& facts,
-                         const std::vector<std::int64_t>& tile, Bytes slotBytes);
+                         const std::vector<std::int64_t>& tile, Bytes slotBytes,
+                         const ir::Makers& makers);
     void describeScopes(const ir::Program& program, const chip::Chip& chip,
                         const cost::Budget& budget);
-    [[nodiscard]] Status describeCopies(const ir::Program& program, const chip::Chip& chip);
+    [[nodiscard]] Status describeCopies(const ir::Program& program, const chip::Chip& chip,
+                                        const ir::Makers& makers);
     void describeAgents(const chip::Chip& chip, const AgentLayout& layout);
     void describeDevices(const ir::Program& program, const chip::Chip& chip,
                          const AgentLayout& layout);
@@ -140,12 +143,9 @@ private:
                                  trace::Direction direction);
     [[nodiscard]] std::int32_t linkOf(const chip::Chip& chip, std::int32_t from, std::int32_t to);
 
-    // The array that a ref is a view of, and its number in the trace.
-    [[nodiscard]] ir::ValueId arrayOf(ir::ValueId ref) const;
     [[nodiscard]] std::int32_t numberOf(ir::ValueId array);
 
     std::map<std::string, std::int32_t> m_files;
-    std::map<ir::ValueId, const ir::Operation*> m_views;   // by view, what makes it
     std::map<ir::ValueId, std::int32_t> m_numbersOfArrays; // trace::Operand::arrayNumber
     std::map<const ir::Operation*, PipelineRows> m_pipelines;
     std::vector<CopySite> m_copySites;                        // indexed by Operation::id

@@ -17,14 +17,12 @@ namespace {
 
 using Part = Description::Part;
 
-// `views` has for each view the operation that makes it.
-Part partOf(const ir::Program& program, const std::map<ir::ValueId, const ir::Operation*>& views,
-            ir::ValueId ref)
+Part partOf(const ir::Program& program, const ir::Makers& makers, ir::ValueId ref)
 {
     std::vector<const ir::Operation*> chain;
-    for (auto view = views.find(ref); view != views.end(); view = views.find(ref)) {
-        chain.push_back(view->second);
-        ref = view->second->operands[0];
+    while (const ir::Operation* const view = makers.viewOf(ref)) {
+        chain.push_back(view);
+        ref = view->operands[0];
     }
     Part part{ref, program.type(ref).shape.extents()};
     std::vector<std::size_t> axes; // for each axis of the view, the axis of the array
@@ -100,24 +98,22 @@ std::int32_t Description::linkOf(const chip::Chip& chip, std::int32_t from, std:
 class Description::CopyDescriber
 {
 public:
-    CopyDescriber(Description& description, const ir::Program& program, const chip::Chip& chip)
+    CopyDescriber(Description& description, const ir::Program& program, const chip::Chip& chip,
+                  const ir::Makers& makers)
         : m_description(description)
         , m_program(program)
         , m_chip(chip)
-        , m_views(description.m_views)
+        , m_makers(makers)
         , m_free(arraysOfFusions(program))
         , m_hbm(chip.memoryIndex("HBM"))
         , m_inKernel(static_cast<std::size_t>(program.operationCount), false)
     {
-        for (const auto& [view, operation] : m_views) {
-            if (operation->code == ir::OpCode::RefTranspose) {
-                m_transposed.try_emplace(operation->operands[0], view);
-            }
-        }
-        forEachOperation(program.body, [&](const ir::Operation& map) {
-            if (map.code == ir::OpCode::CoreMap && chip.multiprocessor) {
-                forEachOperation(map.regions[0], [&](const ir::Operation& operation) {
-                    m_inKernel[static_cast<std::size_t>(operation.id)] = true;
+        forEachOperation(program.body, [&](const ir::Operation& operation) {
+            if (operation.code == ir::OpCode::RefTranspose) {
+                m_transposed.try_emplace(operation.operands[0], operation.results[0]);
+            } else if (operation.code == ir::OpCode::CoreMap && chip.multiprocessor) {
+                forEachOperation(operation.regions[0], [&](const ir::Operation& inner) {
+                    m_inKernel[static_cast<std::size_t>(inner.id)] = true;
                 });
             }
         });
@@ -127,8 +123,8 @@ public:
     {
         const bool loads = !ir::storesInto(operation.code);
         if (ir::startsCopy(operation.code)) {
-            return between(operation, partOf(m_program, m_views, operation.operands[0]),
-                           partOf(m_program, m_views, operation.operands[1]));
+            return between(operation, partOf(m_program, m_makers, operation.operands[0]),
+                           partOf(m_program, m_makers, operation.operands[1]));
         }
         if (ir::opEntry(operation.code).kind == ir::OpKind::Memory
             && ir::isFar(*m_program.type(operation.operands[0]).space)) {
@@ -142,7 +138,7 @@ private:
     // The part of an array that a fusion loads or stores.
     [[nodiscard]] Part accessedPart(const ir::Operation& operation) const
     {
-        Part part = partOf(m_program, m_views, operation.operands[0]);
+        Part part = partOf(m_program, m_makers, operation.operands[0]);
         const auto* indexer = std::get_if<ir::IndexerParams>(&operation.params);
         if (indexer != nullptr && part.array == operation.operands[0]) {
             const auto& entries = indexer->entries;
@@ -232,7 +228,7 @@ private:
     Description& m_description;
     const ir::Program& m_program;
     const chip::Chip& m_chip;
-    const std::map<ir::ValueId, const ir::Operation*>& m_views;
+    const ir::Makers& m_makers;
     std::map<ir::ValueId, ir::ValueId> m_transposed; // arrays seen with another order of axes
     std::vector<bool> m_free; // by ValueId: arrays with the layout that pads least
     std::optional<std::int32_t> m_hbm;
@@ -242,10 +238,11 @@ private:
         m_known;
 };
 
-Status Description::describeCopies(const ir::Program& program, const chip::Chip& chip)
+Status Description::describeCopies(const ir::Program& program, const chip::Chip& chip,
+                                   const ir::Makers& makers)
 {
     m_copySites.resize(static_cast<std::size_t>(program.operationCount));
-    CopyDescriber describer(*this, program, chip);
+    CopyDescriber describer(*this, program, chip, makers);
     Status status = Done{};
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         status = status ? describer.add(operation) : status;

@@ -5,6 +5,7 @@
 #include "core/cost/budget.h"
 #include "core/cost/target.h"
 #include "core/cost/tiling.h"
+#include "core/ir/makers.h"
 #include "core/ir/mesh.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/prepare/prepared.h"
@@ -38,19 +39,11 @@ Bytes bytesOfArguments(const ir::Program& program, const chip::Chip& chip)
         const ir::Type& type = program.type(argument.ref);
         bytes[argument.ref] = packedBytes(type.dtype, type.shape.elements());
     }
-    std::map<ir::ValueId, ir::ValueId> viewed; // by view
-    forEachOperation(program.body, [&](const ir::Operation& operation) {
-        if (ir::opEntry(operation.code).kind == ir::OpKind::View && !operation.operands.empty()) {
-            viewed[operation.results[0]] = operation.operands[0];
-        }
-    });
+    const ir::Makers makers(program);
     for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
         for (const ir::ValueId operand : pipeline->operands) {
-            ir::ValueId array = operand;
-            for (auto view = viewed.find(array); view != viewed.end(); view = viewed.find(array)) {
-                array = view->second;
-            }
-            if (const auto argument = bytes.find(array); argument != bytes.end()) {
+            const auto argument = bytes.find(makers.rootOf(operand));
+            if (argument != bytes.end()) {
                 const ir::Type& type = program.type(operand);
                 const Bytes padded =
                     cost::paddedBytes(type.dtype, type.shape, cost::nativeTile(chip));

@@ -59,13 +59,12 @@ std::int32_t Recorder::enterPipeline(const ir::Operation& operation,
     for (const std::int32_t row : known.rows) {
         trace::Pipeline& pipeline = info.pipelines[static_cast<std::size_t>(row)];
         if (pipeline.grid == grid && pipeline.agent == agent) {
-            known.entered = true;
             ++pipeline.entries;
             return row;
         }
     }
     auto row = static_cast<std::size_t>(known.rows.front());
-    if (std::exchange(known.entered, true)) {
+    if (info.pipelines[row].entries > 0) {
         trace::Pipeline copy = info.pipelines[row];
         row = info.pipelines.size();
         known.rows.push_back(static_cast<std::int32_t>(row));

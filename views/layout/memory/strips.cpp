@@ -134,7 +134,7 @@ void paintStripsHead(Canvas& canvas, const RunView& run, const Strips& strips, d
         const std::string name =
             operand.arrayNumber >= 0 ? "" : operand.name + toString(operand.array);
         if (seen.emplace(operand.arrayNumber, name).second) {
-            arrays += std::max(storedBytes(operand), operand.slicedBytes);
+            arrays += wholeBytes(operand);
         }
     }
     std::string name = "HBM";
