@@ -106,7 +106,7 @@ def test_heads_of_attention_before_and_behind_a_kernel():
 
 
 @pytest.mark.parametrize(("shape", "order"), [
-    ((256, 128), None), ((256, 8), (1, 0)), ((8, 256), None), ((2, 256, 8), (0, 2, 1)),
+    ((256, 128), None), ((256, 8), (1, 0)), ((256, 1), (1, 0)), ((8, 256), None), ((2, 256, 8), (0, 2, 1)),
     ((128, 8, 8), (1, 2, 0)), ((100,), None), ((3, 5), None)])
 def test_arguments_and_results_lie_where_they_are_padded_least(shape, order):
     x = np.asarray(normal(*shape))

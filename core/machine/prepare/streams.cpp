@@ -5,6 +5,7 @@
 #include "core/machine/prepare/kept_arrays.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pallascope::machine {
 
@@ -79,11 +80,11 @@ Streams::Streams(const ir::Program& program, const chip::Chip& chip,
                  const std::vector<std::int32_t>& uses)
     : m_program(program)
     , m_tile(cost::nativeTile(chip))
+    , m_makers(program)
     , m_free(arraysOfFusions(program))
     , m_uses(uses)
 {
     m_kept = keptArrays(program, chip, m_free);
-    findViews();
 }
 
 // Whether it loads or stores an array in HBM.
@@ -102,35 +103,39 @@ bool Streams::copies(const ir::Region& region) const
     return found;
 }
 
-void Streams::findViews()
+// The bytes that a ref takes in HBM. Views of the whole array show the order of axes in which it
+// lies: it has the bytes of the one that pads it least, and a window of a view has its share.
+double Streams::leastBytes(ir::ValueId ref) const
 {
-    const auto stored = [&](ir::ValueId ref) {
-        const ir::Type& type = m_program.type(ref);
-        return cost::paddedBytes(type.dtype, type.shape, m_tile);
-    };
-    forEachOperation(m_program.body, [&](const ir::Operation& operation) {
-        if (operation.code == OpCode::RefReshape || operation.code == OpCode::RefTranspose) {
-            const ir::ValueId of = operation.operands[0];
-            const auto before = m_viewed.find(of);
-            Viewed view = before == m_viewed.end() ? Viewed{of, stored(of)} : before->second;
-            view.least = std::min(view.least, stored(operation.results[0]));
-            m_viewed[operation.results[0]] = view;
-        }
-    });
+    const double own = paddedBytes(ref);
+    const ir::Operation* const view = m_makers.viewOf(ref);
+    if (view == nullptr) {
+        return own;
+    }
+    const ir::ValueId of = view->operands[0];
+    switch (view->code) {
+    case OpCode::RefReshape:
+    case OpCode::RefTranspose:
+        return std::min(own, leastBytes(of));
+    case OpCode::RefAt:
+        return own * leastBytes(of) / paddedBytes(of);
+    default:
+        return own;
+    }
 }
 
-// The bytes of what is loaded from an array or stored to it. Views of the whole array show the
-// order of axes in which it lies: it has the bytes of the one that pads it least.
+double Streams::paddedBytes(ir::ValueId ref) const
+{
+    const ir::Type& type = m_program.type(ref);
+    return static_cast<double>(cost::paddedBytes(type.dtype, type.shape, m_tile).value());
+}
+
+// The bytes of what is loaded from an array or stored to it.
 Bytes Streams::bytesOf(const ir::Type& type, ir::ValueId array) const
 {
     const Bytes bytes = bytesInHbm(type, m_free[static_cast<std::size_t>(array.index)], m_tile);
-    const auto view = m_viewed.find(array);
-    if (view == m_viewed.end()) {
-        return bytes;
-    }
-    const bool isWhole =
-        m_program.type(view->second.array).shape.elements() == type.shape.elements();
-    return isWhole ? std::min(bytes, view->second.least) : bytes;
+    const double share = bytes > Bytes() ? leastBytes(array) / paddedBytes(array) : 1;
+    return Bytes(std::llround(static_cast<double>(bytes.value()) * share));
 }
 
 std::vector<Extent> Streams::tileOf(ir::ValueId value) const

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/chip/chip.h"
+#include "core/ir/makers.h"
 #include "core/ir/program.h"
 #include "core/machine/prepare/plan.h"
 
@@ -39,22 +40,17 @@ public:
     shares(std::span<const ir::Operation* const> stretch) const;
 
 private:
-    struct Viewed
-    {
-        ir::ValueId array;
-        Bytes least; // that it and the views up to this one take in HBM
-    };
-
     [[nodiscard]] bool isCopied(const ir::Operation& operation) const;
     [[nodiscard]] std::vector<Extent> tileOf(ir::ValueId value) const;
     [[nodiscard]] Bytes bytesOf(const ir::Type& type, ir::ValueId array) const;
-    void findViews();
+    [[nodiscard]] double leastBytes(ir::ValueId ref) const;
+    [[nodiscard]] double paddedBytes(ir::ValueId ref) const;
 
     const ir::Program& m_program;
     const std::vector<std::int64_t>& m_tile;
-    std::vector<bool> m_free;               // arraysOfFusions()
-    std::map<ir::ValueId, Viewed> m_viewed; // by view of a whole array
-    std::vector<bool> m_kept;               // by ValueId: arrays that stay in VMEM
+    ir::Makers m_makers;
+    std::vector<bool> m_free; // arraysOfFusions()
+    std::vector<bool> m_kept; // by ValueId: arrays that stay in VMEM
     const std::vector<std::int32_t>& m_uses;
 };
 

@@ -75,6 +75,19 @@ TEST(Streams, anArrayThatIsSeenTransposedTakesTheBytesOfThatOrder)
     }
 }
 
+TEST(Streams, aWindowOfWhatIsSeenTransposedTakesItsShare)
+{
+    const ir::Program program = mustTrace(pl::kernel(
+        "row", {pl::in("x", kF32, {2, 1024, 1}), pl::out("out", kF32, {1024})},
+        [&](pl::Ref x, pl::Ref out) {
+            const pl::Ref column =
+                x.transpose({0, 2, 1}).reshape({2, 1024, 1}).at({1, pl::all, pl::all});
+            fusion({"row"}, [&] { out[pl::all] = pl::reshape(column[pl::all].load(), {1024}); });
+        }));
+    const machine::RunResult run = mustRun(program, {counting(kF32, {2, 1024, 1})});
+    EXPECT_EQ(run.trace->copies().bytes, (std::vector<std::int64_t>{4096, 4096}));
+}
+
 TEST(Streams, anArrayThatAKernelReadsLiesInItsTiles)
 {
     const auto copies = copiesThrough([](const pl::Ref& between) {

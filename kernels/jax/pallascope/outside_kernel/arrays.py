@@ -34,6 +34,7 @@ class Array:
     refs: dict[str, int] = dataclasses.field(default_factory=dict)  # for each memory space
     home: str = ""  # the memory space where it was made
     is_prefetched: bool = False  # whether it holds scalars that kernels want before they start
+    of_kernel: bool = False  # whether a kernel makes it or takes it, with its last axis in the lanes
     changes: int = 0  # how often its contents changed
     is_donated: bool = False  # whether it is an input whose memory the function may reuse
     # On several devices, `aval` is the type of one device's part. `partition` has, for each axis,
@@ -42,6 +43,11 @@ class Array:
 
     def root(self) -> Array:
         return self.base.root() if self.base else self
+
+    @property
+    def is_of_kernel(self) -> bool:
+        """Returns whether it lies as kernels have it, or is a view of what does."""
+        return self.of_kernel or (self.base is not None and self.base.is_of_kernel)
 
     @property
     def is_semaphore(self) -> bool:

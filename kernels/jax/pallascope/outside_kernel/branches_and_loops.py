@@ -114,10 +114,11 @@ class BranchesAndLoops:
             source = sources[0] if sources and sources[0] not in taken else None
             if source is not None and (len(sources) == len(origins)
                                        or self._in_place.is_free(source, operands)):
-                taken[source] = self._in_place.updated(source, operands, v.aval)
+                taken[source] = self._for_kernels(
+                    self._in_place.updated(source, operands, v.aval))
                 results.append(taken[source])
             else:
-                results.append(self.arrays.new_result(v.aval))
+                results.append(self._for_kernels(self.arrays.new_result(v.aval)))
         return results, taken
 
     def _carried(self, variables: Sequence[Any], operands: list[Array], first: int,
@@ -125,8 +126,14 @@ class BranchesAndLoops:
         """Returns arrays for the results of a loop, which begin as the operands from the first on.
         Those of rank 0 have no memory; what every round keeps is the operand."""
         return [Array(v.aval, "") if v.aval.shape == () else operands[first + number]
-                if number in kept else self._in_place.updated(first + number, operands, v.aval)
+                if number in kept else self._for_kernels(
+                    self._in_place.updated(first + number, operands, v.aval))
                 for number, v in enumerate(variables)]
+
+    def _for_kernels(self, array: Array) -> Array:
+        """Returns the array, which lies as the kernels of a branch or a loop have it."""
+        array.of_kernel = array.base is None
+        return array
 
     def _scalars(self, sources: list[Array], carried: list[Array]) -> list[int]:
         return [self.arrays.scalar(source) for source, array

@@ -32,7 +32,8 @@ class DeviceParts:
             array.aval = aval if is_new else array.aval
             return array
         ref = shard_maps.part_of(self.walk, self.arrays.ref(array, "hbm"), cut)
-        return Array(aval, array.name, refs={"hbm": ref}, home="hbm", partition=cut)
+        return Array(aval, array.name, refs={"hbm": ref}, home="hbm", partition=cut,
+                     of_kernel=array.of_kernel)
 
     def whole(self, array: Array) -> Array:
         """Returns the array as a whole on every device."""

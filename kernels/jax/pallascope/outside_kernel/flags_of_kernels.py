@@ -57,13 +57,13 @@ class FlagsOfKernels:
 
     def _widened(self, array: Array, shared: bool) -> Array:
         """Returns an array of bools as int32. Kernels share what they do not update."""
-        made = self._frames.cast_of(array)
+        made = self._frames.given_for(array)
         if shared and made is not None:
             return made
         found = self._cast(array, np.int32)
         found.name, found.is_named = array.name, array.is_named
         if shared:
-            self._frames.innermost.casts[array, array.changes] = found
+            self._frames.innermost.given[array, array.changes] = found
         return found
 
     def _cast(self, array: Array, dtype: Any) -> Array:

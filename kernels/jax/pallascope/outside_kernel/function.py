@@ -12,8 +12,8 @@ import numpy as np
 from pallascope import types
 from pallascope.author_names.variables import variables_of
 from pallascope.jax_compat import jaxprs, lowering_rules
-from pallascope.outside_kernel import (branches_and_loops, carried_memory, collectives, constants,
-                                       device_parts, empty_arrays, flags_of_kernels, fusible_steps,
+from pallascope.outside_kernel import (branches_and_loops, carried_memory, collectives,
+                                       columns_of_kernels, constants, device_parts, empty_arrays, flags_of_kernels, fusible_steps,
                                        fusion_operation, layouts, refs, shard_maps, updates,
                                        waiting_operations)
 from pallascope.outside_kernel.arrays import Array, Arrays
@@ -51,6 +51,7 @@ class Function:
         self._collectives = collectives.Collectives(walk, self.arrays)
         self._parts = device_parts.DeviceParts(walk, self.arrays, self._collectives)
         self._waiting = waiting_operations.Waiting(walk, self.arrays, self._frames)
+        self._columns = columns_of_kernels.ColumnsOfKernels(self._frames, self._waiting)
         self._flags = flags_of_kernels.FlagsOfKernels(walk, self.arrays, self._frames,
                                                       self._equation)
         self._around = False  # whether a shard_map is anywhere in the function
@@ -87,7 +88,7 @@ class Function:
         inner, consts = jaxprs.open_jaxpr(jaxpr)
         self._around = shard_maps.has_shard_map(inner)
         arrays.inputs = [Array(v.aval, name, bool(name), is_donated=number in donated,
-                               layout=self._layout(v.aval))
+                               of_kernel=self._around, layout=self._layout(v.aval))
                          for number, (v, name) in enumerate(zip(inner.invars, names, strict=True))]
         with (fusible_steps.arrays_in_tiles(self._is_tpu),
               self.walk.builder.region() as region):
@@ -211,8 +212,7 @@ class Function:
         eqn, operands = empty_arrays.removed(eqn, operands)
         name = eqn.primitive.name
         is_known = name != "axis_index" and all(operand.is_known for operand in operands)
-        is_view = (fusible_steps.only_reshapes(eqn) and operands[0].layout is None
-                   and not self._waiting.makes(operands[0].root()))
+        is_view = bool(operands) and self._is_view(eqn, operands[0])
         is_outside = self._around and not self._inside
         if not (is_known or is_view or is_outside) and self._waiting.takes(eqn, operands):
             return self._waiting.add(eqn, operands)
@@ -228,6 +228,11 @@ class Function:
         if found is None and refs.holds_ref(eqn):
             raise NotCaptured(f"{name} of a ref outside of a kernel")
         return self._computed(eqn, operands, is_known, is_view) if found is None else found
+
+    def _is_view(self, eqn: Any, operand: Array) -> bool:
+        """Returns whether the equation shows an array that has memory in another shape."""
+        return (fusible_steps.only_reshapes(eqn, operand.is_of_kernel) and operand.layout is None
+                and not self._waiting.makes(operand.root()))
 
     def _computed(self, eqn: Any, operands: list[Array], is_known: bool,
                   is_view: bool) -> list[Array]:
@@ -266,6 +271,8 @@ class Function:
         if eqn.primitive.name == "pallas_call":
             mapping = eqn.params["grid_mapping"]
             first = mapping.num_dynamic_grid_bounds + mapping.num_index_operands
+        if self._is_tpu:
+            operands = self._columns.copied(eqn, operands)
         return operands[:first] + [self._waiting.row_major(array) for array in operands[first:]]
 
     def _shard_map(self, eqn: Any, operands: list[Array]) -> list[Array]:

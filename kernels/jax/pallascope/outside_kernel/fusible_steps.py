@@ -106,12 +106,14 @@ def arrays_in_tiles(is_in_tiles: bool) -> Iterator[None]:
         _is_in_tiles = before
 
 
-def is_bitcast(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
+def is_bitcast(before: tuple[int, ...], after: tuple[int, ...], of_kernel: bool = False) -> bool:
     """Returns whether a reshape moves nothing. If arrays lie in tiles, rows of tiles must stay
-    whole and in order (ReshapeIsBitcast, with the tiles of openxla.org/xla/tiled_layout)."""
+    whole and in order (ReshapeIsBitcast, with the tiles of openxla.org/xla/tiled_layout). An axis
+    of 1 lies nowhere, except in the lanes of what is `of_kernel`."""
     if not _is_in_tiles:
         return True
-    old, new = ([extent for extent in shape if extent != 1] for shape in (before, after))
+    old, new = ([extent for axis, extent in enumerate(shape, 1)
+                 if extent != 1 or (of_kernel and axis == len(shape))] for shape in (before, after))
     if old == new:
         return True
     if min(len(old), len(new)) < 2:  # one of them lies in a line
@@ -121,13 +123,14 @@ def is_bitcast(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
         old[-2] == new[-2] or (old[-2] % _TILE_ROWS == 0 and new[-2] % _TILE_ROWS == 0))
 
 
-def only_reshapes(eqn: Any) -> bool:
-    """Returns whether no element moves."""
+def only_reshapes(eqn: Any, of_kernel: bool = False) -> bool:
+    """Returns whether no element moves. `of_kernel` says whether the operand lies as kernels have
+    it."""
     name = eqn.primitive.name
     if name not in _RESHAPES or (name == "reshape" and eqn.params["dimensions"] is not None):
         return False
     before, after = (v.aval.shape for v in (eqn.invars[0], eqn.outvars[0]))
-    return math.prod(before) == math.prod(after) and is_bitcast(before, after)
+    return math.prod(before) == math.prod(after) and is_bitcast(before, after, of_kernel)
 
 
 def inverse(order: Sequence[int]) -> tuple[int, ...]:

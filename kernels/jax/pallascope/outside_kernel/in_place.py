@@ -50,6 +50,7 @@ class InPlace:
         if array.base is not None:
             return Array(aval, name, base=array)
         return Array(aval, name, is_result=True, alias_of=array.alias_of, home="hbm",
+                     of_kernel=array.of_kernel,
                      refs={"hbm": self._arrays.ref(array, "hbm")})
 
     def _put_aside(self, source: Array) -> Array:

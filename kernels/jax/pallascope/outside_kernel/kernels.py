@@ -42,9 +42,12 @@ class Kernels:
         """Returns the outputs, in HBM. An output that shares the array of an operand is that array,
         unless others still need it."""
         operand_of = {number: operand for operand, number in aliases.items()}
-        return [self._in_place.updated(operand_of[number], operands, aval, name)
-                if number in operand_of else self.arrays.new_result(aval, name)
-                for number, (aval, name) in enumerate(zip(avals, names, strict=True))]
+        found = [self._in_place.updated(operand_of[number], operands, aval, name)
+                 if number in operand_of else self.arrays.new_result(aval, name)
+                 for number, (aval, name) in enumerate(zip(avals, names, strict=True))]
+        for array in found:
+            array.of_kernel = self.is_tpu
+        return found
 
     def _name(self, operands: list[Array], names: list[str]) -> None:
         """Names arrays that have no name yet like the refs that a kernel has for them."""

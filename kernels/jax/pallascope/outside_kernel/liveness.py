@@ -19,8 +19,8 @@ class Frame:
         self.again = lasting is not None
         self.eqns = _used(jaxpr)
         self.env: dict[Any, Array] = {}
-        # Arrays of bools, after so many changes, as the int32 that kernels have.
-        self.casts: dict[tuple[Array, int], Array] = {}
+        # What kernels are given instead of an array after so many changes.
+        self.given: dict[tuple[Array, int], Array] = {}
         self.at = 0
         self._alive: list[Any] = []  # among the arrays made so far
         self._seen = 0
@@ -90,10 +90,10 @@ class Frames:
         finally:
             self._open.pop()
 
-    def cast_of(self, array: Array) -> Array | None:
-        """Returns what an array of bools was cast to for a kernel; None if it was not."""
+    def given_for(self, array: Array) -> Array | None:
+        """Returns what a kernel was given instead of the array; None if nothing was."""
         key = (array, array.changes)
-        return next((frame.casts[key] for frame in self._open if key in frame.casts), None)
+        return next((frame.given[key] for frame in self._open if key in frame.given), None)
 
     def needed(self) -> set[Array]:
         """Returns the arrays that later equations read."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from pallascope.outside_kernel.arrays import Array
 from pallascope.outside_kernel.fusible_steps import (BY_ELEMENT, Step, Uniform, equation, inverse,
-                                                     only_reshapes)
+                                                     is_bitcast, only_reshapes)
 
 
 def _renamed(step: Step, same: dict[Array, Array]) -> None:
@@ -149,7 +149,11 @@ def _is_operand(step: Step, known: Callable[[int], Any]) -> Array | None:
 def _is_view(step: Step, made: dict[Any, Step]) -> Array | None:
     """Returns the array that a reshape shows in another shape, if none of its elements moves."""
     source: Any = None
+    shown = step.result.aval.shape
     while step is not None and only_reshapes(step.eqn) and step.result.aval.shape != ():
         source = step.operands[0]
         step = made.get(source)
-    return source if isinstance(source, Array) and source.aval.shape != () else None
+    if not isinstance(source, Array) or source.aval.shape == ():
+        return None
+    moves = source.is_of_kernel and not is_bitcast(source.aval.shape, shown, of_kernel=True)
+    return None if moves else source
