@@ -13,7 +13,7 @@ namespace pallascope::app {
 
 struct CommandLine
 {
-    CLI::App app{"Pallascope: watch a Pallas kernel run on a model of a TPU. Without a command the "
+    CLI::App app{"Pallascope: watch a Pallas kernel run on a model of a TPU or GPU. Without a command the "
                  "window opens.",
                  "pallascope"};
     std::string listWhat, printWhat;
