@@ -35,6 +35,7 @@ class Array:
     home: str = ""  # the memory space where it was made
     is_prefetched: bool = False  # whether it holds scalars that kernels want before they start
     of_kernel: bool = False  # whether a kernel makes it or takes it, with its last axis in the lanes
+    of_round: bool = False  # whether it is the slice that a round of a scan is given
     changes: int = 0  # how often its contents changed
     is_donated: bool = False  # whether it is an input whose memory the function may reuse
     # On several devices, `aval` is the type of one device's part. `partition` has, for each axis,
@@ -48,6 +49,11 @@ class Array:
     def is_of_kernel(self) -> bool:
         """Returns whether it lies as kernels have it, or is a view of what does."""
         return self.of_kernel or (self.base is not None and self.base.is_of_kernel)
+
+    @property
+    def is_slice(self) -> bool:
+        """Returns whether it is a part of another array."""
+        return self.of_round or (self.base is not None and self.base.is_slice)
 
     @property
     def is_semaphore(self) -> bool:

@@ -188,7 +188,7 @@ class BranchesAndLoops:
         """Returns a view of one element along the first axis."""
         view = element(self.walk, self.arrays.ref(array, "hbm"), 0, place)
         return Array(array.aval.update(shape=array.aval.shape[1:]), "", refs={"hbm": view},
-                     home="hbm")
+                     home="hbm", of_round=True)
 
     def _emit(self, op: str, operands: list[int], results: list[Array], params: dict[str, Any],
               regions: list[Region]) -> list[Array]:

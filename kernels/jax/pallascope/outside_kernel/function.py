@@ -12,9 +12,9 @@ import numpy as np
 from pallascope import types
 from pallascope.author_names.variables import variables_of
 from pallascope.jax_compat import jaxprs, lowering_rules
-from pallascope.outside_kernel import (branches_and_loops, carried_memory, collectives,
-                                       columns_of_kernels, constants, device_parts, empty_arrays, flags_of_kernels, fusible_steps,
-                                       fusion_operation, layouts, refs, shard_maps, updates,
+from pallascope.outside_kernel import (branches_and_loops, carried_memory, collectives, constants,
+                                       copies_for_kernels, device_parts, empty_arrays,
+                                       flags_of_kernels, fusible_steps, fusion_operation, layouts, refs, shard_maps, updates,
                                        waiting_operations)
 from pallascope.outside_kernel.arrays import Array, Arrays
 from pallascope.outside_kernel.in_place import InPlace
@@ -51,7 +51,7 @@ class Function:
         self._collectives = collectives.Collectives(walk, self.arrays)
         self._parts = device_parts.DeviceParts(walk, self.arrays, self._collectives)
         self._waiting = waiting_operations.Waiting(walk, self.arrays, self._frames)
-        self._columns = columns_of_kernels.ColumnsOfKernels(self._frames, self._waiting)
+        self._copies = copies_for_kernels.CopiesForKernels(self._frames, self._waiting, is_tpu)
         self._flags = flags_of_kernels.FlagsOfKernels(walk, self.arrays, self._frames,
                                                       self._equation)
         self._around = False  # whether a shard_map is anywhere in the function
@@ -271,8 +271,7 @@ class Function:
         if eqn.primitive.name == "pallas_call":
             mapping = eqn.params["grid_mapping"]
             first = mapping.num_dynamic_grid_bounds + mapping.num_index_operands
-        if self._is_tpu:
-            operands = self._columns.copied(eqn, operands)
+        operands = self._copies.copied(eqn, operands)
         return operands[:first] + [self._waiting.row_major(array) for array in operands[first:]]
 
     def _shard_map(self, eqn: Any, operands: list[Array]) -> list[Array]:

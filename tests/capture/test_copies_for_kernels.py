@@ -1,5 +1,6 @@
-"""Columns around kernels. A kernel has each element in a row of a tile; everything else has them
-along the lanes, without padding."""
+"""Operands that kernels are given as copies. Of a column, a kernel has each element in a row of a
+tile; everything else has them along the lanes, without padding. What a round of a scan is given is a
+slice of an array."""
 
 import jax
 import jax.numpy as jnp
@@ -92,6 +93,40 @@ def test_rounds_of_a_scan_take_and_yield_columns_without_padding():
         X, normal(3, ROWS, 1))
     moved = {row["operand"]: row["bytes"] for row in report(kernel)["traffic"]}
     assert moved["columns"] == moved["scan"] == 3 * 4 * ROWS
+
+
+def through(x, weights):
+    def kernel(x_ref, weights_ref, o_ref):
+        o_ref[...] = x_ref[...] + weights_ref[...]
+
+    return call(kernel, grid=(ROWS // 128,), in_specs=[blocks(LANES)] * 2, out_specs=blocks(LANES),
+                out_shape=like(ROWS, LANES))(x, weights)
+
+
+@pytest.mark.parametrize("made", [lambda one: one, lambda one: jnp.exp(one),
+                                  lambda one: one.reshape(2, -1, LANES).reshape(-1, LANES)])
+def test_a_kernel_is_given_a_copy_of_the_slice_of_a_round(made):
+    def by_scan(x, weights):
+        return jax.lax.scan(lambda x, one: (through(x, made(one)), None), x, weights)[0]
+
+    def by_index(x, weights):
+        return jax.lax.fori_loop(
+            0, 3, lambda round, x: through(x, made(weights[round])), x)
+
+    x, weights = normal(ROWS, LANES), normal(3, ROWS, LANES, seed=1)
+    scanned, indexed = check(by_scan, x, weights, terms=40), pallascope.capture(by_index, x, weights)
+    # x before the loop; the weights and the new x in each round
+    assert fusions(scanned) == [(1, 1)] * 3
+    assert report(scanned)["time_s"] == pytest.approx(report(indexed)["time_s"], rel=0.01)
+
+
+def test_operations_read_the_slice_of_a_round_where_it_lies():
+    kernel = check(lambda x, rows: jax.lax.scan(
+        lambda x, row: (scaled(x, jnp.zeros((ROWS, 1)) + 2) + row, None), x, rows),
+        X, normal(3, ROWS, LANES))
+    moved = {row["operand"]: row["bytes"] for row in report(kernel)["traffic"]}
+    assert moved["rows"] == 3 * 4 * ROWS * LANES
+    assert fusions(kernel) == [(1, 1), (2, 1), (1, 1)]  # the addition is the second one
 
 
 def test_devices_have_their_parts_as_kernels_want_them():

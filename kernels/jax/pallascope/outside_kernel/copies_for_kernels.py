@@ -1,6 +1,11 @@
-"""Columns that a kernel for a TPU is given: arrays whose last axis has one element. A kernel wants
-that axis in the lanes, so that each element takes a row of a tile. What else there is has another
-axis there. Between the two lies a copy, which XLA fuses with what makes the column."""
+"""What a kernel is given as a copy, which XLA fuses with what makes the operand.
+
+A column is an array whose last axis has one element. A kernel for a TPU wants that axis in the
+lanes, so that each element takes a row of a tile. What else there is has another axis there.
+
+The slice that a round of a scan is given is read where it lies by all others, but the operand of a
+kernel is an array of its own.
+"""
 
 from __future__ import annotations
 
@@ -24,22 +29,25 @@ def is_column(shape: Sequence[int]) -> bool:
     return len(shape) > 1 and shape[-1] == 1 and math.prod(shape) > 1
 
 
-class ColumnsOfKernels:
-    """Copies columns for kernels. The copies wait with the operations around the kernels."""
+class CopiesForKernels:
+    """Copies operands of kernels. The copies wait with the operations around the kernels."""
 
-    def __init__(self, frames: Frames, waiting: Waiting) -> None:
-        self._frames, self._waiting = frames, waiting
+    def __init__(self, frames: Frames, waiting: Waiting, is_tpu: bool) -> None:
+        self._frames, self._waiting, self._is_tpu = frames, waiting, is_tpu
 
     def copied(self, eqn: Any, operands: list[Array]) -> list[Array]:
         """Returns the operands of an equation, which may be a kernel. Kernels share the copy of
         what they do not update."""
         if eqn.primitive.name not in ("pallas_call", "mpmd_map"):
             return operands
+        in_tiles = self._is_tpu and _is_for_tensor_cores(eqn)
+        wanted = {number for number, array in enumerate(operands)
+                  if array.is_slice or (in_tiles and _lies_else(array))}
+        if wanted:
+            wanted &= _in_hbm(eqn)
         updated = {of + _bounds(eqn) for of in dict(eqn.params["input_output_aliases"])}
-        wanted = _wanted(eqn)
-        return [self._copied(array, number not in updated)
-                if number in wanted and is_column(array.aval.shape) and array.value is None
-                and not array.is_of_kernel else array for number, array in enumerate(operands)]
+        return [self._copied(array, number not in updated) if number in wanted else array
+                for number, array in enumerate(operands)]
 
     def _copied(self, array: Array, shared: bool) -> Array:
         made = self._frames.given_for(array)
@@ -52,21 +60,27 @@ class ColumnsOfKernels:
         return found
 
 
+def _lies_else(array: Array) -> bool:
+    """Returns whether it is a column that does not lie as kernels have it."""
+    return is_column(array.aval.shape) and array.value is None and not array.is_of_kernel
+
+
 def _bounds(eqn: Any) -> int:
     """Returns how many operands come before those that the kernel's body has refs for."""
     mapping = eqn.params.get("grid_mapping")
     return mapping.num_dynamic_grid_bounds if mapping else 0
 
 
-def _wanted(eqn: Any) -> set[int]:
-    """Returns the numbers of the operands that lie in HBM in tiles, and that are no refs of the
-    function."""
+def _is_for_tensor_cores(eqn: Any) -> bool:
+    return not any(map(sparse_core.is_mesh, eqn.params.get("meshes", ())))
+
+
+def _in_hbm(eqn: Any) -> set[int]:
+    """Returns the numbers of the operands that lie in HBM, and that are no refs of the function."""
     if eqn.primitive.name == "pallas_call":
         jaxpr, prefetched = eqn.params["jaxpr"], eqn.params["grid_mapping"].num_index_operands
     else:
         jaxpr, prefetched = eqn.params["jaxprs"][0], 0
-        if sparse_core.is_mesh(eqn.params["meshes"][0]):
-            return set()
     refs = jaxprs.open_jaxpr(jaxpr)[0].invars
     first = _bounds(eqn)
     return {number for number in range(first + prefetched, len(eqn.invars))
