@@ -1,9 +1,13 @@
 #include "core/analysis/array_traffic.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <numeric>
+#include <set>
+#include <utility>
 
 namespace pallascope::analysis {
 
@@ -24,25 +28,45 @@ void add(MovedBy& all, std::int32_t key, const Traffic& row)
     all[key].bytes += row.bytes;
 }
 
-// How often each of these pipelines moves its array.
-std::vector<double> factorsOf(const trace::Info& info, const MovedBy& pipelines)
+// What these groups of rows move, and how much of it they moved before.
+struct Factors
 {
-    std::vector<double> factors;
-    for (const auto& [pipeline, moved] : pipelines) {
-        const Bytes reach = trace::reachOf(info, moved.operands);
-        factors.push_back(reach > Bytes(0) ? ratio(moved.bytes, reach) : 0);
+    std::vector<double> all;                // how often each group moves its array
+    double bytes = 0, reach = 0, again = 0; // of any file: more than an integer holds
+
+    void add(const trace::Info& info, const Moved& moved)
+    {
+        const auto its = static_cast<double>(moved.bytes.value());
+        const auto once = static_cast<double>(trace::reachOf(info, moved.operands).value());
+        all.push_back(once > 0 ? its / once : 0);
+        bytes += its;
+        reach += once;
+        again += std::max(0.0, its - once);
+    }
+};
+
+Factors factorsOf(const trace::Info& info, const MovedBy& groups)
+{
+    Factors factors;
+    for (const auto& [group, moved] : groups) {
+        factors.add(info, moved);
     }
     return factors;
 }
 
-double manualFactor(const trace::Info& info, const MovedBy& arrays)
+// How often the only kernel of these rows is launched; 0: they are of several kernels, or of none.
+std::int64_t launchesOf(const trace::Info& info, std::initializer_list<const MovedBy*> all)
 {
-    double bytes = 0, reach = 0; // of any file: more than an integer holds
-    for (const auto& [array, moved] : arrays) {
-        bytes += static_cast<double>(moved.bytes.value());
-        reach += static_cast<double>(trace::reachOf(info, moved.operands).value());
+    std::set<std::pair<std::int32_t, std::int64_t>> kernels;
+    for (const MovedBy* const groups : all) {
+        for (const auto& [group, moved] : *groups) {
+            for (const std::int32_t row : moved.operands) {
+                const trace::Operand& operand = info.operands[static_cast<std::size_t>(row)];
+                kernels.emplace(operand.kernel, operand.launches);
+            }
+        }
     }
-    return reach > 0 ? bytes / reach : 0;
+    return kernels.size() == 1 ? kernels.begin()->second : 0;
 }
 
 } // namespace
@@ -87,13 +111,16 @@ std::vector<ArrayTraffic> trafficByArray(const std::vector<Traffic>& rows, const
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto& [byPipeline, byArray] = sums[i];
         all[i].pipelines = static_cast<std::int64_t>(byPipeline.size());
-        const std::vector<double> factors = factorsOf(info, byPipeline);
-        if (!factors.empty() || !byArray.empty()) {
-            const double sum = std::accumulate(factors.begin(), factors.end(), 0.0);
-            const auto count = static_cast<double>(std::max<std::size_t>(1, factors.size()));
-            all[i].refetchFactor = manualFactor(info, byArray) + sum / count;
-            all[i].isAlike =
-                std::ranges::adjacent_find(factors, std::not_equal_to()) == factors.end();
+        const Factors pipelines = factorsOf(info, byPipeline), manual = factorsOf(info, byArray);
+        if (!pipelines.all.empty() || !manual.all.empty()) {
+            const double sum = std::accumulate(pipelines.all.begin(), pipelines.all.end(), 0.0);
+            const auto count = static_cast<double>(std::max<std::size_t>(1, pipelines.all.size()));
+            all[i].refetchFactor =
+                (manual.reach > 0 ? manual.bytes / manual.reach : 0) + sum / count;
+            all[i].launches = launchesOf(info, {&byPipeline, &byArray});
+            all[i].again = Bytes(std::llround(std::min(9e18, pipelines.again + manual.again)));
+            all[i].isAlike = std::ranges::adjacent_find(pipelines.all, std::not_equal_to())
+                             == pipelines.all.end();
         }
     }
     return all;

@@ -9,18 +9,10 @@
 
 namespace pallascope::analysis {
 
-struct ArrayTraffic : Traffic
-{
-    std::int64_t pipelines = 0; // whose copies it sums; those of several agents count once
-    bool isAlike = true;        // whether all these pipelines have the same re-fetch factor
-};
-
-// One row for what moves the same array the same way under the same name: manual DMA in several
-// places of a program, and the pipelines of several agents and kernels. Different arrays may have
-// one name: what a kernel calls `m` may be made of an argument `m`. `arrayOfOperand` is
-// trace::Arrays::ofOperand. The re-fetch factor of a row is that of the whole array: of several
-// devices, each has its own part of it; of several pipelines, each has to move it; of several
-// arrays of one name, it is that of their sum.
+// Different arrays may have one name: what a kernel calls `m` may be made of an argument `m`.
+// `arrayOfOperand` is trace::Arrays::ofOperand. The re-fetch factor of a row is that of the whole
+// array: of several devices, each has its own part of it; of several pipelines, each has to move
+// it, with each launch of its kernel; of several arrays of one name, it is that of their sum.
 [[nodiscard]] std::vector<ArrayTraffic>
 trafficByArray(const std::vector<Traffic>& rows, const trace::Info& info,
                const std::vector<std::int32_t>& arrayOfOperand, const trace::PipelineKinds& kinds);

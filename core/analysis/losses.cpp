@@ -1,5 +1,6 @@
 #include "core/analysis/losses.h"
 
+#include "core/analysis/gains.h"
 #include "core/analysis/owners.h"
 #include "core/analysis/stretches.h"
 #include "core/trace/pipelines.h"
@@ -63,8 +64,15 @@ public:
     // Adds a term to both chains.
     void add(LossKind kind, Picoseconds time, std::string of = {})
     {
-        if (time > Picoseconds(0) && !isLeftOut(kind, of)) {
+        if (time <= Picoseconds(0) || isLeftOut(kind, of)) {
+            return;
+        }
+        const auto same = std::ranges::find_if(
+            m_losses.beyond, [&](const Loss& loss) { return loss.kind == kind && loss.of == of; });
+        if (same == m_losses.beyond.end()) {
             m_losses.beyond.push_back({kind, std::move(of), time, {}});
+        } else {
+            same->time += time;
         }
     }
 
@@ -163,14 +171,19 @@ public:
         };
         std::vector<Loss> ofSmallBlocks;
         for (Loss& loss : losses.beyond) {
-            // Nothing can do without the launch of its only kernel.
-            const bool mayGo = loss.kind != LossKind::Launches || launches() > 1;
-            loss.gain = mayGo ? gain(std::span(&loss, 1)) : Picoseconds(0);
+            const Picoseconds whole = gain(std::span(&loss, 1));
+            loss.gain = std::min(whole, mostGain(loss, m_report, m_info, m_sums));
+            loss.keepsPart = loss.gain < whole;
             if (loss.kind == LossKind::StepOverhead || loss.kind == LossKind::Refetch) {
                 ofSmallBlocks.push_back(loss);
             }
         }
         losses.gainOfLargerBlocks = gain(ofSmallBlocks);
+        for (const Loss& loss : ofSmallBlocks) { // what no blocks can save
+            const Picoseconds kept = loss.time - mostGain(loss, m_report, m_info, m_sums);
+            losses.gainOfLargerBlocks -=
+                std::clamp(kept, Picoseconds(0), losses.gainOfLargerBlocks);
+        }
         return losses;
     }
 
@@ -180,7 +193,6 @@ private:
     [[nodiscard]] double unitsOfRoof() const;
     [[nodiscard]] std::pair<std::string, Picoseconds> otherLink() const;
     [[nodiscard]] bool copiesMostlyJoinDevices() const;
-    [[nodiscard]] std::int64_t launches() const; // of a device
     [[nodiscard]] Chains chains(std::span<const Loss> without) const;
     [[nodiscard]] Losses ended(Chains& chains, Picoseconds exposed) const;
     void throughput(Chains& chains) const;
@@ -296,15 +308,6 @@ double Waterfall::unitsOfRoof() const
     return static_cast<double>(each * kind->slots * m_info.deviceCount());
 }
 
-std::int64_t Waterfall::launches() const
-{
-    std::int64_t sum = 0;
-    for (std::size_t id = 0; id < m_sums.instances.size(); ++id) {
-        sum += m_info.templates[id].kind == trace::SegmentKind::Launch ? m_sums.instances[id] : 0;
-    }
-    return sum / m_info.deviceCount();
-}
-
 // The busiest link of any kind but that of the roofline.
 std::pair<std::string, Picoseconds> Waterfall::otherLink() const
 {
@@ -415,6 +418,8 @@ void Waterfall::overhead(Chains& chains) const
     more(LossKind::Prologue, split.prologue);
     more(LossKind::Epilogue, split.epilogue);
     more(LossKind::Waits, split.idle);
+    // However well the others hide their copies, all end with the one that has most to do.
+    chains.compute(m_report.isGpu ? LossKind::IdleCores : LossKind::Waits, m_sums.busiest);
 }
 
 } // namespace

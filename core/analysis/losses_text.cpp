@@ -124,11 +124,12 @@ std::string advice(const Report& report)
     if (report.isStopped()) {
         return ""; // nothing about a part of a run helps the whole
     }
-    const auto sentence = [&](const std::string& without, Picoseconds gain,
+    const auto sentence = [&](const std::string& without, bool keepsPart, Picoseconds gain,
                               const std::string& help) {
-        return fmt::format("without {} it would take {}, {} less: {}", without,
-                           timeText(report.time - gain), percentText(ratio(gain, report.time), 1),
-                           help);
+        return fmt::format("{} {} it would take {}{}, {} less: {}",
+                           keepsPart ? "with less time in" : "without", without,
+                           keepsPart ? "at best " : "", timeText(report.time - gain),
+                           percentText(ratio(gain, report.time), 1), help);
     };
     const Loss *largest = nullptr, *again = nullptr;
     for (const Loss& loss : report.losses.beyond) {
@@ -145,7 +146,7 @@ std::string advice(const Report& report)
     const Picoseconds both = report.losses.gainOfLargerBlocks;
     if (again != nullptr && ratio(both, report.time) >= kWorthwhile
         && static_cast<double>(both.value()) > kMuch * static_cast<double>(largest->gain.value())) {
-        return sentence("step overhead and " + lossText(*again, report), both,
+        return sentence("step overhead and " + lossText(*again, report), false, both,
                         "larger blocks would save most of both");
     }
     if (ratio(largest->gain, report.time) < kWorthwhile) {
@@ -153,7 +154,7 @@ std::string advice(const Report& report)
     }
     const Words& words = wordsOf(largest->kind);
     const bool hasOther = report.isGpu && !words.gpuHelp.empty();
-    return sentence(lossText(*largest, report), largest->gain,
+    return sentence(lossText(*largest, report), largest->keepsPart, largest->gain,
                     filled(hasOther ? words.gpuHelp : words.help, ofText(*largest)));
 }
 

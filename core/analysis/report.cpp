@@ -1,5 +1,6 @@
 #include "core/analysis/report.h"
 
+#include "core/analysis/array_traffic.h"
 #include "core/analysis/band.h"
 #include "core/analysis/ceilings.h"
 #include "core/analysis/losses.h"
@@ -117,6 +118,8 @@ void Accounting::traffic(Report& report) const
             }
         }
     }
+    report.arrays = trafficByArray(report.traffic, m_info, trace::arraysOf(m_info).ofOperand,
+                                   trace::pipelineKindsOf(m_info));
     const auto comesFromL2 = [&](const trace::Link& link) {
         return m_info.memories[static_cast<std::size_t>(link.from)].name == "L2";
     };
@@ -175,7 +178,8 @@ void Accounting::split(Report& report) const
         split.prologue = take(m_sums.firstBody - ofEachDevice(m_sums.computeBefore));
         split.epilogue = take(m_sums.end - m_sums.lastStepEnd - ofEachDevice(m_sums.computeAfter));
     }
-    split.exposedCopies = take(Picoseconds(m_sums.waitedForCopies.value() / agents));
+    split.exposedCopies =
+        take(Picoseconds((m_sums.waitedForCopies - m_sums.waitedAround).value() / agents));
     split.idle = left;
 }
 

@@ -19,7 +19,7 @@
 
 namespace pallascope::analysis {
 
-struct Traffic // one row for each operand and direction
+struct Traffic // one row for each row of Info::operands and direction
 {
     std::string operand;
     trace::Summary::Way way = trace::Summary::Read;
@@ -29,6 +29,16 @@ struct Traffic // one row for each operand and direction
     double refetchFactor = 0; // bytes moved / bytes of the array, with its padding
     std::int32_t row = -1;    // of Info::operands
     double paddingShare = 0;  // the share of the array in HBM that only fills up its tiles
+};
+
+// One row for what moves the same array the same way under the same name: manual DMA in several
+// places of a program, and the pipelines of several agents and kernels.
+struct ArrayTraffic : Traffic
+{
+    std::int64_t pipelines = 0; // whose copies it sums; those of several agents count once
+    std::int64_t launches = 0;  // on a device, of the only kernel that moves it; 0: several do
+    bool isAlike = true;        // whether all these pipelines have the same re-fetch factor
+    Bytes again;                // of `bytes`, those of blocks that were copied before
 };
 
 struct TimeSplit // its parts add up to the run's time, to the picosecond
@@ -74,6 +84,7 @@ struct Loss
     std::string of; // the unit, link or operand that has most of it; empty: none in particular
     Picoseconds time;
     Picoseconds gain; // how much shorter the run would be without this loss, all else unchanged
+    bool keepsPart = false; // whether a part of it remains whatever one does; `gain` is without it
 };
 
 struct Losses // its parts add up to the run's time, to the picosecond
@@ -187,8 +198,9 @@ struct Report
     std::int64_t transcendentals = 0;
     Bytes hbmRead, hbmWritten;
     std::vector<Traffic> traffic;
-    std::optional<CacheReads> l2;   // absent if no link of the chip comes from L2
-    double arithmeticIntensity = 0; // FLOP per byte of HBM; 0 if nothing moved
+    std::vector<ArrayTraffic> arrays; // the same, summed
+    std::optional<CacheReads> l2;     // absent if no link of the chip comes from L2
+    double arithmeticIntensity = 0;   // FLOP per byte of HBM; 0 if nothing moved
     double flopsPerSecond = 0;
     double peakFlopsPerSecond = 0; // datasheet
     double utilization = 0;        // of the datasheet peak

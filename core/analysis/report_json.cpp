@@ -48,7 +48,7 @@ Json trafficJson(const Report& report)
 {
     constexpr std::array kWays{"read", "write", "on_chip"};
     Json json = Json::array();
-    for (const Traffic& row : report.traffic) {
+    for (const ArrayTraffic& row : report.arrays) {
         json.push_back({{"operand", row.operand},
                         {"direction", kWays[row.way]},
                         {"copies", row.copies},

@@ -1,4 +1,3 @@
-#include "core/analysis/array_traffic.h"
 #include "core/analysis/band.h"
 #include "core/analysis/block_grids.h"
 #include "core/analysis/losses.h"
@@ -70,13 +69,15 @@ std::string paddingText(double share)
     return share < kLeast ? "" : fmt::format(", {} of it padding", percentText(share, 0));
 }
 
-// Whose array it is, if several have one of that name: " in each of 2 pipelines".
+// Who moves it, if it is moved several times: " in each of 2 pipelines", " with each of 3
+// launches".
 std::string pipelinesText(const ArrayTraffic& row)
 {
-    return row.pipelines < 2
-               ? ""
-               : fmt::format(" {} {} pipelines", row.isAlike ? "in each of" : "on average over",
-                             row.pipelines);
+    if (row.pipelines > 1) {
+        return fmt::format(" {} {} pipelines", row.isAlike ? "in each of" : "on average over",
+                           row.pipelines);
+    }
+    return row.launches > 1 ? fmt::format(" with each of {} launches", row.launches) : "";
 }
 
 // "0.00195", "27.4", "3000"
@@ -86,11 +87,10 @@ std::string timesText(double factor)
     return factor < kMany ? fmt::format("{:.3g}", factor) : fmt::format("{:.0f}", factor);
 }
 
-std::string trafficLine(const Report& report, const trace::Info& info)
+std::string trafficLine(const Report& report)
 {
     const std::array kWays{"read", "written", report.l2 ? "from L2" : "moved on chip"};
-    const std::vector<ArrayTraffic> rows = trafficByArray(
-        report.traffic, info, trace::arraysOf(info).ofOperand, trace::pipelineKindsOf(info));
+    const std::vector<ArrayTraffic>& rows = report.arrays;
     if (rows.empty()) {
         return "copies  none";
     }
@@ -170,11 +170,12 @@ std::string splitLine(const Report& report)
                                      {"idle", split.idle}}) {
         rare += part > Picoseconds(0) ? fmt::format(", {} {}", name, share(part)) : "";
     }
+    const std::string steps =
+        report.stalledSteps > 0 ? " in " + counted(report.stalledSteps, "step", "steps") : "";
     return fmt::format(
-        "exposed {} of copies in {}; compute {}, step overhead {}, prologue {}, epilogue {}{}",
-        share(split.exposedCopies), counted(report.stalledSteps, "step", "steps"),
-        share(split.compute), share(split.stepOverhead), timeText(split.prologue),
-        timeText(split.epilogue), rare);
+        "exposed {} of copies{}; compute {}, step overhead {}, prologue {}, epilogue {}{}",
+        share(split.exposedCopies), steps, share(split.compute), share(split.stepOverhead),
+        timeText(split.prologue), timeText(split.epilogue), rare);
 }
 
 std::string beyondLine(const Report& report)
@@ -229,7 +230,7 @@ std::string toText(const Report& report, const trace::Info& info,
 {
     const std::string text = timeLine(report, info) + (report.isStopped() ? "\n" : "\nbound   ")
                              + plain(verdict(report, info, alternatives)) + "\n"
-                             + trafficLine(report, info) + "\n"
+                             + trafficLine(report) + "\n"
                              + (report.l2 ? cacheLine(*report.l2) + "\n" : "") + memoryLine(report)
                              + "\n" + blockLines(info) + splitLine(report) + "\n";
     return report.isStopped() ? text

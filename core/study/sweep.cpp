@@ -97,11 +97,8 @@ SweepRow run(const SweepPlan& plan, const Parameters& parameters, const chip::Ch
     row.steps = report.steps;
     row.passedBlocks = report.passedBlocks;
     row.findings = outcome->findings;
-    for (const analysis::Traffic& traffic : report.traffic) {
-        if (traffic.way == trace::Summary::Read && traffic.refetchFactor > 1) {
-            const double once = static_cast<double>(traffic.bytes.value()) / traffic.refetchFactor;
-            row.refetched += traffic.bytes - Bytes(static_cast<std::int64_t>(once + 0.5));
-        }
+    for (const analysis::ArrayTraffic& array : report.arrays) {
+        row.refetched += array.way == trace::Summary::Read ? array.again : Bytes();
     }
     return row;
 }

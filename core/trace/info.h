@@ -132,6 +132,11 @@ struct Operand
     std::int32_t arrayNumber = -1;
     // What that array takes in HBM if `array` is only a slice of it; 0: it is the whole array.
     Bytes slicedBytes;
+    // The kernel that copies it, of those that the program names, in their order, and how often a
+    // device launches it. Nothing stays on chip between two launches. -1 and 0: there is none, or
+    // it is unknown, as in older files.
+    std::int32_t kernel = -1;
+    std::int64_t launches = 0;
     bool operator==(const Operand&) const = default;
 };
 

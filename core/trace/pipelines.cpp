@@ -292,28 +292,39 @@ Arrays arraysOf(const Info& info)
 
 Bytes reachOf(const Info& info, std::span<const std::int32_t> operands)
 {
-    std::set<std::int32_t> devices;
-    Bytes whole;
+    struct Reach
+    {
+        double whole = 0;
+        std::int64_t launches = 1;
+        std::set<std::int32_t> devices;
+        bool isManual = false;
+    };
+
+    std::map<std::int32_t, Reach> byKernel;
     double slices = 0;
-    bool isManual = false;
     for (const std::int32_t row : operands) {
         const Operand& operand = info.operands[at(row)];
-        whole = std::max(whole, wholeBytes(operand));
+        Reach& reach = byKernel[operand.kernel];
+        reach.whole = std::max(reach.whole, static_cast<double>(wholeBytes(operand).value()));
+        reach.launches = std::max(reach.launches, operand.launches);
         double entries = 0;
         if (operand.pipeline == kNone) {
-            isManual = true;
+            reach.isManual = true;
         } else {
             const Pipeline& pipeline = info.pipelines[at(operand.pipeline)];
-            devices.insert(info.deviceOf(pipeline.agent));
+            reach.devices.insert(info.deviceOf(pipeline.agent));
             entries = static_cast<double>(pipeline.entries);
         }
         slices += operand.slicedBytes > Bytes(0) && entries > 0
                       ? entries * static_cast<double>(storedBytes(operand).value())
                       : std::numeric_limits<double>::infinity();
     }
-    // Each device makes a manual DMA, of its own part.
-    const std::size_t parts = isManual ? at(info.deviceCount()) : devices.size();
-    const double all = static_cast<double>(whole.value()) * static_cast<double>(parts);
+    double all = 0;
+    for (const auto& [kernel, reach] : byKernel) {
+        // Each device makes a manual DMA, of its own part.
+        const std::size_t parts = reach.isManual ? at(info.deviceCount()) : reach.devices.size();
+        all += reach.whole * static_cast<double>(parts) * static_cast<double>(reach.launches);
+    }
     constexpr double kMost = 9e18; // below 2^63
     return Bytes(std::llround(std::min({all, slices, kMost})));
 }

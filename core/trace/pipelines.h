@@ -102,7 +102,8 @@ struct Arrays
 }
 
 // The bytes in HBM that operands of one array can go over, on all devices that they are of: those
-// of the array. Operands that are slices of it reach a slice with each entry of their pipeline.
+// of the array with each launch of each of their kernels, after which nothing of it is on chip.
+// Operands that are slices of it reach a slice with each entry of their pipeline.
 [[nodiscard]] Bytes reachOf(const Info& info, std::span<const std::int32_t> operands);
 
 } // namespace pallascope::trace

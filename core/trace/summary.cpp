@@ -12,6 +12,8 @@ Summarizer::Summarizer(const Info& info)
     m_sums.linkBusy.resize(info.links.size());
     for (const SegmentTemplate& segment : info.templates) {
         m_durations.push_back(segment.duration);
+        m_isKernels.push_back(segment.kind == SegmentKind::Body
+                              || segment.kind == SegmentKind::StepOverhead);
     }
     for (std::size_t link = 0; link < info.links.size(); ++link) {
         m_hbmPasses.push_back(info.hbmPasses(link));
@@ -22,13 +24,19 @@ Summarizer::Summarizer(const Info& info)
     }
 }
 
-void Summarizer::addSegment(std::int32_t templateId, OptionalRow<StepRow> step, Picoseconds begin)
+void Summarizer::addSegment(std::int32_t templateId, AgentRow agent, OptionalRow<StepRow> step,
+                            Picoseconds begin)
 {
     const auto id = static_cast<std::size_t>(templateId);
+    if (m_isKernels[id]) {
+        m_ofAgent.resize(std::max(m_ofAgent.size(), agent.index() + 1));
+        m_ofAgent[agent.index()] += m_durations[id];
+    }
     if (!step) {
         m_outside += m_durations[id];
     } else {
-        if (!std::exchange(m_inSteps, true)) {
+        if (begin < m_firstInStep) { // rows come by begin, so this is the first one
+            m_firstInStep = begin;
             m_sums.computeBefore = m_outside;
         }
         m_outside = Picoseconds(0);
@@ -111,7 +119,7 @@ void Summarizer::addWait(OptionalRow<StepRow> step, WaitKind kind, Picoseconds b
     }
     m_sums.waitedForCopies += kind == WaitKind::Other ? Picoseconds(0) : end - begin;
     const Wait wait{step, begin, end, kind == WaitKind::PipelineCopy};
-    if (!step || *step == StepRow{0}) {
+    if (!step || *step == StepRow{0} || begin < m_firstInStep) {
         m_waits.push_back(wait);
     } else {
         count(wait);
@@ -134,7 +142,7 @@ void Summarizer::count(const Wait& wait)
 Summarizer::SoFar Summarizer::soFar(Picoseconds now) const
 {
     const std::int64_t ahead = std::max<std::int64_t>(0, m_until - now.value());
-    return {m_sums.instances, m_sums.moved,           m_sums.linkBusy,
+    return {m_sums.instances, m_sums.moved,           m_sums.linkBusy,  m_ofAgent,
             m_outside,        m_sums.waitedForCopies, m_covered - ahead};
 }
 
@@ -162,6 +170,9 @@ void Summarizer::addAgain(const SoFar& from, const SoFar& to, std::int64_t times
     for (std::size_t link = 0; link < from.linkBusy.size(); ++link) {
         add(m_sums.linkBusy[link], from.linkBusy[link], to.linkBusy[link]);
     }
+    for (std::size_t agent = 0; agent < from.ofAgent.size(); ++agent) {
+        add(m_ofAgent[agent], from.ofAgent[agent], to.ofAgent[agent]);
+    }
     add(m_outside, from.outside, to.outside);
     add(m_sums.waitedForCopies, from.waitedForCopies, to.waitedForCopies);
     addCount(m_covered, from.covered, to.covered);
@@ -180,10 +191,15 @@ Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picosecond
         }
     };
     for (const Wait& wait : m_waits) {
-        const bool inPrologue = steps == 0 || wait.begin < firstBody;
+        const bool isOfFirst = !wait.step || *wait.step == StepRow{0};
+        const bool inPrologue =
+            steps == 0 || wait.begin < (isOfFirst ? firstBody : std::min(firstBody, m_firstInStep));
         const bool inEpilogue = !wait.step && wait.begin >= lastStepEnd;
         if (!inPrologue && !inEpilogue) {
             count(wait);
+        } else if (wait.isPipelines && steps > 0) {
+            m_sums.waitedAround +=
+                (inPrologue ? std::min(wait.end, firstBody) : wait.end) - wait.begin;
         }
         if (!wait.step && !wait.isPipelines) {
             addOutside(wait);
@@ -194,6 +210,9 @@ Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picosecond
     std::ranges::for_each(m_fusionWaits, addOutside);
     m_sums.firstBody = firstBody;
     m_sums.lastStepEnd = lastStepEnd;
+    if (!m_ofAgent.empty()) {
+        m_sums.busiest = std::ranges::max(m_ofAgent);
+    }
     m_sums.idle = end - Picoseconds(m_covered);
     if (m_sums.passedBlocks > 0) { // what they covered is an estimate
         m_sums.idle = std::max(m_sums.idle, Picoseconds(0));
@@ -213,8 +232,8 @@ Summary summaryOf(const Trace& trace)
     }
     const Segments& segments = trace.segments();
     for (std::size_t i = 0; i < segments.size(); ++i) {
-        sums.addSegment(segments.templateId[i], StepRow::of(segments.step[i]),
-                        Picoseconds(segments.begin[i]));
+        sums.addSegment(segments.templateId[i], AgentRow{segments.agent[i]},
+                        StepRow::of(segments.step[i]), Picoseconds(segments.begin[i]));
     }
     const Waits& waits = trace.waits();
     for (std::size_t i = 0; i < waits.size(); ++i) {

@@ -7,6 +7,7 @@
 #include "core/trace/trace.h"
 
 #include <array>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -41,6 +42,9 @@ struct Summary
     // all devices.
     Picoseconds computeBefore, computeAfter;
     Picoseconds waitedForCopies; // of all agents, without those of fusions
+    Picoseconds waitedAround;    // those of pipelines among these before the first step and after
+                                 // the last: what the prologue and the epilogue wait for
+    Picoseconds busiest;         // bodies and step overhead of the agent that has most of them
     Picoseconds waitedInFusions; // for what fusions read and write
     Picoseconds idle;            // no segment runs and no link moves
     Picoseconds end;             // the length of the run
@@ -59,7 +63,8 @@ class Summarizer
 public:
     explicit Summarizer(const Info& info); // its templates, operands and links must be complete
 
-    void addSegment(std::int32_t templateId, OptionalRow<StepRow> step, Picoseconds begin);
+    void addSegment(std::int32_t templateId, AgentRow agent, OptionalRow<StepRow> step,
+                    Picoseconds begin);
     void addCopy(OperandRow operand, bool out, LinkRow link, Bytes bytes, Picoseconds start,
                  Picoseconds end);
     enum class WaitKind : std::uint8_t
@@ -82,7 +87,7 @@ public:
     {
         std::vector<std::int64_t> instances;
         std::vector<std::array<Summary::Moved, 3>> moved;
-        std::vector<Picoseconds> linkBusy;
+        std::vector<Picoseconds> linkBusy, ofAgent;
         Picoseconds outside, waitedForCopies;
         std::int64_t covered = 0;
     };
@@ -121,6 +126,8 @@ private:
 
     Summary m_sums;
     std::vector<Picoseconds> m_durations; // for each template
+    std::vector<bool> m_isKernels;        // for each template: a body or step overhead
+    std::vector<Picoseconds> m_ofAgent;   // bodies and step overhead
     std::vector<int> m_hbmPasses;         // for each link
     // For each operand that Info has at the start; it is false for later ones.
     std::vector<bool> m_staysInHbm, m_staysOnChip;
@@ -128,11 +135,13 @@ private:
     std::size_t m_next = 0;
     std::int64_t m_covered = 0, m_until = 0;
     std::vector<Wait> m_fusionWaits;
-    // The waits of step 0 and those outside of steps: only the end shows where they count.
+    // The waits outside of steps, and those of steps that may be in the prologue: only the end
+    // shows where they count.
     std::vector<Wait> m_waits;
     std::vector<bool> m_stalled; // for each step; steps of several agents are interleaved
     Picoseconds m_outside; // time of segments outside of steps since the last segment in a step
-    bool m_inSteps = false;
+    // The begin of the first segment in a step; with it the prologue ends for other agents.
+    Picoseconds m_firstInStep{std::numeric_limits<std::int64_t>::max()};
 };
 
 } // namespace pallascope::trace

@@ -242,7 +242,7 @@ Status checkOperand(const Info& info, std::size_t i)
     }
     if (operand.arrayBytes < Bytes(0) || operand.blockBytes < Bytes(0)
         || operand.slotBytes < Bytes(0) || operand.paddedBytes < Bytes(0)
-        || operand.slicedBytes < Bytes(0)) {
+        || operand.slicedBytes < Bytes(0) || operand.launches < 0) {
         return broken("operands[{}] ({}) has a negative size", i, operand.name);
     }
     const std::int64_t last = std::int64_t{operand.firstBuffer} + operand.slots;

@@ -147,6 +147,8 @@ void describe(A& a, T& operand)
     a.optional("padded_bytes", operand.paddedBytes);
     a.optional("array_number", operand.arrayNumber);
     a.optional("sliced_bytes", operand.slicedBytes);
+    a.optional("kernel", operand.kernel);
+    a.optional("launches", operand.launches);
 }
 
 template<class A, MaybeConst<trace::Buffer> T>

@@ -155,7 +155,7 @@ TEST(Json, everyKeyIsDocumentedAndEveryDocumentedKeyExists)
     analysis::Report report = analysis::report(*trace).value();
     report.l2 = analysis::CacheReads{Bytes(3), Bytes(1), Bytes(4), Bytes(2)};
     report.stoppedBy = "deadlock";
-    report.traffic.front().paddingShare = 0.5;
+    report.arrays.front().paddingShare = 0.5;
     collect(jsonOf(report, trace->info()), "", keys);
     // `result` and its parts are documented in one row each.
     keys.erase("result");

@@ -1,4 +1,5 @@
 // What a report says in words, for reports made by hand.
+#include "core/analysis/array_traffic.h"
 #include "core/analysis/figures.h"
 #include "core/analysis/losses.h"
 #include "core/base/format.h"
@@ -222,7 +223,11 @@ TEST(Text, doesNotSumTheCopiesOfDifferentArraysOfOneName)
     Report report = analysis::report(*trace).value();
     trace::Info info = trace->info();
     info.operands.edit()[1].name = report.traffic[1].operand = "x"; // it was y
-    const auto text = [&] { return analysis::toText(report, info, {}); };
+    const auto text = [&] {
+        report.arrays = analysis::trafficByArray(
+            report.traffic, info, trace::arraysOf(info).ofOperand, trace::pipelineKindsOf(info));
+        return analysis::toText(report, info, {});
+    };
     EXPECT_NE(text().find("copies  x 512 MiB read in 1024 copies (16"), std::string::npos)
         << text();
     info.operands.edit()[1].dtype = DType::Int32;
@@ -262,12 +267,12 @@ TEST(Text, ofManyPairsOfMemoriesThoseThatMoveMostAreNamed)
 {
     const auto trace = mainJob();
     Report report = analysis::report(*trace).value();
-    report.traffic.clear();
+    report.arrays.clear();
     std::int64_t hidden = 0, copies = 0;
     for (int i = 0; i < 20; ++i) {
         const Bytes bytes(i % 3 == 0 ? 1024 * (i + 1) : i + 1);
-        report.traffic.push_back(
-            {"a" + std::to_string(i), trace::Summary::Read, i + 1, bytes, bytes, 1});
+        report.arrays.push_back(
+            {{"a" + std::to_string(i), trace::Summary::Read, i + 1, bytes, bytes, 1}});
         hidden += i % 3 == 0 ? 0 : bytes.value();
         copies += i % 3 == 0 ? 0 : i + 1;
     }

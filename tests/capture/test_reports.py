@@ -104,6 +104,35 @@ def test_copies_by_hand_of_two_kernels_have_arrays_of_their_own():
     assert "refetch" not in [part["what"] for part in found["beyond_roofline_s"]]
 
 
+@pytest.mark.parametrize("kernel", [lambda x: rows(scaled, x), by_hand])
+def test_each_launch_of_a_kernel_in_a_loop_moves_its_arrays_once(kernel):
+    def in_a_loop(x):
+        return jax.lax.fori_loop(0, 4, lambda _, carried: kernel(carried), x)
+
+    def unrolled(x):
+        return kernel(kernel(kernel(kernel(x))))
+
+    found, each = (report(pallascope.capture(fn, X)) for fn in (in_a_loop, unrolled))
+    assert found["roofline_s"] == pytest.approx(each["roofline_s"], rel=1e-6)
+    assert "refetch" not in [part["what"] for part in found["beyond_roofline_s"]]
+    of_kernels = [row for row in found["traffic"] if row["copies"] == 4 * 8]
+    assert [row["refetch_factor"] for row in of_kernels] == [1, 1]
+
+
+def test_an_array_that_two_lines_copy_is_one_row():
+    def kernel(x_ref, o_ref, block, sem):
+        pltpu.async_copy(x_ref, block, sem).wait()
+        o_ref[...] = block[...]
+        pltpu.async_copy(x_ref, block, sem).wait()
+        o_ref[...] += block[...]
+
+    found = report(pallascope.capture(call(
+        kernel, in_specs=[ANY], out_shape=like(*X.shape),
+        scratch_shapes=[pltpu.VMEM(X.shape, X.dtype), pltpu.SemaphoreType.DMA]), X))
+    (read,) = (row for row in found["traffic"] if row["direction"] == "read")
+    assert (read["copies"], read["refetch_factor"]) == (2, 2)
+
+
 # A column lies in HBM in an order of its own, in which views show it between fusions.
 @pytest.mark.parametrize("fn", [lambda x: x.sum(1, keepdims=True), lambda x: x.sum(1)])
 def test_the_roofline_without_a_kernel_is_that_of_the_fusions(fn):

@@ -144,6 +144,29 @@ TEST(Reach, ofSlicesGrowsWithTheEntriesOfTheirPipelines)
     EXPECT_EQ(reach(0, Bytes(400), {0}), 400);
 }
 
+// Nothing stays on chip between two launches, and not from one kernel to the next.
+TEST(Reach, isThatOfEachLaunch)
+{
+    Info info;
+    info.agents = {"core"};
+    addPipeline(info, 1, 0, 8, 0);
+    addOperand(info, "x \u2192 scratch", kNone, 8, 0);
+    addOperand(info, "x \u2192 scratch", kNone, 8, 0);
+    for (Operand& operand : info.operands.edit()) {
+        operand.arrayBytes = Bytes(100);
+        operand.kernel = 0;
+        operand.launches = 6;
+    }
+    const auto reach = [&](std::vector<std::int32_t> operands) {
+        return reachOf(info, operands).value();
+    };
+    EXPECT_EQ(reach({0}), 600);
+    EXPECT_EQ(reach({1, 2}), 600) << "one kernel copies the array in two places";
+    info.operands.edit()[2].kernel = 1;
+    info.operands.edit()[2].launches = 2;
+    EXPECT_EQ(reach({1, 2}), 800);
+}
+
 TEST(Reach, isThatOfEachDevice)
 {
     Info info;

@@ -107,6 +107,7 @@ void Engine::enterControl(const PlanItem& item)
         m_scopes.enter(item);
         return;
     case OpCode::Kernel:
+        m_recorder.countLaunch(operation);
         m_state.races.enter(m_turn.agent().id);
         [[fallthrough]];
     case OpCode::Fusion:

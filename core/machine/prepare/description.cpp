@@ -131,6 +131,21 @@ void Description::describeProgram(const ir::Program& program)
     }
 }
 
+void Description::findKernels(const ir::Program& program)
+{
+    m_kernels.assign(static_cast<std::size_t>(program.operationCount), -1);
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        if (operation.code != ir::OpCode::Kernel) {
+            return;
+        }
+        const std::int32_t number = m_kernelCount++;
+        m_kernels[static_cast<std::size_t>(operation.id)] = number;
+        forEachOperation(operation.regions[0], [&](const ir::Operation& inner) {
+            m_kernels[static_cast<std::size_t>(inner.id)] = number;
+        });
+    });
+}
+
 void Description::describeChip(const ir::Program& program, const chip::Chip& chip,
                                const AgentLayout& layout)
 {
@@ -209,7 +224,9 @@ void Description::describeOperand(const ir::Program& program, const ir::Operatio
          false,
          padded > bytes ? padded : Bytes(0),
          numberOf(whole),
-         isSlice ? cost::paddedBytes(from.dtype, from.shape, tile) : Bytes(0)});
+         isSlice ? cost::paddedBytes(from.dtype, from.shape, tile) : Bytes(0),
+         kernelOf(pipeline),
+         0});
     if (facts.isIndirect()) { // no lists yet
         info.operands.edit().back().blockCounts[static_cast<std::size_t>(facts.indirectAxis)] = 0;
     }
@@ -278,6 +295,7 @@ Result<Description> Description::of(const ir::Program& program, const chip::Chip
                                     const std::vector<cost::BlockGrid>& grids, bool listing)
 {
     Description description;
+    description.findKernels(program);
     if (listing) {
         description.describeProgram(program);
     }

@@ -74,6 +74,15 @@ public:
         return found == m_grids.end() ? -1 : found->second;
     }
 
+    // The number of the kernel in which an operation is, among those that the program names; -1: in
+    // none. Of a kernel's operation itself, it is that of the kernel.
+    [[nodiscard]] std::int32_t kernelOf(const ir::Operation& operation) const
+    {
+        return m_kernels[static_cast<std::size_t>(operation.id)];
+    }
+
+    [[nodiscard]] std::int32_t kernels() const { return m_kernelCount; }
+
     // The row of Info::loops of a loop whose rounds are recorded; -1: they are not.
     [[nodiscard]] std::int32_t loopOf(const ir::Operation& operation) const
     {
@@ -118,6 +127,7 @@ public:
     [[nodiscard]] Route route(const ir::Program& program, std::int32_t from, std::int32_t to) const;
 
 private:
+    void findKernels(const ir::Program& program);
     void describeProgram(const ir::Program& program);
     void describeChip(const ir::Program& program, const chip::Chip& chip,
                       const AgentLayout& layout);
@@ -148,8 +158,10 @@ private:
     std::map<std::string, std::int32_t> m_files;
     std::map<ir::ValueId, std::int32_t> m_numbersOfArrays; // trace::Operand::arrayNumber
     std::map<const ir::Operation*, PipelineRows> m_pipelines;
-    std::vector<CopySite> m_copySites;                        // indexed by Operation::id
-    std::vector<std::int32_t> m_loops;                        // indexed by Operation::id
+    std::vector<CopySite> m_copySites;   // indexed by Operation::id
+    std::vector<std::int32_t> m_loops;   // indexed by Operation::id
+    std::vector<std::int32_t> m_kernels; // indexed by Operation::id
+    std::int32_t m_kernelCount = 0;
     std::map<const ir::CoreMapParams*, std::int32_t> m_grids; // rows of Info::blockGrids
     std::map<ir::ValueId, std::int32_t> m_scratchBuffers;
     std::optional<chip::Link> m_onChipLink;

@@ -220,6 +220,7 @@ private:
             const Bytes stored = storedBytes(far.array, native);
             operand.paddedBytes = stored > operand.arrayBytes ? stored : Bytes(0);
             operand.arrayNumber = m_description.numberOf(far.array);
+            operand.kernel = m_description.kernelOf(operation);
         }
         m_description.m_copySites[static_cast<std::size_t>(operation.id)] = site;
         return Done{};

@@ -35,6 +35,7 @@ Recorder::Recorder(const Description& description, Keeps keeps)
     : m_description(description)
     , m_keeps(keeps)
     , m_pipelines(description.pipelines())
+    , m_launches(static_cast<std::size_t>(description.kernels()))
     , m_visits(description.info.operands.size())
     , m_rounds(description.info.loops.size(), description.info.agents.size())
 {

@@ -94,6 +94,12 @@ public:
         return {m_sums->soFar(now), m_position};
     }
 
+    // A device launches a kernel.
+    void countLaunch(const ir::Operation& kernel)
+    {
+        ++m_launches[static_cast<std::size_t>(m_description.kernelOf(kernel))];
+    }
+
     // Adds what was added between two moments, times ÷ of, for blocks that do not run.
     void addAgain(const SumsSoFar& from, const SumsSoFar& to, std::int64_t times, std::int64_t of)
     {
@@ -128,7 +134,7 @@ public:
     {
         if (m_keeps != Keeps::Rows) {
             if (m_sums) {
-                m_sums->addSegment(templateId, step, begin);
+                m_sums->addSegment(templateId, agent, step, begin);
             }
             return;
         }
@@ -265,6 +271,7 @@ public:
     [[nodiscard]] trace::Summary finishSums(Picoseconds end);
 
 private:
+    void recordLaunches();
     void setBodyBegin(trace::StepRow step, Picoseconds time);
 
     struct Visit // as in trace::Visits
@@ -291,6 +298,7 @@ private:
     CopiedShapes m_copiedShapes;
 
     std::map<const ir::Operation*, Description::PipelineRows> m_pipelines;
+    std::vector<std::int64_t> m_launches;     // of each kernel, by all devices
     std::vector<std::vector<Visit>> m_visits; // for each operand
     std::map<std::tuple<std::string, std::string, trace::SourceLine>, std::size_t> m_findings;
     RoundRows m_rounds;

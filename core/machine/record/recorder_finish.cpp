@@ -12,11 +12,27 @@
 
 namespace pallascope::machine {
 
+// Every device launches every kernel, unless the run ends before.
+void Recorder::recordLaunches()
+{
+    if (m_launches.empty()) {
+        return;
+    }
+    const std::int64_t devices = builder.info.deviceCount();
+    for (trace::Operand& operand : builder.info.operands.edit()) {
+        if (operand.kernel != trace::kNone) {
+            const std::int64_t all = m_launches[static_cast<std::size_t>(operand.kernel)];
+            operand.launches = (all + devices - 1) / devices;
+        }
+    }
+}
+
 trace::Summary Recorder::finishSums(Picoseconds end)
 {
     PALLASCOPE_CHECK(m_keeps == Keeps::Sums);
     builder.info.events = m_position.events;
     builder.info.fromL1 = m_position.fromL1;
+    recordLaunches();
     return std::move(*m_sums).finish(m_position.steps, m_firstBody, m_lastStepEnd, end);
 }
 
@@ -119,6 +135,7 @@ void Recorder::recordLists(const ir::Operation& pipeline, std::size_t spec,
 Result<std::shared_ptr<const trace::Trace>> Recorder::finish(Picoseconds end)
 {
     closeRows();
+    recordLaunches();
     trace::Visits& columns = builder.visits;
     std::size_t rows = 0;
     for (const std::vector<Visit>& visits : m_visits) {
