@@ -13,24 +13,13 @@ void Engine::resume(BlockFrame& frame)
     while (frame.next < frame.plan->items.size()) {
         const PlanItem& item = frame.plan->items[frame.next];
         if (item.control == nullptr) {
-            const bool isThroughL2 = m_fusionCopies.isThroughL2(item);
-            if (!item.streams.empty() && !frame.streams && !isThroughL2
-                && (!m_fusionCopies.begin(item, frame) || m_turn.halts())) {
+            if (!frame.ends && !runSegment(item, frame)) {
                 return;
             }
-            if (!item.demands.empty() && !frame.reserved) {
-                m_slotUnits.reserve(item);
-                frame.reserved = true;
-                if (m_turn.yields()) {
+            while (frame.ends) {
+                if (!m_fusionCopies.store(item, frame) || (frame.ends && m_turn.yields())) {
                     return;
                 }
-            }
-            if (!m_segments.run(item, frame.done)) {
-                return;
-            }
-            frame.reserved = false;
-            if (isThroughL2 && !m_ending.isReached() && !m_fusionCopies.serve(item, frame)) {
-                return;
             }
             if (frame.streams) {
                 m_fusionCopies.end(item, frame);
@@ -56,6 +45,32 @@ void Engine::resume(BlockFrame& frame)
         assign(frame.owner->results, frame.plan->region->results, 0);
     }
     m_turn.agent().frames.pop_back();
+}
+
+// Runs a segment or goes on with it, up to what it stores to GMEM. Returns false if that is not yet
+// due, or if the segment has not come to it.
+bool Engine::runSegment(const PlanItem& item, BlockFrame& frame)
+{
+    const bool isThroughL2 = m_fusionCopies.isThroughL2(item);
+    if (!item.streams.empty() && !frame.streams && !isThroughL2
+        && (!m_fusionCopies.begin(item, frame) || m_turn.halts())) {
+        return false;
+    }
+    if (!item.demands.empty() && !frame.reserved) {
+        m_slotUnits.reserve(item);
+        frame.reserved = true;
+        if (m_turn.yields()) {
+            return false;
+        }
+    }
+    if (!m_segments.run(item, frame.done)) {
+        return false;
+    }
+    frame.reserved = false;
+    if (isThroughL2 && !m_ending.isReached() && !m_fusionCopies.load(item, frame)) {
+        return false;
+    }
+    return !frame.ends || !m_turn.yields();
 }
 
 // Assigns values in parallel: all are read before the first is written.

@@ -126,6 +126,11 @@ void Engine::finish()
     m_end.emplace();
     for (const Agent& agent : m_state.agents) {
         m_end = std::max(*m_end, agent.time);
+        const auto* block =
+            agent.isDone() ? nullptr : std::get_if<BlockFrame>(&agent.frames.back());
+        if (block != nullptr && block->ends) { // the run stopped before the end of a segment
+            m_end = std::max(*m_end, *block->ends);
+        }
     }
     if (!isStuck) {
         m_semaphores.reportEarly(0, m_prepared.layout.devices * m_prepared.layout.perDevice());

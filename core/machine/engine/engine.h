@@ -120,6 +120,7 @@ private:
     [[nodiscard]] Picoseconds timeOfTurn() const;
 
     // control.cpp
+    [[nodiscard]] bool runSegment(const PlanItem& item, BlockFrame& frame);
     // These go on with the innermost frame of the current agent, which may remove the frame.
     void resume(BlockFrame& frame);
     void resume(ScanFrame& frame);

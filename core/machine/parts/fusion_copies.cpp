@@ -42,51 +42,43 @@ FusionCopies::FusionCopies(const Context& context, Copies& copies, L1Caches& l1)
 }
 
 // Copies in the arrays that are read, one after another, while the operations run. The arrays that
-// are written follow. The last of these copies ends no earlier than the operations.
+// are written follow, each as late as still leaves time for it and for those after it. The last of
+// these copies ends no earlier than the operations.
 bool FusionCopies::begin(const PlanItem& item, BlockFrame& frame)
 {
-    return serveAll(item, [&](const PlanStream& stream, Picoseconds work) {
-        const auto& site = m_prepared.description.copySite(*stream.operation);
-        const std::int32_t link = m_copies.linkHere(site.link);
-        const auto service = m_copies.serve(link, m_turn.agent().time + work, stream.bytes);
-        if (service) {
-            record(stream, firstElement(m_prepared.program, *stream.operation), {link, *service},
-                   m_turn.agent().time, frame);
-        }
-        return service.has_value();
-    });
-}
-
-// Calls serve(stream, after how much of the work) for each, until it returns false: first for what
-// is read, then for what is written, as late as still leaves time for it and for those after it.
-template<class F>
-bool FusionCopies::serveAll(const PlanItem& item, F serve) const
-{
-    const auto lengthOf = [&](const PlanStream& stream) {
-        const std::int32_t link = m_prepared.description.copySite(*stream.operation).link;
-        return m_copies.linkAt(m_copies.linkHere(link)).lengthFor(stream.bytes);
-    };
-    constexpr Picoseconds kMost(std::int64_t{1} << 61); // half of the longest run
-    Picoseconds left; // the time that the remaining copies to HBM take
-    for (const PlanStream& stream : item.streams) {
-        if (stream.out) {
-            left = std::min(kMost, left + std::min(kMost, lengthOf(stream)));
-        }
-    }
     for (const bool out : {false, true}) {
-        for (const PlanStream& stream : item.streams) {
+        for (std::size_t i = 0; i < item.streams.size(); ++i) {
+            const PlanStream& stream = item.streams[i];
             if (stream.out != out) {
                 continue;
             }
-            const Picoseconds work =
-                out ? item.duration - std::min(item.duration, left) : Picoseconds(0);
-            left -= out ? std::min(left, lengthOf(stream)) : Picoseconds(0);
-            if (!serve(stream, work)) {
+            const auto& site = m_prepared.description.copySite(*stream.operation);
+            const std::int32_t link = m_copies.linkHere(site.link);
+            const Picoseconds work = out ? item.duration - storesFrom(item, i) : Picoseconds(0);
+            const auto service = m_copies.serve(link, m_turn.agent().time + work, stream.bytes);
+            if (!service) {
                 return false;
             }
+            record(stream, firstElement(m_prepared.program, *stream.operation), {link, *service},
+                   m_turn.agent().time, frame);
         }
     }
     return true;
+}
+
+Picoseconds FusionCopies::storesFrom(const PlanItem& item, std::size_t stream) const
+{
+    Picoseconds left;
+    for (; stream < item.streams.size(); ++stream) {
+        const PlanStream& one = item.streams[stream];
+        if (one.out) {
+            const std::int32_t link = m_prepared.description.copySite(*one.operation).link;
+            const Picoseconds length =
+                m_copies.linkAt(m_copies.linkHere(link)).lengthFor(one.bytes);
+            left += std::min(length, item.duration - left);
+        }
+    }
+    return left;
 }
 
 trace::CopyRow FusionCopies::record(const PlanStream& stream, std::int64_t first,
@@ -116,38 +108,71 @@ bool FusionCopies::isThroughL2(const PlanItem& item) const
            && m_copies.hasL2(m_prepared.description.copySite(*item.streams.front().operation).link);
 }
 
-bool FusionCopies::serve(const PlanItem& item, BlockFrame& frame)
+bool FusionCopies::load(const PlanItem& item, BlockFrame& frame)
 {
-    const Picoseconds begin = m_turn.agent().time - item.duration;
-    const bool goesOn = serveAll(item, [&](const PlanStream& asked, Picoseconds work) {
-        const RefBinding& where = reachedBy(asked, frame);
-        const std::optional<SectorCache::Part> window = windowOf(asked, where);
-        // An atomic operation is made where the elements are: in L2.
-        const bool isLoad = window && !asked.out && !ir::isAtomic(asked.operation->code);
-        PlanStream stream = asked;
-        if (isLoad) {
-            stream.bytes = SectorCache::inSectors(*window, asked.bytes);
-            if (const auto held = m_l1.use(*window, begin + work)) {
-                await(trace::CopyRow{held->copy}, held->ready, frame);
-                m_recorder.countFromL1(asked.bytes);
-                return true;
-            }
-        }
-        std::optional<Copies::Served> served = serve(stream, where, window, begin + work);
-        if (!served) {
+    for (const PlanStream& stream : item.streams) {
+        if (!stream.out && !serve(stream, m_turn.agent().time - item.duration, frame)) {
             return false;
         }
-        if (!stream.out) {
-            m_copies.arriveAtPort(*served, stream.bytes);
+    }
+    frame.ends = m_turn.agent().time;
+    awaitStore(item, 0, frame);
+    return true;
+}
+
+bool FusionCopies::store(const PlanItem& item, BlockFrame& frame)
+{
+    if (!serve(item.streams[frame.store], m_turn.agent().time, frame)) {
+        return false;
+    }
+    awaitStore(item, frame.store + 1, frame);
+    return true;
+}
+
+// The agent goes to when it asks for the first store from this stream on, or to the end.
+void FusionCopies::awaitStore(const PlanItem& item, std::size_t from, BlockFrame& frame)
+{
+    const auto next =
+        std::find_if(item.streams.begin() + static_cast<std::ptrdiff_t>(from), item.streams.end(),
+                     [](const PlanStream& stream) { return stream.out; });
+    m_turn.agent().time = *frame.ends;
+    frame.store = 0;
+    if (next == item.streams.end()) {
+        frame.ends.reset();
+        frame.reached.clear();
+        return;
+    }
+    frame.store = static_cast<std::size_t>(next - item.streams.begin());
+    m_turn.agent().time -= storesFrom(item, frame.store);
+}
+
+bool FusionCopies::serve(const PlanStream& asked, Picoseconds issue, BlockFrame& frame)
+{
+    const RefBinding& where = reachedBy(asked, frame);
+    const std::optional<SectorCache::Part> window = windowOf(asked, where);
+    // An atomic operation is made where the elements are: in L2.
+    const bool isLoad = window && !asked.out && !ir::isAtomic(asked.operation->code);
+    PlanStream stream = asked;
+    if (isLoad) {
+        stream.bytes = SectorCache::inSectors(*window, asked.bytes);
+        if (const auto held = m_l1.use(*window, issue)) {
+            await(trace::CopyRow{held->copy}, held->ready, frame);
+            m_recorder.countFromL1(asked.bytes);
+            return true;
         }
-        const trace::CopyRow copy = record(stream, offsetOf(where), *served, begin, frame);
-        if (isLoad) {
-            m_l1.hold(*window, {served->arrival, copy.number});
-        }
-        return true;
-    });
-    frame.reached.clear();
-    return goesOn;
+    }
+    std::optional<Copies::Served> served = serve(stream, where, window, issue);
+    if (!served) {
+        return false;
+    }
+    if (!stream.out) {
+        m_copies.arriveAtPort(*served, stream.bytes);
+    }
+    const trace::CopyRow copy = record(stream, offsetOf(where), *served, issue, frame);
+    if (isLoad) {
+        m_l1.hold(*window, {served->arrival, copy.number});
+    }
+    return true;
 }
 
 const RefBinding& FusionCopies::reachedBy(const PlanStream& stream, const BlockFrame& frame) const

@@ -19,15 +19,22 @@ public:
     void end(const PlanItem& item, BlockFrame& frame);
 
     // Whether the segment loads from GMEM or stores to it through L2. Then nothing begins before it
-    // runs; serve() does when it has run, since only then it is known which elements it reached.
+    // runs; load() does when it has run, since only then it is known which elements it reached.
     [[nodiscard]] bool isThroughL2(const PlanItem& item) const;
-    // The segment has run; what it moves was asked for at its beginning. Returns false if the run
-    // fails.
-    [[nodiscard]] bool serve(const PlanItem& item, BlockFrame& frame);
+    // The segment has run; what it loads was asked for at its beginning. If it stores something,
+    // the agent goes back to when it asks for that, and the frame says so: others may ask for
+    // something before. Returns false if the run fails.
+    [[nodiscard]] bool load(const PlanItem& item, BlockFrame& frame);
+    // Asks for the next of what the segment stores. The agent then is where it asks for the one
+    // after that, or at the end of the segment. Returns false if the run fails.
+    [[nodiscard]] bool store(const PlanItem& item, BlockFrame& frame);
 
 private:
-    template<class F>
-    [[nodiscard]] bool serveAll(const PlanItem& item, F serve) const;
+    // Before the end of a segment's work, how long it takes to store this stream and those after
+    // it: then it asks for this one.
+    [[nodiscard]] Picoseconds storesFrom(const PlanItem& item, std::size_t stream) const;
+    [[nodiscard]] bool serve(const PlanStream& asked, Picoseconds issue, BlockFrame& frame);
+    void awaitStore(const PlanItem& item, std::size_t from, BlockFrame& frame);
     // Through what the operation reached the array.
     [[nodiscard]] const RefBinding& reachedBy(const PlanStream& stream,
                                               const BlockFrame& frame) const;

@@ -34,6 +34,10 @@ struct BlockFrame
     Picoseconds streamed;
     // Of that segment: which elements of GMEM operations reached that reach a part of their ref.
     std::vector<std::pair<const ir::Operation*, RefBinding>> reached;
+    // If its operations have run and it has yet to ask for some of what it stores: when its work
+    // ends, and the next of its streams to be asked for. The agent's time is then when that is.
+    std::optional<Picoseconds> ends;
+    std::size_t store = 0;
 };
 
 struct ScanFrame

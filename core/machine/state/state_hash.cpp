@@ -147,8 +147,10 @@ private:
 
     void add(const BlockFrame& frame)
     {
-        const auto& [plan, owner, next, done, reserved, streams, streamed, reached] = frame;
-        all(owner, next, done, reserved, streams, streamed, reached, plan->items.size());
+        const auto& [plan, owner, next, done, reserved, streams, streamed, reached, ends, store] =
+            frame;
+        all(owner, next, done, reserved, streams, streamed, reached, ends, store,
+            plan->items.size());
         for (const ir::ValueId argument : plan->region->arguments) {
             add(argument);
         }

@@ -312,4 +312,70 @@ TEST(L2, copiesThatComeToAnSmTogetherFollowOneAnother)
     EXPECT_NEAR(endOf(4) - endOf(1), 3 * port, 0.05 * port);
 }
 
+// The first of two blocks works for long and then stores a tile. The second one loads and stores a
+// tile at a time meanwhile, as if it were alone.
+TEST(L2, aStoreAtTheEndOfALongSegmentHoldsUpNothingBefore)
+{
+    constexpr int kTiles = 8;
+    const auto endOf = [](bool first, bool second) {
+        const ir::Program program = mustTrace(pl::kernel(
+            "uneven",
+            {pl::in("x", kF32, {kTiles * kTileRows, kTileColumns}),
+             pl::out("long", kF32, {kTileRows, kTileColumns}),
+             pl::out("short", kF32, {kTiles * kTileRows, kTileColumns})},
+            [&](pl::Ref x, pl::Ref late, pl::Ref soon) {
+                gpu::launch({{{"block", 2}}}, [&] {
+                    pl::when(pl::axisIndex("block") == (first ? 0 : 2), [&] {
+                        pl::Value v = x[{pl::ds(0, kTileRows), pl::all}].load();
+                        for (int i = 0; i < 100; ++i) {
+                            v = pl::exp(v * -1.0F);
+                        }
+                        late[pl::all] = v;
+                    });
+                    pl::when(pl::axisIndex("block") == (second ? 1 : 2), [&] {
+                        pl::foriLoop(kTiles, {}, [&](pl::Value round, std::vector<pl::Value>) {
+                            const pl::Value row = round * static_cast<int>(kTileRows);
+                            const pl::Value tile = x[{pl::ds(row, kTileRows), pl::all}].load();
+                            soon[{pl::ds(row, kTileRows), pl::all}] = tile + 1.0;
+                            return std::vector<pl::Value>{};
+                        });
+                    });
+                });
+            }));
+        return runWith(program, kTiles, h100()).trace->end();
+    };
+    const Picoseconds late = endOf(true, false), soon = endOf(false, true);
+    ASSERT_GT(late, soon);
+    EXPECT_LT(endOf(true, true), late + Picoseconds(soon.value() / 4));
+}
+
+// The second block ends the run before the first one stores what it has worked on.
+TEST(L2, aRunThatStopsBeforeAStoreLastsUntilItsSegmentEnds)
+{
+    const ir::Program program =
+        mustTrace(pl::kernel("stops",
+                             {pl::in("x", kF32, {kTileRows, kTileColumns}),
+                              pl::out("y", kF32, {2 * kTileRows, kTileColumns})},
+                             [&](pl::Ref x, pl::Ref y) {
+                                 gpu::launch({{{"block", 2}}}, [&] {
+                                     pl::Value v = x[{pl::ds(0, kTileRows), pl::all}].load();
+                                     const pl::Value row =
+                                         pl::axisIndex("block") * static_cast<int>(kTileRows);
+                                     pl::when(pl::axisIndex("block") == 0, [&] {
+                                         for (int i = 0; i < 100; ++i) {
+                                             v = pl::exp(v * -1.0F);
+                                         }
+                                         y[{pl::ds(row, kTileRows), pl::all}] = v;
+                                     });
+                                     pl::when(pl::axisIndex("block") == 1, [&] {
+                                         y[{pl::ds(row * 2, kTileRows), pl::all}] = v;
+                                     });
+                                 });
+                             }));
+    const machine::RunResult run = runWith(program, 1, h100());
+    EXPECT_FALSE(run.completed);
+    EXPECT_EQ(findingsOf(run, "out_of_bounds").size(), 1U);
+    EXPECT_EQ(copiesOver(run, "HBM"), 1);
+}
+
 } // namespace pallascope::machine_test
