@@ -109,6 +109,7 @@ struct ManualCopies::ManualCopy
     RefBinding source, target;
     std::int32_t sender = 0, receiver = 0; // the devices that have them
     Shape shape;                           // the shape of what is copied
+    std::optional<Shape> existing;         // set if only what of it exists moves
     bool isOutside = false;                // all of it lies behind its array; nothing moves
     Rows rows;                             // set if it has a list of rows, or of other parts
     Bytes useful;
@@ -237,7 +238,11 @@ bool ManualCopies::locate(ManualCopy& copy)
         }
     } else if (source.asked || target.asked) {
         dropPadding(operation, source, target);
-        copy.isOutside = viewOf(source, m_turn.memoryShape(from)).shape.elements() == 0;
+        Shape existing = viewOf(source, m_turn.memoryShape(from)).shape;
+        copy.isOutside = existing.elements() == 0;
+        if (operation.code != ir::OpCode::DmaStart) { // a TPU takes the padding along
+            copy.existing = std::move(existing);
+        }
     }
     return true;
 }
@@ -303,9 +308,11 @@ bool ManualCopies::serve(ManualCopy& copy)
 {
     const Description& description = m_recorder.description();
     const Description::CopySite& site = description.copySite(copy.operation);
-    copy.useful = bytesOf(m_prepared.program.type(copy.from()), copy.shape);
+    const ir::Type& type = m_prepared.program.type(copy.from());
+    copy.useful = bytesOf(type, copy.shape);
     const std::int64_t passes = copy.isRemote() ? 1 : site.passes;
-    const Bytes moved(std::llround(static_cast<double>(copy.useful.value()) * site.withPadding));
+    const Bytes moving = copy.existing ? bytesOf(type, *copy.existing) : copy.useful;
+    const Bytes moved(std::llround(static_cast<double>(moving.value()) * site.withPadding));
     const Bytes bytes = copy.isOutside ? Bytes(0) : moved * passes;
     Description::Route route{site.link, Picoseconds(0)};
     if (copy.isRemote()) {

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace pallascope::machine_test {
 
 namespace {
@@ -152,6 +154,37 @@ TEST(GpuCopies, withAMaskReachOnlyTheElementsThatItTakes)
     }
     EXPECT_EQ(findingsOf(maskedCopy(0, 2), "out_of_bounds").size(), 1U);
     EXPECT_EQ(findingsOf(maskedCopy(1, 4), "out_of_bounds").size(), 1U);
+}
+
+// The second tile of 8 rows has one that exists. Only that one moves, from x as well as to y.
+TEST(GpuCopies, byTheTmaMoveOnlyWhatExistsOfATile)
+{
+    const Array x = counting(kF32, {9, kElements});
+    const ir::Program program = mustTrace(pl::kernel(
+        "overhangs", {pl::in("x", kF32, {9, kElements}), pl::out("y", kF32, {9, kElements})},
+        [&](pl::Ref x, pl::Ref y) {
+            gpu::launch({{{"block", 2}}}, [&] {
+                gpu::runScoped(
+                    {gpu::smem("tile", kF32, {8, kElements}), gpu::barrier("ready")}, true,
+                    [&](const Refs& refs) {
+                        const pl::Value row = pl::axisIndex("block") * 8;
+                        gpu::copyGmemToSmem(x.at({pl::ds(row, 8), pl::all}), refs[0], refs[1]);
+                        gpu::barrierWait(refs[1]);
+                        gpu::copySmemToGmem(refs[0], y.at({pl::ds(row, 8), pl::all}));
+                        gpu::waitSmemToGmem(0);
+                    });
+            });
+        }));
+    for (const machine::ValueMode values : {machine::ValueMode::Full, machine::ValueMode::Needed}) {
+        const machine::RunResult run = mustRun(program, {x}, values, h100());
+        EXPECT_EQ(findingsText(run), "");
+        std::vector<std::int64_t> bytes = run.trace->copies().bytes;
+        std::sort(bytes.begin(), bytes.end());
+        EXPECT_EQ(bytes, (std::vector<std::int64_t>{512, 512, 4096, 4096}));
+        if (values == machine::ValueMode::Full) {
+            EXPECT_EQ(elementsOf(run.outputs[0]), elementsOf(x));
+        }
+    }
 }
 
 } // namespace pallascope::machine_test
