@@ -1,6 +1,7 @@
 // The object `multiprocessor` of a GPU's chip file: how it is read, and the sentences about wrong
 // ones.
 #include "core/chip/chip.h"
+#include "core/chip/clock.h"
 #include "tests/chip/chip_file.h"
 
 #include <gtest/gtest.h>
@@ -112,6 +113,29 @@ TEST(Multiprocessor, hasNoneOfWhatOlderChipsLack)
     EXPECT_FALSE(sm.portBytesPerCycle);
     EXPECT_FALSE(sm.writtenPerLostCycle);
     EXPECT_EQ(sm.registers, 65536); // what is left is read
+}
+
+// Of the latency of a copy, only the cycles of the copy engine get shorter: what is left is that of
+// a load, which is the same at each clock.
+TEST(Multiprocessor, hasNoSlowerLoadsAtAFasterClock)
+{
+    const Result<Chip> sustained = parse(gpuFile().dump(), "a chip");
+    ASSERT_TRUE(sustained) << sustained.error().message;
+    const Result<Chip> boost = atClock(*sustained, Clock::Boost);
+    ASSERT_TRUE(boost) << boost.error().message;
+    const auto ofLoad = [](const Chip& chip, std::size_t link) {
+        return static_cast<double>(chip.links[link].latency.value())
+               - *chip.multiprocessor->copyCycles * 1e12
+                     / static_cast<double>(chip.agents.front().clock.value());
+    };
+    ASSERT_EQ(sustained->links.size(), 2U);
+    for (const std::size_t link : {0U, 1U}) {
+        EXPECT_LT(boost->links[link].latency, sustained->links[link].latency);
+        EXPECT_NEAR(ofLoad(*boost, link), ofLoad(*sustained, link), 2);
+    }
+    const Result<Chip> again = parse(boost->json, "in a trace");
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(again->links[0].latency, boost->links[0].latency);
 }
 
 TEST(Multiprocessor, isAbsentOnTpus)
