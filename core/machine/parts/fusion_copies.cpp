@@ -86,10 +86,11 @@ trace::CopyRow FusionCopies::record(const PlanStream& stream, std::int64_t first
                                     BlockFrame& frame)
 {
     const auto& site = m_prepared.description.copySite(*stream.operation);
-    const trace::CopyRow copy =
-        m_recorder.addCopy(trace::OperandRow{site.operand}, m_recorder.blockOf(site, first), 0,
-                           stream.out, trace::LinkRow{served.link}, m_turn.agent().step,
-                           stream.bytes, issue, served.service.start, served.service.end);
+    const bool isFetched = !stream.out && ir::isAtomic(stream.operation->code);
+    const trace::CopyRow copy = m_recorder.addCopy(
+        trace::OperandRow{isFetched ? site.fetched : site.operand}, m_recorder.blockOf(site, first),
+        0, stream.out, trace::LinkRow{served.link}, m_turn.agent().step, stream.bytes, issue,
+        served.service.start, served.service.end);
     await(copy, served.arrival, frame);
     return copy;
 }
@@ -164,6 +165,18 @@ bool FusionCopies::serve(const PlanStream& asked, Picoseconds issue, BlockFrame&
     std::optional<Copies::Served> served = serve(stream, where, window, issue);
     if (!served) {
         return false;
+    }
+    const std::int32_t hbm =
+        m_copies.linkHere(m_prepared.description.copySite(*asked.operation).link);
+    if (window && ir::isAtomic(asked.operation->code) && served->link == hbm) {
+        // L2 fetches what it does not hold, and what it makes of that must leave it at some time.
+        PlanStream fetched = asked;
+        fetched.out = false;
+        record(fetched, offsetOf(where), *served, issue, frame);
+        served = m_copies.servedOn(hbm, issue, asked.bytes);
+        if (!served) {
+            return false;
+        }
     }
     if (!stream.out) {
         m_copies.arriveAtPort(*served, stream.bytes);

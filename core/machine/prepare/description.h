@@ -56,6 +56,8 @@ public:
     struct CopySite
     {
         std::int32_t operand = 0; // row of Info::operands
+        // Of an atomic operation of a GPU: what L2 fetches for it, also a row of these.
+        std::int32_t fetched = 0;
         std::int32_t link = 0;
         bool out = false;        // whether it copies out of on-chip memory
         std::int64_t passes = 1; // how often the bytes go over the link: twice from HBM to HBM

@@ -203,24 +203,32 @@ private:
             operation.location.index < 0
                 ? nullptr
                 : &m_program.locations[static_cast<std::size_t>(operation.location.index)];
-        const auto [place, isNew] = m_known.try_emplace(
-            {source.array, target.array, far.block, at == nullptr ? "" : std::string_view(at->file),
-             at == nullptr ? 0 : at->line},
-            static_cast<std::int32_t>(m_description.info.operands.size()));
-        site.operand = place->second;
-        if (isNew) {
-            trace::Operand& operand =
-                m_description.describeCopy(m_program, operation, source, target,
-                                           site.passes == 2 ? trace::Direction::InOut
-                                           : site.out       ? trace::Direction::Out
-                                                            : trace::Direction::In);
-            operand.isAround =
-                operand.isAround && !m_inKernel[static_cast<std::size_t>(operation.id)];
-            operand.isOnChip = *from != m_hbm && *to != m_hbm;
-            const Bytes stored = storedBytes(far.array, native);
-            operand.paddedBytes = stored > operand.arrayBytes ? stored : Bytes(0);
-            operand.arrayNumber = m_description.numberOf(far.array);
-            operand.kernel = m_description.kernelOf(operation);
+        const bool isOnChip = *from != m_hbm && *to != m_hbm;
+        const Bytes stored = storedBytes(far.array, native);
+        const auto operandOf = [&](const Part& read, const Part& written,
+                                   trace::Direction direction) {
+            const auto [place, isNew] = m_known.try_emplace(
+                {read.array, written.array, far.block,
+                 at == nullptr ? "" : std::string_view(at->file), at == nullptr ? 0 : at->line},
+                static_cast<std::int32_t>(m_description.info.operands.size()));
+            if (isNew) {
+                trace::Operand& operand =
+                    m_description.describeCopy(m_program, operation, read, written, direction);
+                operand.isAround =
+                    operand.isAround && !m_inKernel[static_cast<std::size_t>(operation.id)];
+                operand.isOnChip = isOnChip;
+                operand.paddedBytes = stored > operand.arrayBytes ? stored : Bytes(0);
+                operand.arrayNumber = m_description.numberOf(far.array);
+                operand.kernel = m_description.kernelOf(operation);
+            }
+            return place->second;
+        };
+        site.operand = operandOf(source, target,
+                                 site.passes == 2 ? trace::Direction::InOut
+                                 : site.out       ? trace::Direction::Out
+                                                  : trace::Direction::In);
+        if (m_chip.multiprocessor && ir::isAtomic(operation.code)) {
+            site.fetched = operandOf(target, source, trace::Direction::In);
         }
         m_description.m_copySites[static_cast<std::size_t>(operation.id)] = site;
         return Done{};

@@ -264,6 +264,13 @@ TEST(L2, atomicOperationsAreMadeThere)
         hits += run.trace->info().links[static_cast<std::size_t>(link)].name == "L2" ? 1 : 0;
     }
     EXPECT_EQ(hits, 19);
+    // The first one brings it from HBM, and it leaves L2 at some time.
+    const Result<analysis::Report> report = analysis::report(*run.trace);
+    ASSERT_TRUE(report) << report.error().message;
+    EXPECT_EQ(report->hbmRead, Bytes(4));
+    EXPECT_EQ(report->hbmWritten, Bytes(4));
+    EXPECT_EQ(report->l2->missed, Bytes(4));
+    EXPECT_EQ(report->l2->hit, Bytes(19 * 4));
 }
 
 // What one SM takes from L2 in a cycle bounds a block that is alone as well.
