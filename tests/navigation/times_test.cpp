@@ -72,6 +72,40 @@ TEST(Times, ofALineIsTheNextRunOfItsOperation)
     EXPECT_NE(std::find(begins.begin(), begins.end(), at->value()), begins.end());
 }
 
+// A pipeline in a loop begins its numbers anew in each round; a finding's step goes on counting.
+TEST(Times, ofAFindingInALoopAreThoseOfItsRound)
+{
+    trace::TraceBuilder builder;
+    trace::Info& info = builder.info;
+    info.memories = {{"HBM", Bytes(1 << 20), std::nullopt}};
+    info.agents = {"TensorCore 0"};
+    info.pipelines.resize(1);
+    info.pipelines[0].grid = {2};
+    info.pipelines[0].axisNames = {"i"};
+    info.pipelines[0].steps = 2;
+    info.pipelines[0].entries = 3;
+    trace::Steps& steps = builder.steps;
+    for (std::int64_t row = 0; row < 6; ++row) { // three rounds
+        steps.pipeline.push_back(0);
+        steps.ordinal.push_back(row % 2);
+        const std::int64_t begin = 1000 * row;
+        steps.begin.push_back(begin);
+        steps.bodyBegin.push_back(begin + 100);
+        steps.bodyEnd.push_back(begin + 900);
+        steps.end.push_back(begin + 1000);
+    }
+    builder.end = Picoseconds(6000);
+    info.findings.resize(2);
+    info.findings[0].step = 5;
+    info.findings[1].step = 2;
+    info.findings[1].relatedStep = 1;
+    const auto trace = std::move(builder).finish();
+    ASSERT_TRUE(trace) << trace.error().message;
+    const std::vector<layout::FindingPlace> wanted = {
+        {0, Picoseconds(5000)}, {1, Picoseconds(1000)}, {1, Picoseconds(2000)}};
+    EXPECT_EQ(navigation::placesOfFindings(**trace), wanted);
+}
+
 // Without a step, and of a line that takes no time, it is where its operand is first copied.
 TEST(Times, ofAFindingAreTheFirstCopyIfNothingElseSays)
 {

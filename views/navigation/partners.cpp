@@ -189,8 +189,8 @@ struct Partners::Gather
         if (found.source.file != kNone) {
             add(target::SourceLine{found.source.file, found.source.line});
         }
-        for (const std::int64_t ordinal : {found.step, found.relatedStep.value_or(-1)}) {
-            if (const trace::OptionalRow<trace::StepRow> step = layout::stepRow(trace, ordinal)) {
+        for (const std::int64_t number : {found.step, found.relatedStep.value_or(-1)}) {
+            if (const trace::OptionalRow<trace::StepRow> step = layout::stepRow(trace, number)) {
                 add(target::Steps{step->number, step->number});
                 addAccesses(step->number, found.operand);
             }

@@ -78,21 +78,11 @@ void paintTick(Canvas& canvas, double x, double y, Color color, double size)
     canvas.line({at(3, 6), at(5.3, 8.4), at(9.2, 3.8)}, Role::View, 1.6);
 }
 
-trace::OptionalRow<trace::StepRow> stepRow(const trace::Trace& trace, std::int64_t ordinal)
+trace::OptionalRow<trace::StepRow> stepRow(const trace::Trace& trace, std::int64_t step)
 {
-    const std::vector<std::int64_t>& ordinals = trace.steps().ordinal;
-    if (ordinal < 0) {
-        return std::nullopt;
-    }
-    const auto guess = static_cast<std::size_t>(ordinal);
-    if (guess < ordinals.size() && ordinals[guess] == ordinal) {
-        return trace::StepRow::at(guess);
-    }
-    const auto found = std::find(ordinals.begin(), ordinals.end(), ordinal);
-    if (found == ordinals.end()) {
-        return std::nullopt;
-    }
-    return trace::StepRow::at(static_cast<std::size_t>(found - ordinals.begin()));
+    const bool isThere = step >= 0 && static_cast<std::size_t>(step) < trace.steps().size();
+    return isThere ? trace::StepRow::at(static_cast<std::size_t>(step))
+                   : trace::OptionalRow<trace::StepRow>();
 }
 
 } // namespace pallascope::layout

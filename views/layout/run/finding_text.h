@@ -38,8 +38,9 @@ void paintSeverity(Canvas& canvas, double x, double y, Severity severity, double
 // The tick of Severity::Ok in another colour: grey where only a part was checked.
 void paintTick(Canvas& canvas, double x, double y, Color color, double size = 12);
 
-// The first step with this number in its grid, if there is one.
+// The step that a finding names, which numbers them over all kernels and rounds; none if the trace
+// has no rows of it.
 [[nodiscard]] trace::OptionalRow<trace::StepRow> stepRow(const trace::Trace& trace,
-                                                         std::int64_t ordinal);
+                                                         std::int64_t step);
 
 } // namespace pallascope::layout
