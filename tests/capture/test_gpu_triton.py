@@ -99,6 +99,27 @@ def test_loads_of_a_loop_are_copied_in_stages(name, rows, chip, more):
         assert copies == 2 * stages
 
 
+def test_slots_of_loops_are_named_after_what_they_hold():
+    def kernel(x_ref, y_ref, o_ref):
+        def step(i, total):
+            here = pl.ds(i * 32, 32)
+            return total + pltriton.dot(x_ref[:, here], y_ref[here, :])
+
+        def squared(i, total):
+            tile = x_ref[:, pl.ds(i * 32, 32)]
+            return total + pltriton.dot(tile, tile)
+
+        zero = jnp.zeros((32, 32), jnp.float32)
+        o_ref[...] = lax.fori_loop(0, 4, step, zero) + lax.fori_loop(0, 4, squared, zero)
+
+    fn = call(kernel, out_shape=like(32, 32))
+    args = ramp(32, 128, dtype=np.float16), ramp(128, 32, dtype=np.float16)
+    document = pallascope.capture(fn, *args, chip="h100").document
+    names = [document["values"][number]["name"] for one in operations(document["body"])
+             if one["op"] == "run_scoped" for number in one["regions"][0]["arguments"]]
+    assert names == ["x_ref_stages", "y_ref_stages", "staged", "x_ref_stages_2", "staged_2"]
+
+
 def _matmul_at(precision):
     def kernel(x_ref, y_ref, o_ref):
         def step(k, total):

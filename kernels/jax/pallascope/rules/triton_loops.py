@@ -22,6 +22,7 @@ from pallascope.program import INDEX, Region, Type
 from pallascope.rules import control_flow, memory, scans, triton_memory, triton_products
 from pallascope.rules.branches import branch
 from pallascope.rules.ref_transforms import Axis, Window, element, view
+from pallascope.sources import apart
 from pallascope.walk import Leaf, Rule, Walk
 
 _LOADS = ("get", "masked_load")
@@ -251,6 +252,18 @@ def _round(walk: Walk, stages: Stages, counter: int, number: int, flag: int,
     return found
 
 
+def _name_of(walk: Walk, loop: Loop, load: Any) -> str:
+    """Returns the author's name of the ref that is loaded."""
+    ref = loop.known[load.invars[0]]
+    return str(walk.builder.values[ref]["name"])
+
+
+def _own_name(walk: Walk, name: str) -> str:
+    """Returns a name that no other ref has: that of a second such ref is name_2."""
+    taken = [str(value.get("name", "")) for value in walk.builder.values]
+    return apart([*taken, name])[-1]
+
+
 def _staged(walk: Walk, loop: Loop, loads: list[Any], results: list[Type],
             emit: Callable[[Stages], list[int]]) -> list[int]:
     builder = walk.builder
@@ -259,9 +272,10 @@ def _staged(walk: Walk, loop: Loop, loads: list[Any], results: list[Type],
     count = ahead + from_shared
     last_product = _last_product(walk, loop.body)
     types_ = [walk.type_of(eqn.outvars[0]) for eqn in loads]
-    slots = [builder.value(Type(kind.dtype, (count, *kind.shape), "smem"), "stages")
-             for kind in types_]
-    barriers = builder.value(Type("int32", (count,), "barrier"), "staged")
+    slots = [builder.value(Type(kind.dtype, (count, *kind.shape), "smem"),
+                           _own_name(walk, _name_of(walk, loop, eqn) + "_stages"))
+             for kind, eqn in zip(types_, loads, strict=True)]
+    barriers = builder.value(Type("int32", (count,), "barrier"), _own_name(walk, "staged"))
     with builder.region([*slots, barriers]) as region:
         region.results = emit(Stages(loop, loads, slots, barriers, count, ahead, last_product))
     return builder.emit("run_scoped", [], results,
