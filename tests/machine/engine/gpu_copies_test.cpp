@@ -159,7 +159,7 @@ TEST(GpuCopies, withAMaskReachOnlyTheElementsThatItTakes)
 // The second tile of 8 rows has one that exists. Only that one moves, from x as well as to y.
 TEST(GpuCopies, byTheTmaMoveOnlyWhatExistsOfATile)
 {
-    const Array x = counting(kF32, {9, kElements});
+    const Array input = counting(kF32, {9, kElements});
     const ir::Program program = mustTrace(pl::kernel(
         "overhangs", {pl::in("x", kF32, {9, kElements}), pl::out("y", kF32, {9, kElements})},
         [&](pl::Ref x, pl::Ref y) {
@@ -176,13 +176,13 @@ TEST(GpuCopies, byTheTmaMoveOnlyWhatExistsOfATile)
             });
         }));
     for (const machine::ValueMode values : {machine::ValueMode::Full, machine::ValueMode::Needed}) {
-        const machine::RunResult run = mustRun(program, {x}, values, h100());
+        const machine::RunResult run = mustRun(program, {input}, values, h100());
         EXPECT_EQ(findingsText(run), "");
         std::vector<std::int64_t> bytes = run.trace->copies().bytes;
         std::sort(bytes.begin(), bytes.end());
         EXPECT_EQ(bytes, (std::vector<std::int64_t>{512, 512, 4096, 4096}));
         if (values == machine::ValueMode::Full) {
-            EXPECT_EQ(elementsOf(run.outputs[0]), elementsOf(x));
+            EXPECT_EQ(elementsOf(run.outputs[0]), elementsOf(input));
         }
     }
 }
