@@ -365,14 +365,15 @@ TEST(L2, aRunThatStopsBeforeAStoreLastsUntilItsSegmentEnds)
                               pl::out("y", kF32, {2 * kTileRows, kTileColumns})},
                              [&](pl::Ref x, pl::Ref y) {
                                  gpu::launch({{{"block", 2}}}, [&] {
-                                     pl::Value v = x[{pl::ds(0, kTileRows), pl::all}].load();
+                                     const pl::Value v = x[{pl::ds(0, kTileRows), pl::all}].load();
                                      const pl::Value row =
                                          pl::axisIndex("block") * static_cast<int>(kTileRows);
                                      pl::when(pl::axisIndex("block") == 0, [&] {
+                                         pl::Value worked = v;
                                          for (int i = 0; i < 100; ++i) {
-                                             v = pl::exp(v * -1.0F);
+                                             worked = pl::exp(worked * -1.0F);
                                          }
-                                         y[{pl::ds(row, kTileRows), pl::all}] = v;
+                                         y[{pl::ds(row, kTileRows), pl::all}] = worked;
                                      });
                                      pl::when(pl::axisIndex("block") == 1, [&] {
                                          y[{pl::ds(row * 2, kTileRows), pl::all}] = v;
