@@ -13,9 +13,10 @@ namespace pallascope::app {
 
 struct CommandLine
 {
-    CLI::App app{"Pallascope: watch a Pallas kernel run on a model of a TPU or GPU. Without a command the "
-                 "window opens.",
-                 "pallascope"};
+    CLI::App app{
+        "Pallascope: watch a Pallas kernel run on a model of a TPU or GPU. Without a command the "
+        "window opens.",
+        "pallascope"};
     std::string listWhat, printWhat;
     std::vector<std::string> openFiles;
     std::vector<std::string> printParameters;
