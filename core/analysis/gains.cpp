@@ -59,7 +59,8 @@ Picoseconds mostGain(const Loss& loss, const Report& report, const trace::Info& 
 {
     switch (loss.kind) {
     case LossKind::Launches:
-        return report.split.launches - longest(trace::SegmentKind::Launch, info, sums);
+        return std::max(Picoseconds(0),
+                        report.split.launches - longest(trace::SegmentKind::Launch, info, sums));
     case LossKind::StepOverhead:
         return Picoseconds(
             std::llround(count(report.split.stepOverhead) * (1 - firstSteps(info, sums))));
