@@ -170,20 +170,18 @@ public:
             return std::max(Picoseconds(0), m_report.time - time);
         };
         std::vector<Loss> ofSmallBlocks;
+        Picoseconds kept; // of these, what no blocks can save
         for (Loss& loss : losses.beyond) {
             const Picoseconds whole = gain(std::span(&loss, 1));
-            loss.gain = std::min(whole, mostGain(loss, m_report, m_info, m_sums));
+            const Picoseconds most = mostGain(loss, m_report, m_info, m_sums);
+            loss.gain = std::min(whole, most);
             loss.keepsPart = loss.gain < whole;
             if (loss.kind == LossKind::StepOverhead || loss.kind == LossKind::Refetch) {
                 ofSmallBlocks.push_back(loss);
+                kept += std::max(Picoseconds(0), loss.time - most);
             }
         }
-        losses.gainOfLargerBlocks = gain(ofSmallBlocks);
-        for (const Loss& loss : ofSmallBlocks) { // what no blocks can save
-            const Picoseconds kept = loss.time - mostGain(loss, m_report, m_info, m_sums);
-            losses.gainOfLargerBlocks -=
-                std::clamp(kept, Picoseconds(0), losses.gainOfLargerBlocks);
-        }
+        losses.gainOfLargerBlocks = std::max(Picoseconds(0), gain(ofSmallBlocks) - kept);
         return losses;
     }
 

@@ -1,6 +1,7 @@
 // Makes the runs that generic_run.h describes.
 #include "tests/layout_views/generic_run.h"
 
+#include "core/analysis/array_traffic.h"
 #include "core/trace/columns.h"
 
 #include <algorithm>
@@ -314,6 +315,8 @@ void fillReport(analysis::Report& report, const trace::Trace& trace)
         report.vmemByOperand.push_back({operand.name, operand.slotBytes * operand.slots, false});
         report.vmemPeak += operand.slotBytes * operand.slots;
     }
+    report.arrays = analysis::trafficByArray(report.traffic, info, trace::arraysOf(info).ofOperand,
+                                             trace::pipelineKindsOf(info));
     for (const trace::Buffer& buffer : info.buffers) {
         if (buffer.operand < 0) {
             report.vmemByOperand.push_back({buffer.name, buffer.bytes, true});

@@ -1,6 +1,7 @@
 // Fills a RunView of the synthetic main job by plain arithmetic.
 #include "tests/support/run_view_fixture.h"
 
+#include "core/analysis/array_traffic.h"
 #include "core/analysis/band.h"
 #include "core/base/format.h"
 #include "core/trace/columns.h"
@@ -68,6 +69,9 @@ void addTraffic(analysis::Report& report, const trace::Trace& trace)
         report.vmemByOperand.push_back({operand.name, slots, false});
         report.vmemPeak += slots;
     }
+    report.arrays = analysis::trafficByArray(report.traffic, trace.info(),
+                                             trace::arraysOf(trace.info()).ofOperand,
+                                             trace::pipelineKindsOf(trace.info()));
 }
 
 void addFlops(analysis::Report& report, const trace::Trace& trace)

@@ -2,7 +2,6 @@
 // checks.
 #include "views/layout/verdict/parts.h"
 
-#include "core/analysis/array_traffic.h"
 #include "core/analysis/band.h"
 #include "core/analysis/speedup.h"
 #include "core/base/format.h"
@@ -203,14 +202,13 @@ double paintHelp(Canvas& canvas, const RunView& run, double y)
 
 double paintTraffic(Canvas& canvas, const RunView& run, double y)
 {
-    if (run.report.traffic.empty()) {
+    const std::vector<analysis::ArrayTraffic>& rows = run.report.arrays;
+    if (rows.empty()) {
         return y;
     }
     const double x = kPadding;
     const double w = canvas.width() - 2 * x;
     const trace::Info& info = run.trace->info();
-    const std::vector<analysis::ArrayTraffic> rows = analysis::trafficByArray(
-        run.report.traffic, info, run.index->arrays().ofOperand, run.index->pipelines());
     separator(canvas, y);
     const auto right = [&](double end, double at, std::string_view text, TextStyle how) {
         how.align = Align::Right;

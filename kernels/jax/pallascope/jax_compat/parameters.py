@@ -11,6 +11,19 @@ import jax
 from pallascope.jax_compat.jaxprs import open_jaxpr
 from pallascope.jax_compat.ref_types import TransformedRef
 
+KERNELS = frozenset({"pallas_call", "mpmd_map"})  # the primitives that run a kernel on arrays
+
+
+def grid_bounds(eqn: Any) -> int:
+    """Returns how many operands of a kernel are bounds of its grid. They come first, and its body
+    has no refs for them."""
+    return getattr(eqn.params.get("grid_mapping"), "num_dynamic_grid_bounds", 0)
+
+
+def updated_operands(eqn: Any) -> set[int]:
+    """Returns the numbers of the operands that a kernel updates in place."""
+    return {grid_bounds(eqn) + number for number in dict(eqn.params["input_output_aliases"])}
+
 
 def scan_counts(params: dict[str, Any]) -> tuple[int, int]:
     """Returns how many operands of a scan are constants, and how many are carried."""

@@ -20,7 +20,7 @@ from pallascope.walk import Walk
 # its results.
 Inline = Callable[[Any, list[Array], Collection[int]], list[Array]]
 
-_OUTSIDE = frozenset({"pallas_call", "mpmd_map", *collectives.NAMES})
+_OUTSIDE = parameters.KERNELS | frozenset(collectives.NAMES)
 
 
 def holds_kernel(eqn: Any) -> bool:

@@ -45,8 +45,8 @@ def _operand(eqn: Any, number: int) -> Origin | None:
         return Origin(0, name == "dynamic_update_slice" or name in SCATTERS)
     if name in CALLS:
         return origin(jaxprs.called(eqn), number)
-    if name in ("pallas_call", "mpmd_map"):
-        first = getattr(params.get("grid_mapping"), "num_dynamic_grid_bounds", 0)
+    if name in parameters.KERNELS:
+        first = parameters.grid_bounds(eqn)
         return next((Origin(first + operand, False) for operand, result
                      in dict(params["input_output_aliases"]).items() if result == number), None)
     if name == "cond":

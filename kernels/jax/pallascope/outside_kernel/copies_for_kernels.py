@@ -9,6 +9,7 @@ kernel is an array of its own.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from pallascope import types
-from pallascope.jax_compat import jaxprs
+from pallascope.jax_compat import jaxprs, parameters
 from pallascope.outside_kernel import fusible_steps
 from pallascope.outside_kernel.arrays import Array
 from pallascope.outside_kernel.liveness import Frames
@@ -38,37 +39,27 @@ class CopiesForKernels:
     def copied(self, eqn: Any, operands: list[Array]) -> list[Array]:
         """Returns the operands of an equation, which may be a kernel. Kernels share the copy of
         what they do not update."""
-        if eqn.primitive.name not in ("pallas_call", "mpmd_map"):
+        if eqn.primitive.name not in parameters.KERNELS:
             return operands
         in_tiles = self._is_tpu and _is_for_tensor_cores(eqn)
         wanted = {number for number, array in enumerate(operands)
                   if array.is_slice or (in_tiles and _lies_else(array))}
-        if wanted:
-            wanted &= _in_hbm(eqn)
-        updated = {of + _bounds(eqn) for of in dict(eqn.params["input_output_aliases"])}
-        return [self._copied(array, number not in updated) if number in wanted else array
-                for number, array in enumerate(operands)]
+        if not wanted:
+            return operands
+        wanted &= _in_hbm(eqn)
+        updated = parameters.updated_operands(eqn)
+        return [self._frames.instead(array, number not in updated, functools.partial(self._copy, array))
+                if number in wanted else array for number, array in enumerate(operands)]
 
-    def _copied(self, array: Array, shared: bool) -> Array:
-        made = self._frames.given_for(array)
-        if shared and made is not None:
-            return made
+    def _copy(self, array: Array) -> Array:
         (found,) = self._waiting.add(fusible_steps.equation(jnp.copy, [array.aval]), [array])
-        found.name, found.is_named, found.of_kernel = array.name, array.is_named, True
-        if shared:
-            self._frames.innermost.given[array, array.changes] = found
+        found.of_kernel = True
         return found
 
 
 def _lies_else(array: Array) -> bool:
     """Returns whether it is a column that does not lie as kernels have it."""
     return is_column(array.aval.shape) and array.value is None and not array.is_of_kernel
-
-
-def _bounds(eqn: Any) -> int:
-    """Returns how many operands come before those that the kernel's body has refs for."""
-    mapping = eqn.params.get("grid_mapping")
-    return mapping.num_dynamic_grid_bounds if mapping else 0
 
 
 def _is_for_tensor_cores(eqn: Any) -> bool:
@@ -82,7 +73,7 @@ def _in_hbm(eqn: Any) -> set[int]:
     else:
         jaxpr, prefetched = eqn.params["jaxprs"][0], 0
     refs = jaxprs.open_jaxpr(jaxpr)[0].invars
-    first = _bounds(eqn)
+    first = parameters.grid_bounds(eqn)
     return {number for number in range(first + prefetched, len(eqn.invars))
             if types.ref_type(refs[number - first].aval).space != "smem"
             and not is_ref(eqn.invars[number])}

@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from jax import lax
 
-from pallascope.jax_compat import jaxprs
+from pallascope.jax_compat import jaxprs, parameters
 from pallascope.outside_kernel import fusible_steps, fusion_operation
 from pallascope.outside_kernel.arrays import Array, Arrays
 from pallascope.outside_kernel.liveness import Frames
@@ -19,14 +19,12 @@ from pallascope.outside_kernel.refs import is_ref
 from pallascope.rules.flags_in_memory import is_flag
 from pallascope.walk import Walk
 
-KERNELS = frozenset({"pallas_call", "mpmd_map"})
-
 Evaluate = Callable[[Any, list[Array]], list[Array]]
 
 
 def are_in(eqn: Any) -> bool:
     """Returns whether the equation is a kernel with bools."""
-    return eqn.primitive.name in KERNELS and any(is_flag(v.aval) for v in (*eqn.invars,
+    return eqn.primitive.name in parameters.KERNELS and any(is_flag(v.aval) for v in (*eqn.invars,
                                                                          *eqn.outvars))
 
 
@@ -39,9 +37,7 @@ class FlagsOfKernels:
 
     def with_casts(self, eqn: Any, operands: list[Array]) -> list[Array]:
         """Returns the results of a kernel with bools."""
-        mapping = eqn.params.get("grid_mapping")
-        bounds = mapping.num_dynamic_grid_bounds if mapping else 0  # these come first, uncounted
-        updated = {operand + bounds for operand in dict(eqn.params["input_output_aliases"])}
+        updated = parameters.updated_operands(eqn)
         given = [self._widened(array, shared=not is_ref(v) and number not in updated)
                  if is_flag(v.aval) else array
                  for number, (v, array) in enumerate(zip(eqn.invars, operands, strict=True))]
@@ -57,14 +53,7 @@ class FlagsOfKernels:
 
     def _widened(self, array: Array, shared: bool) -> Array:
         """Returns an array of bools as int32. Kernels share what they do not update."""
-        made = self._frames.given_for(array)
-        if shared and made is not None:
-            return made
-        found = self._cast(array, np.int32)
-        found.name, found.is_named = array.name, array.is_named
-        if shared:
-            self._frames.innermost.given[array, array.changes] = found
-        return found
+        return self._frames.instead(array, shared, lambda: self._cast(array, np.int32))
 
     def _cast(self, array: Array, dtype: Any) -> Array:
         return self._evaluate(_conversion(array.aval, dtype), [array])[0]

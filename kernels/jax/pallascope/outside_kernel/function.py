@@ -14,8 +14,8 @@ from pallascope.author_names.variables import variables_of
 from pallascope.jax_compat import jaxprs, lowering_rules
 from pallascope.outside_kernel import (branches_and_loops, carried_memory, collectives, constants,
                                        copies_for_kernels, device_parts, empty_arrays,
-                                       flags_of_kernels, fusible_steps, fusion_operation, layouts, refs, shard_maps, updates,
-                                       waiting_operations)
+                                       flags_of_kernels, fusible_steps, fusion_operation, layouts,
+                                       refs, shard_maps, updates, waiting_operations)
 from pallascope.outside_kernel.arrays import Array, Arrays
 from pallascope.outside_kernel.in_place import InPlace
 from pallascope.outside_kernel.kernels import Kernels

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from pallascope.jax_compat import jaxprs
@@ -90,10 +90,18 @@ class Frames:
         finally:
             self._open.pop()
 
-    def given_for(self, array: Array) -> Array | None:
-        """Returns what a kernel was given instead of the array; None if nothing was."""
+    def instead(self, array: Array, shared: bool, make: Callable[[], Array]) -> Array:
+        """Returns what a kernel is given instead of the array, under its name: what `make` returns.
+        If kernels share it, that is what an earlier one was given."""
         key = (array, array.changes)
-        return next((frame.given[key] for frame in self._open if key in frame.given), None)
+        known = next((frame.given[key] for frame in self._open if key in frame.given), None)
+        if shared and known is not None:
+            return known
+        found = make()
+        found.name, found.is_named = array.name, array.is_named
+        if shared:
+            self.innermost.given[key] = found
+        return found
 
     def needed(self) -> set[Array]:
         """Returns the arrays that later equations read."""
