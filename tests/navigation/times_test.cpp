@@ -1,4 +1,5 @@
 // When the things of a run happen.
+#include "core/trace/findings.h"
 #include "core/trace/lookup.h"
 #include "tests/support/manual_operand.h"
 #include "tests/support/synthetic_trace.h"
@@ -104,6 +105,32 @@ TEST(Times, ofAFindingInALoopAreThoseOfItsRound)
     const std::vector<layout::FindingPlace> wanted = {
         {0, Picoseconds(5000)}, {1, Picoseconds(1000)}, {1, Picoseconds(2000)}};
     EXPECT_EQ(navigation::placesOfFindings(**trace), wanted);
+}
+
+TEST(Times, ofWhatAnArrayEndsWithIsTheLastRunOfItsLine)
+{
+    trace::TraceBuilder builder = test::mainJobBuilder(512, 1024);
+    std::size_t row = builder.segments.size();
+    const auto operations = [&] {
+        const auto id = static_cast<std::size_t>(builder.segments.templateId[row]);
+        return builder.info.templates[id].operations;
+    };
+    do {
+        --row;
+    } while (operations().empty()); // step overhead
+    const auto operation = static_cast<std::size_t>(operations().front());
+    trace::Finding ended;
+    ended.source = builder.info.operations[operation].source;
+    trace::Finding other = ended;
+    ended.kind = trace::findingEntry(trace::FindingKind::UndefinedResult).name;
+    builder.info.findings = {ended, other};
+    const auto trace = std::move(builder).finish();
+    ASSERT_TRUE(trace) << trace.error().message;
+    const Picoseconds last((*trace)->segments().begin[row]);
+    const std::vector<layout::FindingPlace> places = navigation::placesOfFindings(**trace);
+    ASSERT_EQ(places.size(), 2U);
+    EXPECT_EQ(places[0].time, last);
+    EXPECT_LT(places[1].time, last);
 }
 
 // Without a step, and of a line that takes no time, it is where its operand is first copied.

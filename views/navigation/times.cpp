@@ -1,5 +1,6 @@
 #include "views/navigation/times.h"
 
+#include "core/trace/findings.h"
 #include "core/trace/lookup.h"
 #include "core/trace/loop_rounds.h"
 #include "views/layout/run/finding_text.h"
@@ -44,10 +45,9 @@ std::optional<Picoseconds> nextVisit(const Trace& trace, Picoseconds now,
     return first;
 }
 
-// The next time after `now` at which one of the operations runs, waits or copies; if there is none,
-// the first such time.
-std::optional<Picoseconds> nextRun(const Trace& trace, Picoseconds now,
-                                   const std::vector<std::int64_t>& operations)
+// Calls see(time) whenever one of the operations runs, waits or copies.
+template<class See>
+void forEachRun(const Trace& trace, const std::vector<std::int64_t>& operations, const See& see)
 {
     const auto wanted = [&](std::int64_t operation) {
         return std::find(operations.begin(), operations.end(), operation) != operations.end();
@@ -67,12 +67,10 @@ std::optional<Picoseconds> nextRun(const Trace& trace, Picoseconds now,
                    return of.name == "dma_start" && of.source == operand.source;
                }));
     }
-    std::optional<std::int64_t> first, next;
     const auto look = [&](const std::vector<std::int64_t>& times, const auto& isWanted) {
         for (std::size_t row = 0; row < times.size(); ++row) {
             if (isWanted(row)) {
-                std::optional<std::int64_t>& least = times[row] > now.value() ? next : first;
-                least = std::min(least.value_or(times[row]), times[row]);
+                see(times[row]);
             }
         }
     };
@@ -87,8 +85,28 @@ std::optional<Picoseconds> nextRun(const Trace& trace, Picoseconds now,
         const auto operation = trace::operationOfWait(trace, trace::WaitRow::at(row));
         return operation && wanted(operation->number);
     });
+}
+
+// The next time after `now` at which one of the operations runs, waits or copies; if there is none,
+// the first such time.
+std::optional<Picoseconds> nextRun(const Trace& trace, Picoseconds now,
+                                   const std::vector<std::int64_t>& operations)
+{
+    std::optional<std::int64_t> first, next;
+    forEachRun(trace, operations, [&](std::int64_t time) {
+        std::optional<std::int64_t>& least = time > now.value() ? next : first;
+        least = std::min(least.value_or(time), time);
+    });
     const std::optional<std::int64_t> found = next ? next : first;
     return found ? std::optional(Picoseconds(*found)) : std::nullopt;
+}
+
+std::optional<Picoseconds> lastRun(const Trace& trace, const std::vector<std::int64_t>& operations)
+{
+    std::optional<Picoseconds> last; // none is less than any
+    forEachRun(trace, operations,
+               [&](std::int64_t time) { last = std::max(last, std::optional(Picoseconds(time))); });
+    return last;
 }
 
 struct TimeOf
@@ -191,7 +209,7 @@ struct TimeOf
         return operation >= 0 ? nextRun(trace, now, {operation}) : std::nullopt;
     }
 
-    Time operator()(const target::SourceLine& line) const
+    [[nodiscard]] std::vector<std::int64_t> operationsOf(const target::SourceLine& line) const
     {
         std::vector<std::int64_t> operations;
         for (std::size_t i = 0; i < info.operations.size(); ++i) {
@@ -200,7 +218,12 @@ struct TimeOf
                 operations.push_back(static_cast<std::int64_t>(i));
             }
         }
-        return nextRun(trace, now, operations);
+        return operations;
+    }
+
+    Time operator()(const target::SourceLine& line) const
+    {
+        return nextRun(trace, now, operationsOf(line));
     }
 
     // When the first copy of manual DMA from or to something of this name begins.
@@ -235,8 +258,13 @@ struct TimeOf
             }
         }
         if (times.empty()) {
-            const TimeOf first{trace, Picoseconds(-1)};
-            Time time = first(target::SourceLine{finding.source.file, finding.source.line});
+            // How an array ends is known at its end: what the line did last counts.
+            const bool isOfEnd = trace::findingFromName(finding.kind)
+                                 == std::optional(trace::FindingKind::UndefinedResult);
+            const std::vector<std::int64_t> operations =
+                operationsOf({finding.source.file, finding.source.line});
+            Time time =
+                isOfEnd ? lastRun(trace, operations) : nextRun(trace, Picoseconds(-1), operations);
             time = time ? time : firstCopyOf(finding.operand);
             times.push_back(time.value_or(Picoseconds(0)));
         }
