@@ -8,12 +8,19 @@ namespace pallascope::machine {
 
 using ir::OpCode;
 
+// Waits for what the segment that comes next in the frame has under way.
+void Engine::endCopies(BlockFrame& frame)
+{
+    m_fusionCopies.end(frame.plan->items[frame.next], frame);
+    frame.awaits = false;
+}
+
 void Engine::resume(BlockFrame& frame)
 {
     while (frame.next < frame.plan->items.size()) {
         const PlanItem& item = frame.plan->items[frame.next];
         if (item.control == nullptr) {
-            if (!frame.ends && !runSegment(item, frame)) {
+            if (!frame.awaits && !frame.ends && !runSegment(item, frame)) {
                 return;
             }
             while (frame.ends) {
@@ -22,7 +29,14 @@ void Engine::resume(BlockFrame& frame)
                 }
             }
             if (frame.streams) {
-                m_fusionCopies.end(item, frame);
+                // Its own moment: what the operations have stored is there, the wait is to come.
+                if (!frame.awaits && m_fusionCopies.isLate(frame)) {
+                    frame.awaits = true;
+                    if (m_turn.yields() && !m_ending.isReached()) {
+                        return;
+                    }
+                }
+                endCopies(frame);
             }
             ++frame.next;
             if (m_turn.yields()) {

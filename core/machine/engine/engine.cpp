@@ -124,6 +124,14 @@ void Engine::finish()
         m_findings.reportDeadlock(m_state.agents, m_state.sync.semaphores);
     }
     m_end.emplace();
+    for (Agent& agent : m_state.agents) { // of a stopped run
+        auto* block =
+            agent.frames.empty() ? nullptr : std::get_if<BlockFrame>(&agent.frames.back());
+        if (block != nullptr && block->awaits) {
+            m_turn.give(agent);
+            endCopies(*block);
+        }
+    }
     for (const Agent& agent : m_state.agents) {
         m_end = std::max(*m_end, agent.time);
         const auto* block =

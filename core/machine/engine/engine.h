@@ -123,6 +123,7 @@ private:
     [[nodiscard]] bool runSegment(const PlanItem& item, BlockFrame& frame);
     // These go on with the innermost frame of the current agent, which may remove the frame.
     void resume(BlockFrame& frame);
+    void endCopies(BlockFrame& frame);
     void resume(ScanFrame& frame);
     void resume(WhileFrame& frame);
     void resume(ScopeFrame& frame);

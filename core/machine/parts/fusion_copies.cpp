@@ -253,9 +253,14 @@ std::optional<Copies::Served> FusionCopies::serveRemote(const PlanStream& stream
     return m_copies.servedOn(m_copies.linkOf(from, route.link), issue + route.detour, stream.bytes);
 }
 
+bool FusionCopies::isLate(const BlockFrame& frame) const
+{
+    return frame.streamed > m_turn.agent().time;
+}
+
 void FusionCopies::end(const PlanItem& item, BlockFrame& frame)
 {
-    if (frame.streamed > m_turn.agent().time) {
+    if (isLate(frame)) {
         const ir::Operation& waiting =
             item.fusion != nullptr ? *item.fusion : *item.streams.front().operation;
         m_recorder.addWait({.copy = frame.streams,

@@ -15,6 +15,8 @@ public:
 
     // Returns false if the run fails.
     [[nodiscard]] bool begin(const PlanItem& item, BlockFrame& frame);
+    // Whether copies of the segment still move when its operations have ended.
+    [[nodiscard]] bool isLate(const BlockFrame& frame) const;
     // Keeps the fusion running until everything that it writes is in HBM.
     void end(const PlanItem& item, BlockFrame& frame);
 

@@ -28,10 +28,11 @@ void addRefs(const Prepared& prepared, const Agent& agent, const ir::Region& reg
 std::optional<std::int32_t> nextOperation(const Plan& plan, const Frame& frame)
 {
     const auto* block = std::get_if<BlockFrame>(&frame);
-    if (block == nullptr || block->next >= block->plan->items.size()) {
+    const std::size_t next = block == nullptr ? 0 : block->next + (block->awaits ? 1 : 0);
+    if (block == nullptr || next >= block->plan->items.size()) {
         return std::nullopt;
     }
-    const PlanItem& item = block->plan->items[block->next];
+    const PlanItem& item = block->plan->items[next];
     if (item.control != nullptr) {
         return item.control->id;
     }

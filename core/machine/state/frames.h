@@ -32,6 +32,8 @@ struct BlockFrame
     // and when that copy ends.
     trace::OptionalRow<trace::CopyRow> streams;
     Picoseconds streamed;
+    // Whether its operations have run, so that only the wait for that copy is left.
+    bool awaits = false;
     // Of that segment: which elements of GMEM operations reached that reach a part of their ref.
     std::vector<std::pair<const ir::Operation*, RefBinding>> reached;
     // If its operations have run and it has yet to ask for some of what it stores: when its work

@@ -147,9 +147,9 @@ private:
 
     void add(const BlockFrame& frame)
     {
-        const auto& [plan, owner, next, done, reserved, streams, streamed, reached, ends, store] =
-            frame;
-        all(owner, next, done, reserved, streams, streamed, reached, ends, store,
+        const auto& [plan, owner, next, done, reserved, streams, streamed, awaits, reached, ends,
+                     store] = frame;
+        all(owner, next, done, reserved, streams, streamed, awaits, reached, ends, store,
             plan->items.size());
         for (const ir::ValueId argument : plan->region->arguments) {
             add(argument);

@@ -163,6 +163,29 @@ TEST(Watch, tellsWhatOneSeesAtEveryMoment)
     }
 }
 
+// What an operation stores is there at the time of its touch, be it the last one of a fusion that
+// still waits for its copies.
+TEST(Watch, timesStoresByMomentsThatHaveThem)
+{
+    for (const char* const name : {"matmul", "nested", "indirect", "fusions"}) {
+        SCOPED_TRACE(name);
+        const ReplayCase one = replayCase(name);
+        const std::unique_ptr<Replay> replay = begun(one);
+        std::int64_t stores = 0;
+        for (const ir::Argument& argument : one.program.arguments) {
+            for (const Touch& touch : watched(*replay, {{}, {{argument.ref, 5}}, false}).all) {
+                if (touch.kind == Touch::Kind::Written && touch.operation >= 0) {
+                    ASSERT_TRUE(*replay->seekTime(touch.time));
+                    EXPECT_GE(replay->sequence(), touch.event);
+                    EXPECT_EQ(replay->time(), touch.time);
+                    ++stores;
+                }
+            }
+        }
+        EXPECT_TRUE(stores > 0 || name != std::string("fusions"));
+    }
+}
+
 TEST(Watch, leavesNoChangeOut)
 {
     for (const char* const name : {"matmul", "manual_dma", "nested", "ring", "fusions"}) {
