@@ -69,6 +69,11 @@ std::int64_t ownersOf(const trace::Info& info, const chip::Chip& chip, std::size
     return known == 0 ? used : std::max<std::int64_t>(1, owning);
 }
 
+bool holdsVectors(const trace::Memory& memory)
+{
+    return memory.name != "HBM" && memory.name != "SMEM";
+}
+
 std::int32_t blockMemoryOf(const trace::Info& info, const chip::Chip& chip)
 {
     const std::int32_t ofCores = info.links.front().to;
@@ -76,12 +81,15 @@ std::int32_t blockMemoryOf(const trace::Info& info, const chip::Chip& chip)
     if (chip.multiprocessor || std::any_of(info.buffers.begin(), info.buffers.end(), isThere)) {
         return ofCores;
     }
-    const auto other =
-        std::find_if(info.buffers.begin(), info.buffers.end(), [&](const auto& buffer) {
-            const std::string& name = info.memories[static_cast<std::size_t>(buffer.memory)].name;
-            return name != "HBM" && name != "SMEM";
-        });
-    return other == info.buffers.end() ? ofCores : other->memory;
+    std::int32_t found = ofCores;
+    for (const trace::Buffer& buffer : info.buffers) {
+        const trace::Memory& memory = info.memories[static_cast<std::size_t>(buffer.memory)];
+        const bool isSmaller =
+            found == ofCores
+            || memory.capacity < info.memories[static_cast<std::size_t>(found)].capacity;
+        found = holdsVectors(memory) && isSmaller ? buffer.memory : found;
+    }
+    return found;
 }
 
 const std::string& kindOf(const trace::Link& link)

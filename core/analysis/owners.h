@@ -14,8 +14,11 @@ namespace pallascope::analysis {
 // The name that the links of several devices share; each device has one link of a kind.
 [[nodiscard]] const std::string& kindOf(const trace::Link& link);
 
+// Whether vectors are computed with what a memory holds: neither HBM nor that of scalars.
+[[nodiscard]] bool holdsVectors(const trace::Memory& memory);
+
 // The row of Info::memories where blocks are copied to. Kernels of SparseCores have theirs in a
-// memory of a subcore, and nothing in that of the cores.
+// memory of a subcore, the smallest that they use, and nothing in that of the cores.
 [[nodiscard]] std::int32_t blockMemoryOf(const trace::Info& info, const chip::Chip& chip);
 
 } // namespace pallascope::analysis

@@ -5,8 +5,8 @@
 #include "core/analysis/ceilings.h"
 #include "core/analysis/losses.h"
 #include "core/analysis/owners.h"
+#include "core/analysis/used_memory.h"
 #include "core/chip/chip.h"
-#include "core/trace/pipelines.h"
 
 #include <algorithm>
 #include <cmath>
@@ -216,29 +216,11 @@ void Accounting::countBlocks(Report& report) const
     }
 }
 
-// Pipelines that run one after the other use the same bytes, so what counts is the one that needs
-// most.
 void Accounting::memory(Report& report) const
 {
     const std::int32_t onChip = blockMemoryOf(m_info, m_chip);
-    const trace::PipelineKinds kinds = trace::pipelineKindsOf(m_info);
-    const std::optional<std::int32_t> largest = kinds.largest(m_info, onChip);
-    std::int32_t before = -1; // operand of the buffer before
-    for (std::size_t i = 0; i < m_info.buffers.size(); ++i) {
-        const trace::Buffer& buffer = m_info.buffers[i];
-        if (buffer.memory != onChip || !kinds.isThere(trace::BufferRow::at(i), largest)) {
-            continue;
-        }
-        report.vmemPeak += buffer.bytes;
-        const bool scratch = buffer.operand < 0;
-        const std::string& name =
-            scratch ? buffer.name : m_info.operands[static_cast<std::size_t>(buffer.operand)].name;
-        if (scratch || buffer.operand != before) {
-            report.vmemByOperand.push_back({name, Bytes(0), scratch});
-        }
-        before = buffer.operand;
-        report.vmemByOperand.back().bytes += buffer.bytes;
-    }
+    report.vmemByOperand = usedOf(m_info, onChip);
+    report.vmemPeak = sumOf(report.vmemByOperand);
     countBlocks(report);
     const trace::Memory& memory = m_info.memories[static_cast<std::size_t>(onChip)];
     report.isGpu = m_chip.multiprocessor.has_value();

@@ -1,6 +1,7 @@
 #include "core/analysis/band.h"
 #include "core/analysis/block_grids.h"
 #include "core/analysis/losses.h"
+#include "core/analysis/used_memory.h"
 
 #include <nlohmann/json.hpp>
 
@@ -137,11 +138,24 @@ Json busyJson(const Report& report)
     return json;
 }
 
-Json vmemJson(const Report& report)
+// Scratch of different kernels, or in older files of one, may have one name.
+Json usedJson(const std::vector<UsedMemory>& used)
 {
     Json json = Json::object();
-    for (const UsedMemory& used : report.vmemByOperand) {
-        json[used.operand] = used.bytes.value();
+    for (const UsedMemory& one : used) {
+        json[one.operand] = json.value(one.operand, std::int64_t{0}) + one.bytes.value();
+    }
+    return json;
+}
+
+Json othersJson(const Report& report, const trace::Info& info)
+{
+    Json json = Json::array();
+    for (const OtherMemory& other : otherMemories(report, info)) {
+        json.push_back({{"memory", other.name},
+                        {"peak_bytes", other.peak.value()},
+                        {"capacity_bytes", other.capacity.value()},
+                        {"by_operand", usedJson(other.byOperand)}});
     }
     return json;
 }
@@ -209,10 +223,13 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["advice"] = advised.empty() ? Json() : Json(advised);
     json["verdict"] = plain(verdict);
     json["vmem_peak_bytes"] = report.vmemPeak.value();
-    json["vmem_by_operand"] = vmemJson(report);
+    json["vmem_by_operand"] = usedJson(report.vmemByOperand);
     json["vmem_temporaries_estimate_bytes"] = report.vmemTemporariesEstimate.value();
     json["vmem_scoped_limit_bytes"] = report.vmemScopedLimit.value();
     json["vmem_capacity_bytes"] = report.vmemCapacity.value();
+    if (Json others = othersJson(report, info); !others.empty()) {
+        json["other_memories"] = std::move(others);
+    }
     for (const trace::BlockGrid& grid : info.blockGrids) {
         json["block_grids"].push_back(gridJson<Json>(grid, sourceText(info, grid.source)));
     }

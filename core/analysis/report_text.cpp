@@ -2,6 +2,7 @@
 #include "core/analysis/block_grids.h"
 #include "core/analysis/losses.h"
 #include "core/analysis/speedup.h"
+#include "core/analysis/used_memory.h"
 #include "core/base/format.h"
 #include "core/trace/pipelines.h"
 
@@ -124,7 +125,18 @@ std::string cacheLine(const CacheReads& l2)
         l2.fromL1 > Bytes(0) ? ", beside " + bytesText(l2.fromL1) + " that loads find in L1" : "");
 }
 
-std::string memoryLine(const Report& report)
+std::string usedText(const std::vector<UsedMemory>& used)
+{
+    std::string text;
+    for (const UsedMemory& one : used) {
+        text += fmt::format("{}{} {}", text.empty() ? ": " : ", ",
+                            one.operand.empty() ? "scratch" : one.operand, bytesText(one.bytes));
+    }
+    return text;
+}
+
+// One line, and one for each other memory that the run uses.
+std::string memoryLines(const Report& report, const trace::Info& info)
 {
     const std::string blocks = report.blocksTogether > 1
                                    ? fmt::format(" for {} blocks on an SM", report.blocksTogether)
@@ -135,14 +147,14 @@ std::string memoryLine(const Report& report)
     std::string text =
         fmt::format("{:<7} {} of {}{}, {}", report.onChipName, bytesText(report.vmemPeak),
                     bytesText(report.vmemCapacity), blocks, limit);
-    for (std::size_t i = 0; i < report.vmemByOperand.size(); ++i) {
-        const UsedMemory& used = report.vmemByOperand[i];
-        text += fmt::format("{}{} {}", i > 0 ? ", " : ": ",
-                            used.operand.empty() ? "scratch" : used.operand, bytesText(used.bytes));
+    text += usedText(report.vmemByOperand)
+            + fmt::format("; temporaries about {} (estimate)",
+                          bytesText(report.vmemTemporariesEstimate));
+    for (const OtherMemory& other : otherMemories(report, info)) {
+        text += fmt::format("\n{:<7} {} of {}{}", other.name, bytesText(other.peak),
+                            bytesText(other.capacity), usedText(other.byOperand));
     }
-    return text
-           + fmt::format("; temporaries about {} (estimate)",
-                         bytesText(report.vmemTemporariesEstimate));
+    return text;
 }
 
 // Where there are several core_maps, each with its place.
@@ -228,11 +240,11 @@ std::string helpLine(const Report& report, const trace::Info& info,
 std::string toText(const Report& report, const trace::Info& info,
                    const std::vector<Alternative>& alternatives)
 {
-    const std::string text = timeLine(report, info) + (report.isStopped() ? "\n" : "\nbound   ")
-                             + plain(verdict(report, info, alternatives)) + "\n"
-                             + trafficLine(report) + "\n"
-                             + (report.l2 ? cacheLine(*report.l2) + "\n" : "") + memoryLine(report)
-                             + "\n" + blockLines(info) + splitLine(report) + "\n";
+    const std::string text =
+        timeLine(report, info) + (report.isStopped() ? "\n" : "\nbound   ")
+        + plain(verdict(report, info, alternatives)) + "\n" + trafficLine(report) + "\n"
+        + (report.l2 ? cacheLine(*report.l2) + "\n" : "") + memoryLines(report, info) + "\n"
+        + blockLines(info) + splitLine(report) + "\n";
     return report.isStopped() ? text
                               : text + beyondLine(report) + "\n" + adviceLine(report) + "\n"
                                     + helpLine(report, info, alternatives) + "\n";

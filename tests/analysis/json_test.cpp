@@ -88,6 +88,7 @@ const std::set<std::string> kOpen = {"parameters",
                                      "flops_by_unit",
                                      "busy_s",
                                      "vmem_by_operand",
+                                     "other_memories.by_operand",
                                      "bytes",
                                      "waits_s",
                                      "block_grids.allowed_blocks"};
@@ -145,6 +146,11 @@ TEST(Json, everyKeyIsDocumentedAndEveryDocumentedKeyExists)
 {
     std::map<std::string, Json> keys;
     trace::TraceBuilder builder = full();
+    trace::Buffer shared = builder.info.buffers[0];
+    shared.operand = -1;
+    shared.memory = static_cast<std::int32_t>(builder.info.memories.size());
+    builder.info.memories.push_back({"SPMEM", Bytes(1 << 30), {}});
+    builder.info.buffers.edit().push_back(shared);
     builder.info.blockGrids.push_back({.blocksPerSm = 1,
                                        .allowed = {{"registers", 1}, {"threads", 16}},
                                        .blocks = 300,

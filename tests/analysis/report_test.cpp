@@ -363,6 +363,42 @@ TEST(Report, ofSubcoresAloneCountsTheirMemory)
     EXPECT_EQ(report.vmemCapacity, Bytes(1 << 30));
 }
 
+// What they share is larger, and is told beside it, whichever comes first.
+TEST(Report, ofSubcoresTellsWhatTheyShareBesideTheirMemory)
+{
+    trace::TraceBuilder builder = mainJobBuilder();
+    const auto shared = static_cast<std::int32_t>(builder.info.memories.size()), own = shared + 1;
+    builder.info.memories.push_back({"SPMEM", Bytes(std::int64_t{1} << 32), {}});
+    builder.info.memories.push_back({"TILESPMEM", Bytes(1 << 30), {}});
+    std::vector<trace::Buffer>& buffers = builder.info.buffers.edit();
+    for (trace::Buffer& buffer : buffers) {
+        buffer.memory = own;
+    }
+    for (const char* name : {"sums", "sums"}) {
+        trace::Buffer array;
+        array.name = name;
+        array.memory = shared;
+        array.bytes = Bytes(4096);
+        array.dtype = DType::F32;
+        array.shape = Shape({8, 128});
+        buffers.insert(buffers.begin(), array);
+    }
+    for (trace::Operand& operand : builder.info.operands.edit()) {
+        operand.firstBuffer += 2;
+    }
+    const auto trace = std::move(builder).finish();
+    ASSERT_TRUE(trace) << trace.error().message;
+    const Report ofCores = analysis::report(*mainJob()).value(),
+                 report = analysis::report(**trace).value();
+    EXPECT_EQ(report.onChipName, "TILESPMEM");
+    EXPECT_EQ(report.vmemPeak, ofCores.vmemPeak);
+    const std::string text = analysis::toText(report, (*trace)->info(), {});
+    EXPECT_NE(text.find("\nSPMEM   8 KiB of 4 GiB: sums 4 KiB, sums 4 KiB\n"), std::string::npos)
+        << text;
+    const std::string json = analysis::toJson(report, (*trace)->info(), "", {});
+    EXPECT_NE(json.find("\"sums\": 8192"), std::string::npos) << json;
+}
+
 TEST(Report, aTraceWithABrokenChipOrWithoutALinkIsRefused)
 {
     trace::TraceBuilder noChip = mainJobBuilder();
