@@ -52,7 +52,8 @@ std::string coreNameOf(const AgentGroup& group, const chip::AgentKind& kind, std
 void Description::describeAgents(const chip::Chip& chip, const AgentLayout& layout)
 {
     const bool plain = layout.groups.size() == 1 && layout.groups.front().places == 1;
-    if (layout.devices == 1 && plain && layout.asked == 0) {
+    // An SM has room for more warpgroups than a block has.
+    if (layout.devices == 1 && plain && layout.asked == 0 && !chip.multiprocessor) {
         return; // Info has the chip's agents already
     }
     std::vector<std::string>& agents = info.agents;

@@ -274,6 +274,18 @@ TEST(Occupancy, theTraceSaysWhichBlockRunsWhereAndWhen)
     EXPECT_EQ(run.trace->info().blockGrids[0].extents, std::vector<Extent>{7});
 }
 
+TEST(Occupancy, aBlockAloneHasNoMoreAgentsThanItsWarpgroups)
+{
+    for (const std::int32_t warpgroups : {1, 3}) {
+        std::vector<std::string> wanted;
+        for (std::int32_t i = 0; i < warpgroups; ++i) {
+            wanted.push_back("Warpgroup " + std::to_string(i));
+        }
+        const machine::RunResult run = runOnSms(h100(), waitingProgram(1, hundred, warpgroups));
+        EXPECT_EQ(run.trace->info().agents, wanted);
+    }
+}
+
 TEST(Occupancy, tooManyRegistersAreRefused)
 {
     const ir::Program program = waitingProgram(4, hundred, 3);
