@@ -138,6 +138,20 @@ Json cachesJson(const Replay& replay)
     return json;
 }
 
+// Agents whose events go beyond a time, the furthest first: what they have done until then shows.
+Json aheadJson(const std::vector<Replay::AgentPlace>& places, Picoseconds time)
+{
+    std::vector<Replay::AgentPlace> ahead = places;
+    std::erase_if(ahead, [&](const Replay::AgentPlace& place) { return place.time <= time; });
+    std::stable_sort(ahead.begin(), ahead.end(),
+                     [](const auto& a, const auto& b) { return a.time > b.time; });
+    Json json = Json::array();
+    for (const Replay::AgentPlace& place : ahead) {
+        json.push_back({{"agent", place.agent}, {"time_ps", place.time.value()}});
+    }
+    return json;
+}
+
 // At the moment of the replay or, if that is later, at a time before the next event.
 Json stateJson(Replay& replay, Picoseconds stop, const Asked& asked)
 {
@@ -150,6 +164,7 @@ Json stateJson(Replay& replay, Picoseconds stop, const Asked& asked)
                  {"at_end", replay.isAtEnd()},        {"agents", Json::array()},
                  {"copies_in_flight", Json::array()}, {"semaphores", Json::array()}};
     const std::vector<Replay::AgentPlace> places = replay.places();
+    json["ahead"] = aheadJson(places, time);
     for (std::size_t agent = 0; agent < places.size(); ++agent) {
         const Replay::AgentPlace& place = places[agent];
         Json one = {{"agent", place.agent},
@@ -289,11 +304,26 @@ bool hasPipelines(const ir::Program& program)
     return found;
 }
 
+void printAhead(const Json& ahead)
+{
+    const std::string name = ahead[0]["agent"];
+    const std::string to = timeText(Picoseconds(ahead[0]["time_ps"].get<std::int64_t>()));
+    if (ahead.size() == 1) {
+        fmt::print("  {} has run ahead, to {}: what it has done by then shows\n", name, to);
+    } else {
+        fmt::print("  {} agents have run ahead, {} furthest, to {}: what they have done shows\n",
+                   countText(static_cast<std::int64_t>(ahead.size())), name, to);
+    }
+}
+
 void printState(const Json& state, bool hasPipelines)
 {
     const auto time = [](const Json& ps) { return timeText(Picoseconds(ps.get<std::int64_t>())); };
     fmt::print("event {} at {}{}\n", countText(state["event"].get<std::int64_t>()),
                time(state["time_ps"]), state["at_end"].get<bool>() ? ", the end" : "");
+    if (!state["ahead"].empty()) {
+        printAhead(state["ahead"]);
+    }
     for (const Json& round : state["rounds"]) {
         fmt::print("  round {} of {}\n", countText(round["round"].get<std::int64_t>()),
                    round["loop"].get<std::string>());

@@ -142,6 +142,19 @@ class Gpus(Case):
             self.assertLessEqual(at, share * end)
             self.assertGreater(at, share * end - 0.15e-6)  # some agent does something that often
 
+    def test_a_moment_says_which_agents_have_run_ahead(self):
+        kernel = ("hopper_matmul", "-pm=512", "-pn=512", "-pk=512", "--values", "needed")
+        state = strict_json(self.output("state", *kernel, "--at", "50%", "--json"))
+        ahead = [(one["agent"], one["time_ps"]) for one in state["ahead"]]
+        wanted = [(one["agent"], one["time_ps"]) for one in state["agents"] if one["time_ps"] > state["time_ps"]]
+        self.assertGreater(len(ahead), 1)
+        self.assertEqual(sorted(ahead), sorted(wanted))
+        self.assertEqual(ahead[0][1], max(time for _, time in wanted))
+        self.assertIn(f"\n  {len(ahead)} agents have run ahead, {ahead[0][0]} furthest, to ",
+                      self.output("state", *kernel, "--at", "50%"))
+        end = strict_json(self.output("state", *kernel, "--at", "100%", "--json"))
+        self.assertEqual(end["ahead"], [])
+
     def test_an_element_is_told_where_it_came_from_although_its_block_has_ended(self):
         kernel = ("hopper_matmul", "-pm=512", "-pn=512", "-pk=512")
         told = self.output("history", *kernel, "out[0,0]")

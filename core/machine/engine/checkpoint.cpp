@@ -63,6 +63,11 @@ Picoseconds Engine::now() const
     return std::min(timeOfTurn(), others);
 }
 
+Picoseconds Engine::timeOf(const Agent& agent) const
+{
+    return m_turn.isOf(agent) ? timeOfTurn() : agent.time;
+}
+
 Picoseconds Engine::timeOfTurn() const
 {
     const auto* block = m_turn.agent().frames.empty()

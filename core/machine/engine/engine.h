@@ -86,6 +86,8 @@ public:
 
     // The time of what was done last. Agents take turns in the order of their times.
     [[nodiscard]] Picoseconds now() const;
+    // How far an agent has come.
+    [[nodiscard]] Picoseconds timeOf(const Agent& agent) const;
 
     // Calls look(state) with a state in which the copies that have ended by `time` have landed, or
     // by now if that is later. The run itself does not change. Where copies land, what they write

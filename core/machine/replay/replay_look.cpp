@@ -159,7 +159,7 @@ std::vector<Replay::AgentPlace> Replay::places() const
     for (const Agent& agent : m_impl->engine.state().agents) {
         AgentPlace place;
         place.agent = m_impl->engine.recorder().agentName(agent.id);
-        place.time = agent.time;
+        place.time = m_impl->engine.timeOf(agent);
         place.step = agent.step;
         place.isDone = agent.isDone();
         if (!agent.isDone() && agent.mesh != nullptr
