@@ -26,9 +26,9 @@ constexpr std::array kWords{
     Words{LossKind::Padding, "padding", "padding of products",
           "products whose extents fill the rows and columns of the {} would save it"},
     Words{
-        LossKind::IdleCores, "idle_cores", "cores without work",
+        LossKind::IdleCores, "idle_cores", "idle cores",
         "a parallel grid axis, captured with as many cores, or a mesh of cores would use them",
-        "SMs without work",
+        "idle SMs",
         "a grid that fills whole waves of the SMs' places, or a persistent one of a block per SM, "
         "would use them"},
     Words{LossKind::MatrixRate, "matrix_rate", "{} under its peak",

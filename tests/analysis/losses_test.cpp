@@ -286,11 +286,11 @@ TEST(Losses, haveTheWordsOfTheChip)
                      {}};
     EXPECT_EQ(
         analysis::advice(report),
-        "without cores without work it would take 0.40 µs, 60.0 % less: a parallel grid axis, "
+        "without idle cores it would take 0.40 µs, 60.0 % less: a parallel grid axis, "
         "captured with as many cores, or a mesh of cores would use them");
     report.isGpu = true;
     EXPECT_EQ(analysis::advice(report),
-              "without SMs without work it would take 0.40 µs, 60.0 % less: a grid that fills "
+              "without idle SMs it would take 0.40 µs, 60.0 % less: a grid that fills "
               "whole waves of the SMs' places, or a persistent one of a block per SM, would use "
               "them");
     report.losses.beyond[0].kind = LossKind::Launches; // the same words everywhere

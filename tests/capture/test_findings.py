@@ -149,6 +149,23 @@ def test_what_is_not_stored_or_revisited_is_one_finding():
     only(findings(outermost, normal(32, 384)), "output_revisited")
 
 
+def test_a_block_that_is_not_stored_in_the_rounds_of_a_loop_is_one_finding():
+    def kernel(x_ref, o_ref):
+        @pl.when(pl.program_id(0) != 2)
+        def _():
+            o_ref[...] = x_ref[...] * 2
+
+    def round_of(_, carried):
+        return call(kernel, grid=(4,), in_specs=[rows_of()], out_specs=rows_of(),
+                    out_shape=like(32, 128))(carried) + 1
+
+    def loop(x):
+        return lax.fori_loop(0, 3, round_of, x)
+
+    message = only(findings(loop, normal(32, 128)), "output_not_written")
+    assert message.startswith("o_ref(2,0) is written back though no step of its stay stored to it")
+
+
 def test_an_undefined_index_that_leaves_its_ref():
     def kernel(x_ref, o_ref, cursor_ref):
         o_ref[...] = jnp.zeros_like(o_ref)

@@ -79,15 +79,19 @@ std::string howStored(const ir::Program& program, ir::LocationId at)
 
 bool Findings::mayExplainUndefined(ir::ValueId array) const
 {
-    const bool isAny = !m_unordered.empty() || !m_unorderedPlaces.empty();
-    if (m_leavesCopies || !isAny || m_prepared.layout.devices > 1) {
-        return m_leavesCopies || isAny;
+    const bool isUnordered = !m_unordered.empty() || !m_unorderedPlaces.empty();
+    if (m_leavesCopies || (isUnordered && m_prepared.layout.devices > 1)) {
+        return true;
+    }
+    if (!isUnordered && m_explained.empty()) {
+        return false;
     }
     const NeededSet sources = NeededSet::ofContents(m_prepared.program, array);
     for (std::size_t i = 0; i < m_prepared.program.values.size(); ++i) {
         const ir::ValueId value{static_cast<std::int32_t>(i)};
         if (m_prepared.program.type(value).isRef() && sources.needsContents(value)
-            && m_unorderedNames.contains(m_prepared.refName(value))) {
+            && (m_explained.contains(value)
+                || m_unorderedNames.contains(m_prepared.refName(value)))) {
             return true;
         }
     }

@@ -180,6 +180,8 @@ private:
     // Pairs of locations that a finding is about.
     std::set<std::pair<std::int32_t, std::int32_t>> m_unorderedPlaces;
     std::set<std::string> m_unorderedNames;     // of the refs there
+    // Blocks of outputs about which a finding says why they may be undefined.
+    std::set<ir::ValueId> m_explained;
     bool m_leavesCopies = false;                // some copies are never waited for
     std::set<trace::CopyRow> m_neverAwaited;    // those of them that their semaphores have counted
     std::optional<std::vector<Birth>> m_births; // set if they are watched

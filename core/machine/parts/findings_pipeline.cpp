@@ -70,6 +70,7 @@ void Findings::reportLeaving(const PipelineFrame& frame, const OperandPlan& oper
 void Findings::explain(const PipelineOperand& operand, std::int32_t slot)
 {
     m_memory[operand.firstSlot + slot].explained = true;
+    m_explained.insert(operand.plan->blockRef);
 }
 
 void Findings::reportRevisit(const PipelineFrame& frame, const PipelineOperand& operand,
@@ -152,6 +153,7 @@ void Findings::reportNeverWritten()
         }
         const OperandPlan& plan = *visited.plan;
         m_memory[std::get<2>(key)].explained = true;
+        m_explained.insert(plan.blockRef);
         const auto first =
             std::find(visited.blocks.begin(), visited.blocks.end(), false) - visited.blocks.begin();
         reportOperand(plan, trace::FindingKind::OutputNeverWritten,
