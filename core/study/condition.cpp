@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
@@ -32,15 +33,22 @@ std::optional<double> numberOf(std::string_view text)
     return whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-// The name of an element of a list: {"operand": "x", ...} is "x".
-std::string elementName(const Json& element)
+// What an element of a list may be called: {"kind": "race", "operand": "x", ...} is "race" or "x".
+std::vector<std::string> elementNames(const Json& element)
 {
-    for (const char* key : {"operand", "name", "kind"}) {
+    std::vector<std::string> names;
+    for (const char* key : {"kind", "operand", "name", "memory"}) {
         if (element.is_object() && element.contains(key) && element[key].is_string()) {
-            return element[key].get<std::string>();
+            names.push_back(element[key].get<std::string>());
         }
     }
-    return {};
+    return names;
+}
+
+std::string elementName(const Json& element)
+{
+    const std::vector<std::string> names = elementNames(element);
+    return names.empty() ? "" : names.front();
 }
 
 // Several elements of a list may have one name.
@@ -56,7 +64,7 @@ std::vector<const Json*> children(const Json& json, const std::string& name)
             return {&json[static_cast<std::size_t>(*number)]};
         }
         for (const Json& element : json) {
-            if (elementName(element) == name) {
+            if (std::ranges::count(elementNames(element), name) > 0) {
                 found.push_back(&element);
             }
         }
@@ -145,6 +153,22 @@ Error unknownField(const std::string& field, const Json& report)
                      + " is meant.");
 }
 
+// Whether 50% of a field means something: these are numbers without a unit that are not counted.
+bool isShare(const std::string& path)
+{
+    constexpr std::array<std::string_view, 8> kShares{"utilization",    "padding_share", "hit_rate",
+                                                      "refetch_factor", "low",           "high",
+                                                      "ratio",          "max_rel_error"};
+    return std::ranges::count(kShares, std::string_view(path).substr(path.rfind('.') + 1)) > 0;
+}
+
+// JSON has no NaN. An error of a checked result that is null is one.
+bool isNanError(const Json& report, const std::string& path, const Json& field)
+{
+    return field.is_null() && (path == "result.max_abs_error" || path == "result.max_rel_error")
+           && report["result"].value("checked", false);
+}
+
 Result<Verdict> evaluateNumber(const Condition& condition, double actual, bool vmem,
                                const Json& report)
 {
@@ -158,6 +182,11 @@ Result<Verdict> evaluateNumber(const Condition& condition, double actual, bool v
     if (!percent) {
         return Verdict{compared(actual, condition.comparator, *number),
                        fmt::format("{:.6g}", actual)};
+    }
+    if (!vmem && !isShare(condition.field)) {
+        return userError("The condition \"" + condition.text + "\" compares " + condition.field
+                         + ", which is no share, with a percentage; expected a number such as "
+                         + fmt::format("{:.6g}.", actual));
     }
     const double whole = vmem ? report.at(kLimit).get<double>() : 1;
     const double share = 100 * actual / whole;
@@ -183,7 +212,15 @@ Result<Verdict> evaluateField(const Condition& condition, const Json& field, boo
     if (field.is_number()) {
         return evaluateNumber(condition, field.get<double>(), vmem, report);
     }
-    if (condition.comparator != Comparator::Equal && condition.comparator != Comparator::NotEqual) {
+    const bool isForEquality =
+        condition.comparator == Comparator::Equal || condition.comparator == Comparator::NotEqual;
+    if (!isForEquality && isNanError(report, condition.field, field)) {
+        // Not less than anything: a guard against large errors must not let it pass.
+        return Verdict{condition.comparator == Comparator::Greater
+                           || condition.comparator == Comparator::GreaterOrEqual,
+                       "NaN"};
+    }
+    if (!isForEquality) {
         return userError("The field \"" + condition.field + "\" is " + field.dump()
                          + ", which is not a number; use = or !=.");
     }

@@ -103,6 +103,38 @@ TEST(Conditions, ofWhatIsAbsentBecauseThereIsNoneHoldForNone)
     EXPECT_NE(refusal("findings.rase.count>0").find("no field"), std::string::npos);
 }
 
+TEST(Conditions, nameFindingsByKindOrOperand)
+{
+    const std::string report = R"json({"findings": [
+        {"kind": "race", "operand": "x", "count": 2}, {"kind": "deadlock", "operand": null, "count": 1}
+    ]})json";
+    const auto holdsThere = [&report](const std::string& text) {
+        const Result<Verdict> verdict = evaluate(*parseCondition(text), report);
+        return verdict && verdict->holds;
+    };
+    EXPECT_TRUE(holdsThere("findings.race.count=2"));
+    EXPECT_TRUE(holdsThere("findings.x.count=2"));
+    EXPECT_TRUE(holdsThere("findings.deadlock.count=1"));
+    EXPECT_TRUE(holdsThere("findings.read_before_wait.count=0"));
+}
+
+// A guard against large errors must not let a NaN pass, nor call it a mistake of the command.
+TEST(Conditions, ofANanAreThoseOfTheLargestError)
+{
+    const std::string start = R"json({"result": {"checked": )json";
+    const std::string nan =
+        start + R"json(true, "max_rel_error": null, "max_abs_error": null}})json";
+    const std::string unchecked = start + R"json(false, "max_rel_error": null}})json";
+    for (const char* const text : {"result.max_rel_error>0.001", "result.max_abs_error>=5"}) {
+        const Result<Verdict> verdict = evaluate(*parseCondition(text), nan);
+        ASSERT_TRUE(verdict) << verdict.error().message;
+        EXPECT_TRUE(verdict->holds);
+        EXPECT_EQ(verdict->actual, "NaN");
+    }
+    EXPECT_FALSE(evaluate(*parseCondition("result.max_rel_error<0.001"), nan)->holds);
+    EXPECT_FALSE(evaluate(*parseCondition("result.max_rel_error>0.001"), unchecked));
+}
+
 TEST(Conditions, unknownFieldsAreNamedWithThoseLikeThem)
 {
     EXPECT_EQ(refusal("utilisation<0.5")
@@ -123,6 +155,9 @@ TEST(Conditions, thatDoNotSuitTheirFieldAreRefused)
     EXPECT_NE(refusal("findings=0").find("is a list"), std::string::npos);
     EXPECT_NE(refusal("result=1").find("such as result.checked"), std::string::npos);
     EXPECT_NE(refusal("bound_by>memory").find("use = or !="), std::string::npos);
+    for (const char* const text : {"steps>50%", "time_s<50%", "traffic.x.bytes>50%"}) {
+        EXPECT_NE(refusal(text).find("which is no share, with a percentage"), std::string::npos);
+    }
     EXPECT_NE(refusal("steps>many").find("a number such as"), std::string::npos);
     EXPECT_NE(refusal("steps>%").find("a number such as"), std::string::npos);
     EXPECT_NE(refusal("steps>nan").find("a number such as"), std::string::npos);
