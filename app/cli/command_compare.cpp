@@ -27,8 +27,13 @@ Result<FinishedRun> runOf(const std::string& text, const std::string& chip,
     RunRequest request{.chip = chip, .fullValues = false, .check = false, .settings = settings};
     words >> request.kernel;
     std::vector<std::string> assignments;
+    bool hasChip = false;
     for (std::string word; words >> word;) {
         if (word.rfind("chip=", 0) == 0) {
+            if (hasChip) {
+                return userError("The chip is given twice in \"" + text + "\"; keep one.");
+            }
+            hasChip = true;
             request.chip = word.substr(5);
         } else {
             assignments.push_back(word);

@@ -16,11 +16,16 @@ Figure timeFigure(const char* name, const char* key, Picoseconds a, Picoseconds 
     return {name, key, toSeconds(a).value(), toSeconds(b).value(), timeText(a), timeText(b)};
 }
 
+Figure counted(Figure figure)
+{
+    figure.isCounted = true;
+    return figure;
+}
+
 Figure bytesFigure(const char* name, const char* key, Bytes a, Bytes b)
 {
-    return {
-        name,         key,         static_cast<double>(a.value()), static_cast<double>(b.value()),
-        bytesText(a), bytesText(b)};
+    return counted({name, key, static_cast<double>(a.value()), static_cast<double>(b.value()),
+                    bytesText(a), bytesText(b)});
 }
 
 Figure rare(Figure figure)
@@ -59,8 +64,8 @@ std::vector<Figure> figuresOf(const Report& a, const Report& b)
     };
     return {
         timeFigure("time", "time_s", a.time, b.time),
-        neither({"steps", "steps", static_cast<double>(a.steps), static_cast<double>(b.steps),
-                 countText(a.steps), countText(b.steps)}),
+        neither(counted({"steps", "steps", static_cast<double>(a.steps),
+                         static_cast<double>(b.steps), countText(a.steps), countText(b.steps)})),
         split("compute", "time_split_s.compute", &TimeSplit::compute),
         split("exposed copies", "time_split_s.exposed_copies", &TimeSplit::exposedCopies),
         split("step overhead", "time_split_s.step_overhead", &TimeSplit::stepOverhead),
@@ -71,7 +76,10 @@ std::vector<Figure> figuresOf(const Report& a, const Report& b)
         rare(split("idle", "time_split_s.idle", &TimeSplit::idle)),
         bytesFigure("HBM read", "hbm_read_bytes", a.hbmRead, b.hbmRead),
         bytesFigure("HBM written", "hbm_write_bytes", a.hbmWritten, b.hbmWritten),
-        neither(bytesFigure(a.isGpu ? "SMEM" : "VMEM", "vmem_peak_bytes", a.vmemPeak, b.vmemPeak)),
+        neither(bytesFigure(a.isGpu != b.isGpu ? "on chip"
+                            : a.isGpu          ? "SMEM of an SM"
+                                               : "VMEM",
+                            "vmem_peak_bytes", a.vmemPeak, b.vmemPeak)),
         {"of peak", "utilization", a.utilization, b.utilization, percentText(a.utilization, 1),
          percentText(b.utilization, 1), Figure::Better::More}};
 }

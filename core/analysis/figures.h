@@ -24,7 +24,8 @@ struct Figure
         Neither
     } better = Better::Less;
 
-    bool always = true; // otherwise it is left out where both are 0
+    bool always = true;     // otherwise it is left out where both are 0
+    bool isCounted = false; // a whole number: bytes, or how many
 
     [[nodiscard]] bool isShown() const { return always || a != 0 || b != 0; }
 };

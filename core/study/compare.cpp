@@ -5,6 +5,7 @@
 #include "core/analysis/figures.h"
 #include "core/base/format.h"
 #include "core/study/faster.h"
+#include "core/study/faults.h"
 
 #include <nlohmann/json.hpp>
 
@@ -240,6 +241,11 @@ std::string partingText(const std::optional<Parting>& parting)
     return {};
 }
 
+Json numberJson(const analysis::Figure& figure, double value)
+{
+    return figure.isCounted ? Json(std::llround(value)) : Json(value);
+}
+
 } // namespace
 
 Result<Comparison> compare(const Trace& a, const Trace& b)
@@ -248,7 +254,13 @@ Result<Comparison> compare(const Trace& a, const Trace& b)
     if (!left || !right) {
         return left ? right.error() : left.error();
     }
-    Comparison comparison{*left, *right, title(a.info()), title(b.info()), {}};
+    Comparison comparison{*left,
+                          *right,
+                          title(a.info()),
+                          title(b.info()),
+                          {a.info().findings, a.info().check},
+                          {b.info().findings, b.info().check},
+                          {}};
     comparison.parting = earlier(otherCopy(a, b), otherWork(a, b));
     // At other times, changes of semaphores may come in another order and be the same ones.
     const bool hasOthers = a.signals().size() != b.signals().size();
@@ -276,15 +288,15 @@ std::string toText(const Comparison& comparison)
     }
     text += fmt::format("{:<15} {:>12} {:>12}\n\n", "bound by", toString(comparison.a.boundBy),
                         toString(comparison.b.boundBy));
-    return text + fasterText(comparison) + partingText(comparison.parting);
+    return text + faultLines(comparison) + fasterText(comparison) + partingText(comparison.parting);
 }
 
 std::string toJson(const Comparison& comparison)
 {
     Json json = {{"a", comparison.titleA}, {"b", comparison.titleB}, {"values", Json::object()}};
     for (const analysis::Figure& line : analysis::figuresOf(comparison.a, comparison.b)) {
-        json["values"][line.key] = {{"a", line.a},
-                                    {"b", line.b},
+        json["values"][line.key] = {{"a", numberJson(line, line.a)},
+                                    {"b", numberJson(line, line.b)},
                                     {"ratio", line.a != 0 ? Json(line.b / line.a) : Json(nullptr)}};
     }
     const auto ofBand = [&](Picoseconds analysis::Band::*end) {
@@ -298,6 +310,7 @@ std::string toJson(const Comparison& comparison)
     json["values"]["time_support"] = {{"a", Json::parse(analysis::supportJson(comparison.a.band))},
                                       {"b", Json::parse(analysis::supportJson(comparison.b.band))}};
     json["faster"] = Json::parse(fasterJson(comparison));
+    json["faults"] = Json::parse(faultsJson(comparison));
     json["values"]["bound_by"] = {{"a", toString(comparison.a.boundBy)},
                                   {"b", toString(comparison.b.boundBy)}};
     if (const auto& parting = comparison.parting) {

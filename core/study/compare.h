@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace pallascope::study {
 
@@ -29,10 +30,20 @@ struct Parting
     Picoseconds timeA, timeB; // when it begins, or when it ends if both begin at the same time
 };
 
+// What shows that a run may not do what it should.
+struct Faults
+{
+    std::vector<trace::Finding> findings;
+    trace::Check check;
+
+    [[nodiscard]] bool isWrong() const { return check.checked && !check.passed; }
+};
+
 struct Comparison
 {
     analysis::Report a, b;
-    std::string titleA, titleB;     // what was run
+    std::string titleA, titleB; // what was run
+    Faults faultsA, faultsB;
     std::optional<Parting> parting; // absent: the same events at the same times
 };
 

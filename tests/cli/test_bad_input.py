@@ -66,6 +66,7 @@ class Values(Case):
         for word in ("m", "=3", ""):
             self.refused("run", "matmul", "-p", word, says=(f'"{word}"', "NAME=VALUE"))
         self.refused("run", "matmul", "-p", "m=512", "-p", "m=256", says=("m", "twice", "keep one"))
+        self.refused("compare", "matmul chip=v5e chip=v6e", "matmul", says=("chip", "twice", "keep one"))
 
     def test_settings(self):
         for command in (

@@ -131,6 +131,36 @@ TEST(Comparing, withoutBandsOrWithoutADifferenceNothingIsFasterForSure)
     EXPECT_NE(toText(same).find("A and B take as long."), std::string::npos);
 }
 
+TEST(Comparing, namesTheFindingsAndTheWrongResultOfARun)
+{
+    Comparison faulty = compared(*run({}), *run({{"order", "kij"}}));
+    ASSERT_EQ(faulty.faultsB.findings.size(), 1U);
+    const std::string text = toText(faulty);
+    EXPECT_NE(text.find("B  finding output_revisited: "), std::string::npos) << text;
+    EXPECT_NE(text.find("B may not do what it should, so take the times with care."),
+              std::string::npos);
+    EXPECT_EQ(text.find("A  finding"), std::string::npos);
+    auto faults = nlohmann::json::parse(toJson(faulty))["faults"];
+    EXPECT_EQ(faults["b"]["findings"][0]["kind"], "output_revisited");
+    EXPECT_TRUE(faults["a"]["findings"].empty());
+    EXPECT_TRUE(faults["a"]["passed"].is_null());
+    faulty.faultsA.check.checked = true;
+    EXPECT_NE(toText(faulty).find("A  its result is wrong\n"), std::string::npos);
+    EXPECT_NE(toText(faulty).find("A and B may not do what they should"), std::string::npos);
+    EXPECT_EQ(nlohmann::json::parse(toJson(faulty))["faults"]["a"]["passed"], false);
+    const Comparison sound = compared(*run({}), *run({{"bn", "256"}}));
+    EXPECT_EQ(toText(sound).find("with care"), std::string::npos);
+}
+
+TEST(Comparing, countsInWholeNumbers)
+{
+    const auto values = nlohmann::json::parse(toJson(compared(*run({}), *run({}))))["values"];
+    for (const char* const key : {"steps", "hbm_read_bytes", "vmem_peak_bytes"}) {
+        EXPECT_TRUE(values[key]["a"].is_number_integer()) << key;
+    }
+    EXPECT_TRUE(values["utilization"]["a"].is_number_float());
+}
+
 // The same operations at the same times, which add more to a semaphore and take as much.
 TEST(Comparing, runsMayPartAtASemaphoreAlone)
 {
