@@ -95,48 +95,110 @@ std::int64_t stepsOf(const ir::Program& program)
     return steps;
 }
 
+// Whether blocks of an input overhang its array along a grid axis on which no output depends. Then
+// a step adds up what lies past the array, which the trials, without values, do not see.
+bool sumsPastAnArray(const ir::Program& program)
+{
+    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
+        std::set<std::int32_t> ofInputs, ofOutputs;
+        for (std::size_t i = 0; i < pipeline->operands.size(); ++i) {
+            const ir::OperandFacts facts = ir::operandFacts(program, *pipeline, i);
+            if (facts.outCount > 0) {
+                ofOutputs.insert(facts.gridAxes.begin(), facts.gridAxes.end());
+                continue;
+            }
+            const Shape& array = program.type(pipeline->operands[i]).shape;
+            for (std::size_t axis = 0; axis < facts.dims.size(); ++axis) {
+                if (facts.dims[axis].kind == ir::BlockKind::Blocked
+                    && array[axis] % facts.dims[axis].size != 0) {
+                    ofInputs.insert(facts.gridAxes[axis]);
+                }
+            }
+        }
+        if (!std::ranges::includes(ofOutputs, ofInputs)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Tries neighbours of a run that take no more than so many steps.
+class Trials
+{
+public:
+    Trials(const kernels::Kernel& kernel, const kernels::Arguments& arguments,
+           const chip::Chip& chip)
+        : m_kernel(kernel)
+        , m_arguments(arguments)
+        , m_chip(chip)
+    {}
+
+    // Nullopt if the kernel does not accept it, if it takes too long or if it would be wrong.
+    [[nodiscard]] std::optional<analysis::Alternative>
+    tried(const std::string& name, const Changes& changes, std::int64_t mostSteps) const
+    {
+        const std::optional<ir::Program> program = programWith(m_kernel, m_arguments, changes);
+        if (!program || stepsOf(*program) > mostSteps || sumsPastAnArray(*program)) {
+            return std::nullopt;
+        }
+        Result<analysis::Alternative> tried = study::trial(*program, m_chip);
+        if (!tried) {
+            return std::nullopt;
+        }
+        tried->name = name;
+        tried->changed = changes;
+        return std::move(*tried);
+    }
+
+    // Of those with one block halved or doubled, the fastest that keeps the limits.
+    [[nodiscard]] std::optional<analysis::Alternative> fastestOfOneBlock() const
+    {
+        std::optional<analysis::Alternative> fastest;
+        for (const std::string& only : m_kernel.blockParameters) {
+            for (const int shift : {-1, 1}) {
+                const auto blocks = scaledBlocks(m_kernel, m_arguments, shift, only);
+                auto one = blocks ? tried(blockName(m_kernel, *blocks), *blocks,
+                                          kMostTrialSteps / kTrialsOfOne)
+                                  : std::nullopt;
+                if (one && one->fits && !one->overScopedLimit
+                    && (!fastest || one->time < fastest->time)) {
+                    fastest = std::move(one);
+                }
+            }
+        }
+        return fastest;
+    }
+
+private:
+    const kernels::Kernel& m_kernel;
+    const kernels::Arguments& m_arguments;
+    const chip::Chip& m_chip;
+};
+
 } // namespace
 
 std::vector<analysis::Alternative> alternatives(const kernels::Kernel& kernel,
                                                 const kernels::Arguments& arguments,
                                                 const chip::Chip& chip)
 {
-    std::vector<std::pair<std::string, Changes>> candidates;
-    for (const int shift : {-1, 1, 2}) {
-        if (const std::optional<Changes> blocks = scaledBlocks(kernel, arguments, shift)) {
-            candidates.emplace_back(blockName(kernel, *blocks), *blocks);
-        }
-    }
-    const bool hasBuffers = arguments.all().contains("buffers");
-    if (hasBuffers) {
-        const std::string more = std::to_string(arguments.integer("buffers") + 1);
-        candidates.emplace_back(more + " buffers", Changes{{"buffers", more}});
-    }
+    const Trials trials(kernel, arguments, chip);
     std::vector<analysis::Alternative> result;
-    const auto tryChanges = [&](const std::string& name, const Changes& changes,
-                                std::int64_t mostSteps) {
-        const std::optional<ir::Program> program = programWith(kernel, arguments, changes);
-        if (!program || stepsOf(*program) > mostSteps) {
-            return;
-        }
-        if (Result<analysis::Alternative> tried = study::trial(*program, chip)) {
-            tried->name = name;
-            tried->changed = changes;
+    const auto add = [&result](std::optional<analysis::Alternative> tried) {
+        if (tried) {
             result.push_back(std::move(*tried));
         }
     };
-    for (const auto& [name, changes] : candidates) {
-        tryChanges(name, changes, kMostTrialSteps);
-    }
-    if (!result.empty() || kernel.blockParameters.size() == 1) {
-        return result;
-    }
-    for (const std::string& only : kernel.blockParameters) { // one may be all of its array
-        for (const int shift : {-1, 1}) {
-            if (const auto blocks = scaledBlocks(kernel, arguments, shift, only)) {
-                tryChanges(blockName(kernel, *blocks), *blocks, kMostTrialSteps / kTrialsOfOne);
-            }
+    for (const int shift : {-1, 1, 2}) {
+        if (const std::optional<Changes> blocks = scaledBlocks(kernel, arguments, shift)) {
+            add(trials.tried(blockName(kernel, *blocks), *blocks, kMostTrialSteps));
         }
+    }
+    if (arguments.all().contains("buffers")) {
+        const std::string more = std::to_string(arguments.integer("buffers") + 1);
+        add(trials.tried(more + " buffers", Changes{{"buffers", more}}, kMostTrialSteps));
+    }
+    if (kernel.blockParameters.size() > 1) { // one may be all of its array
+        add(trials.fastestOfOneBlock());
     }
     return result;
 }

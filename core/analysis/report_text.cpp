@@ -217,7 +217,7 @@ std::string helpLine(const Report& report, const trace::Info& info,
     const Alternative* better = best(report, alternatives);
     if (better == nullptr) {
         if (!alternatives.empty()) {
-            return "try     nothing: none of the other blocks that fit is faster";
+            return "try     nothing: none of the other blocks that were tried is faster";
         }
         const bool isCaptured = info.jaxAccepts != "unknown";
         if (isCaptured && report.steps > 0) {
@@ -229,10 +229,10 @@ std::string helpLine(const Report& report, const trace::Info& info,
                "tries the values of parameters that you name";
     }
     const std::string certainty = certaintyText(*better, report);
-    return fmt::format("try     {}: {}, {} less{}, {}, {} of {}", better->name,
+    return fmt::format("try     {}: {}, {} less{}, {}, {} of {}{}", better->name,
                        timeText(better->time), percentText(1 - ratio(better->time, report.time), 1),
                        certainty.empty() ? "" : ", " + certainty, toString(better->boundBy),
-                       bytesText(better->vmem), report.onChipName);
+                       bytesText(better->vmem), report.onChipName, report.isGpu ? " a block" : "");
 }
 
 } // namespace

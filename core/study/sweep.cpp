@@ -88,8 +88,7 @@ SweepRow run(const SweepPlan& plan, const Parameters& parameters, const chip::Ch
         return refuse(outcome.error());
     }
     const analysis::Report& report = outcome->report;
-    // On a GPU of a block, with what its compiler adds.
-    row.vmem = Bytes(report.vmemPeak.value() / report.blocksTogether);
+    row.vmem = memoryOf(report);
     row.time = report.time;
     row.band = report.band;
     row.utilization = report.utilization;

@@ -66,6 +66,11 @@ Result<Outcome> quickRun(const ir::Program& program, const chip::Chip& chip,
     return outcome;
 }
 
+Bytes memoryOf(const analysis::Report& report)
+{
+    return Bytes(report.vmemPeak.value() / report.blocksTogether);
+}
+
 Result<analysis::Alternative> trial(const ir::Program& program, const chip::Chip& chip)
 {
     analysis::Alternative alternative;
@@ -83,6 +88,7 @@ Result<analysis::Alternative> trial(const ir::Program& program, const chip::Chip
         return outcome.error();
     }
     const analysis::Report& report = outcome->report;
+    alternative.vmem = memoryOf(report);
     alternative.overScopedLimit = report.vmemPeak > report.vmemScopedLimit;
     alternative.time = report.time;
     alternative.band = report.band;

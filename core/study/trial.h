@@ -34,6 +34,10 @@ struct Outcome
                                        std::vector<Array> inputs = {},
                                        const std::function<bool()>& goesOn = {});
 
+// The bytes of on-chip memory that a run took; on a GPU those of one block, with what the compiler
+// adds.
+[[nodiscard]] Bytes memoryOf(const analysis::Report& report);
+
 // How many bytes of on-chip memory a program's pipelines occupy, and whether they fit.
 struct Fit
 {

@@ -108,6 +108,27 @@ TEST(OtherBlocks, areOfOneParameterWhereNotAllCanChange)
     }
 }
 
+// Trials compute no values, so they would not see that a sum takes in what lies past an array.
+TEST(OtherBlocks, doNotAddUpWhatLiesPastAnArray)
+{
+    const auto namesOfTried = [](const char* k) {
+        const KernelChoice choice =
+            chooseKernel(
+                "matmul",
+                {{"m", "512"}, {"n", "512"}, {"k", k}, {"bm", "256"}, {"bn", "256"}, {"bk", "256"}})
+                .value();
+        std::set<std::string> names;
+        for (const analysis::Alternative& one :
+             alternatives(*choice.builtIn, *choice.arguments, chipOf(choice.program).value())) {
+            names.insert(one.name);
+        }
+        return names;
+    };
+    EXPECT_TRUE(namesOfTried("1024").contains("512-blocks"));
+    EXPECT_FALSE(namesOfTried("1280").contains("512-blocks"));
+    EXPECT_TRUE(namesOfTried("1280").contains("128-blocks"));
+}
+
 TEST(RunErrors, areAboutWhatDoesNotFitAndTheBlocksThatWould)
 {
     const Error error = refusalOf(
