@@ -28,7 +28,7 @@ std::vector<Standing> standings(const std::vector<SweepRow>& rows)
     }
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (&rows[i] == best) {
-            found[i] = Standing::Best;
+            found[i] = best->band ? Standing::Best : Standing::Shortest;
         } else if (isSound(rows[i])) {
             const auto over = analysis::speedup(timed(*best), timed(rows[i]));
             if (over && over->range) {
@@ -43,6 +43,7 @@ const char* nameOf(Standing standing)
 {
     switch (standing) {
     case Standing::None:
+    case Standing::Shortest:
         return "";
     case Standing::Slower:
         return "no";

@@ -158,6 +158,9 @@ std::string bestText(const std::vector<SweepRow>& rows)
         const std::string name = parametersText(rows[i].parameters) + " on " + rows[i].chip;
         if (standing[i] == Standing::Best) {
             text = "best: " + name + ", " + timeText(rows[i].time) + "\n";
+        } else if (standing[i] == Standing::Shortest) {
+            text = "shortest: " + name + ", " + timeText(rows[i].time)
+                   + "; no timings say how far that is off\n";
         } else if (standing[i] == Standing::Perhaps) {
             perhaps.push_back(name);
         }
@@ -211,7 +214,7 @@ std::string onChipName(const std::vector<chip::Chip>& chips)
     const auto gpus = std::count_if(chips.begin(), chips.end(), [](const chip::Chip& chip) {
         return chip.multiprocessor.has_value();
     });
-    return gpus == 0 ? "VMEM" : std::cmp_equal(gpus, chips.size()) ? "SMEM" : "on chip";
+    return gpus == 0 ? "VMEM" : std::cmp_equal(gpus, chips.size()) ? "SMEM a block" : "on chip";
 }
 
 } // namespace
