@@ -32,6 +32,8 @@ const Alternative* best(const Report& report, const std::vector<Alternative>& al
 
 namespace {
 
+constexpr double kWorthNaming = 0.01; // of the run's time
+
 Picoseconds busyOf(const Report& report, const std::string& name)
 {
     const auto found = std::find_if(report.busy.begin(), report.busy.end(),
@@ -141,18 +143,34 @@ bool isScalar(const trace::Info& info, const std::string& name)
     });
 }
 
+// Of a GPU's kernel without steps. Its warpgroups wait while others keep the unit busy, so their
+// waits are not what is left of the time; a unit's share is that of the SMs that have work.
+std::string idleText(const Report& report)
+{
+    for (const Loss& loss : report.losses.beyond) {
+        if (loss.kind == LossKind::IdleCores && ratio(loss.time, report.time) >= kWorthNaming) {
+            return fmt::format(" on the SMs with work, and idle SMs cost |{}| ({})",
+                               timeText(loss.time), percentText(ratio(loss.time, report.time), 1));
+        }
+    }
+    return {};
+}
+
 std::string computeReason(const Report& report, const trace::Info& info, const std::string& unit)
 {
     const Picoseconds busy = busyOf(report, unit);
     const Picoseconds rest =
         report.time - report.split.compute - report.split.launches - report.split.fusions;
-    return fmt::format("; the {}{} is busy |{}| of it ({})", unit,
-                       isScalar(info, unit) ? " unit" : "", timeText(busy),
-                       percentText(ratio(busy, report.time), 1))
-           + (report.isGpu && report.split.stepOverhead == Picoseconds(0)
-                  ? std::string() // kernels of GPUs rarely have steps
-                  : fmt::format(", step overhead takes {}", timeText(report.split.stepOverhead)))
-           + fmt::format(", copies and waits {}", timeText(rest - report.split.stepOverhead));
+    const std::string text =
+        fmt::format("; the {}{} is busy |{}| of it ({})", unit, isScalar(info, unit) ? " unit" : "",
+                    timeText(busy), percentText(ratio(busy, report.time), 1));
+    if (report.isGpu && report.split.stepOverhead == Picoseconds(0)) {
+        return text + idleText(report);
+    }
+    return text
+           + fmt::format(", step overhead takes {}, copies and waits {}",
+                         timeText(report.split.stepOverhead),
+                         timeText(rest - report.split.stepOverhead));
 }
 
 std::string overheadReason(const Report& report, const trace::Info& info)

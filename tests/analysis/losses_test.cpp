@@ -284,10 +284,9 @@ TEST(Losses, haveTheWordsOfTheChip)
     report.losses = {Picoseconds(400'000),
                      {{LossKind::IdleCores, "", Picoseconds(600'000), Picoseconds(600'000)}},
                      {}};
-    EXPECT_EQ(
-        analysis::advice(report),
-        "without idle cores it would take 0.40 µs, 60.0 % less: a parallel grid axis, "
-        "captured with as many cores, or a mesh of cores would use them");
+    EXPECT_EQ(analysis::advice(report),
+              "without idle cores it would take 0.40 µs, 60.0 % less: a parallel grid axis, "
+              "captured with as many cores, or a mesh of cores would use them");
     report.isGpu = true;
     EXPECT_EQ(analysis::advice(report),
               "without idle SMs it would take 0.40 µs, 60.0 % less: a grid that fills "

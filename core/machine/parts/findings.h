@@ -179,7 +179,7 @@ private:
     std::set<trace::CopyRow> m_unordered; // copies that a finding is about
     // Pairs of locations that a finding is about.
     std::set<std::pair<std::int32_t, std::int32_t>> m_unorderedPlaces;
-    std::set<std::string> m_unorderedNames;     // of the refs there
+    std::set<std::string> m_unorderedNames; // of the refs there
     // Blocks of outputs about which a finding says why they may be undefined.
     std::set<ir::ValueId> m_explained;
     bool m_leavesCopies = false;                // some copies are never waited for
