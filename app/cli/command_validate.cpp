@@ -183,6 +183,25 @@ Result<study::ValidationSubject> subjectOf(const study::Measurement& row, const 
                                     std::move(*inputs)};
 }
 
+// It is an error if one takes the place of no chip of the table. A row without a chip may have any.
+Status checkReplaced(const std::map<std::string, chip::Chip>& replaced, const Table& table)
+{
+    std::vector<std::string> names;
+    for (const auto& [given, chip] : table.chips) {
+        names.push_back(chip.name);
+    }
+    const bool isAny = std::ranges::any_of(
+        table.rows, [](const study::Measurement& row) { return row.chip.empty(); });
+    for (const auto& [name, chip] : replaced) {
+        if (!isAny && std::ranges::count(names, name) == 0) {
+            return userError("No row of " + table.name + " is of the chip " + name
+                             + ", so another one cannot take its place; expected "
+                             + orList(names) + ".");
+        }
+    }
+    return Done{};
+}
+
 // The errors that predictions are expected to have; nullopt if nothing is expected.
 Result<std::optional<study::Expectation>> expectationOf(const ValidateCommand& command)
 {
@@ -315,6 +334,9 @@ Result<Validation> validationOf(const ValidateCommand& command)
     Result<Table> table = tableOf(command);
     if (!table) {
         return table.error();
+    }
+    if (Status used = checkReplaced(*replaced, *table); !used) {
+        return used.error();
     }
     Validation validation{std::move(*table), {}, std::move(*expectation)};
     validation.plan.measurements = validation.table.rows;

@@ -142,6 +142,7 @@ class WrongInput(Case):
         self.refused("validate", "--expected", "own.json", says=("own.json", "--write-expected"))
         self.refused("validate", "--expected", "none.json", says=("none.json",))
         self.refused("validate", "--chip", "v9", says=('"v9"',))
+        self.refused("validate", "--chip", "tpu_v2", says=("No row", "tpu_v2", "tpu_v5e"))
         self.refused("validate", "--chip", "v5e", "--chip", "tpu_v5e", says=("Two", "tpu_v5e"))
         self.refused("validate", "--scatter", "s.jpg", says=(".png", ".svg"))
         self.refused("validate", "--scatter", "s.svg", "--size", "5", says=('"5"', "1280x800"))
