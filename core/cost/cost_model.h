@@ -68,6 +68,8 @@ private:
     [[nodiscard]] Status tensorProduct();
     void awaitSpilled(std::int64_t instructions);
     [[nodiscard]] Status fusedWork(std::int64_t elements, std::int64_t k);
+    // Those of the product's FLOPs that are of elements inside of arrays.
+    [[nodiscard]] Flops inside(Flops all) const;
 
     struct WarpGrid
     {

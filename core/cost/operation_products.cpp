@@ -99,8 +99,18 @@ Status CostModel::fusedWork(std::int64_t elements, std::int64_t k)
     takesAtLeast(chained(UnitKind::Vector, static_cast<double>(k)));
     m_cost.product = MatrixRun{DType::F32, 1};
     m_cost.flopsUnit = m_cost.demands.back().unit;
-    m_cost.useful = m_cost.executed = Flops(2 * elements * k);
+    m_cost.executed = Flops(2 * elements * k);
+    m_cost.useful = inside(m_cost.executed);
     return Done{};
+}
+
+Flops CostModel::inside(Flops all) const
+{
+    const auto* shares = m_runner.insideShares;
+    const auto found = shares == nullptr ? decltype(shares->end()){} : shares->find(m_operation.id);
+    return shares == nullptr || found == shares->end()
+               ? all
+               : Flops(std::llround(static_cast<double>(all.value()) * found->second));
 }
 
 // Adds the work of products on this many instances of the matrix unit.
@@ -149,7 +159,7 @@ Status CostModel::matrixWork(std::int64_t batch, std::int64_t m, std::int64_t n,
         takesAtLeast(cycles / static_cast<double>(warpgroups)
                      + static_cast<double>(waits) * productWait());
     }
-    m_cost.useful = Flops(2 * batch * m * n * k);
+    m_cost.useful = inside(Flops(2 * batch * m * n * k));
     m_cost.executed = Flops(2 * rowsPushed * unit->rows * unit->columns);
     if (unit->cyclesPerResult > 0) {
         const auto popped = static_cast<double>(batch * m_registers.of(Shape{m, n})

@@ -30,8 +30,9 @@ struct OperationCost
 {
     std::vector<Demand> demands;
     std::int32_t flopsUnit = -1; // the unit for which its FLOPs count
-    Flops useful;                // from logical shapes: 2*M*N*K per dot, 1 per element otherwise
-    Flops executed;              // with tile padding
+    // From logical shapes: 2*M*N*K per dot, of what is inside of arrays; 1 per element otherwise.
+    Flops useful;
+    Flops executed; // with tile padding
     std::int64_t transcendentals = 0;
     std::optional<MatrixRun> product; // only for operations of the matrix unit
     // How long it takes at least, however fast the units are: instructions in it wait for each
@@ -50,6 +51,8 @@ struct Runner
     std::int32_t agent = 0; // index into Chip::agents
     std::int64_t cores = 1; // cores that share each operation evenly
     const std::map<std::int32_t, double>* shares = nullptr; // unrolledShares, in a loop's body
+    // insideShares of the program; null: all products are of elements inside of arrays.
+    const std::map<std::int32_t, double>* insideShares = nullptr;
     bool isAround = false; // a fusion, whose values are laid out with the least padding
     // Of the program, for agents that issue in order: what their compiler leaves out.
     const LeftOut* leftOut = nullptr;

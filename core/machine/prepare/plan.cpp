@@ -1,5 +1,6 @@
 #include "core/machine/prepare/plan.h"
 
+#include "core/cost/inside_shares.h"
 #include "core/cost/left_out.h"
 #include "core/cost/live_registers.h"
 #include "core/cost/segment.h"
@@ -54,7 +55,9 @@ public:
         , m_plan(plan)
         , m_streams(program, chip, plan.uses)
         , m_scratchReductions(scratchReductions(program, chip))
+        , m_insideShares(cost::insideShares(program))
     {
+        m_runner.insideShares = &m_insideShares;
         if (chip.multiprocessor) {
             m_runner.leftOut = &m_leftOut.emplace(program, chip);
         }
@@ -104,6 +107,7 @@ private:
     Plan& m_plan;
     Streams m_streams;
     std::set<const ir::Operation*> m_scratchReductions;
+    std::map<std::int32_t, double> m_insideShares;
     std::vector<std::int32_t> m_asFactors;   // by ValueId: number of uses by such a dot_general
     const ir::Operation* m_fusion = nullptr; // the fusion that is being planned
     bool m_isDirect = false; // whether a core_map is being planned whose agents access HBM
