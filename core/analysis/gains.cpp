@@ -1,5 +1,7 @@
 #include "core/analysis/gains.h"
 
+#include "core/analysis/moved_bytes.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -44,10 +46,10 @@ Picoseconds ofDividing(Picoseconds part, Picoseconds step)
     return Picoseconds(part > step ? std::llround(saved * saved) : 0);
 }
 
-Picoseconds besideCopies(const Report& report)
+Picoseconds besideCopies(const Report& report, const trace::Summary& sums)
 {
     const double rate = report.roofline.memory.achieved.value();
-    const double bytes = static_cast<double>((report.hbmRead + report.hbmWritten).value());
+    const auto bytes = static_cast<double>(bytesOverHbm(sums).value());
     return report.split.compute + report.split.stepOverhead
            + toPicoseconds(Seconds(rate > 0 ? bytes / rate : 0));
 }
@@ -68,7 +70,7 @@ Picoseconds mostGain(const Loss& loss, const Report& report, const trace::Info& 
     case LossKind::Epilogue:
         return ofDividing(loss.time, longest(trace::SegmentKind::StepOverhead, info, sums));
     case LossKind::DeviceCopies:
-        return besideCopies(report);
+        return besideCopies(report, sums);
     default:
         return report.time;
     }

@@ -1,16 +1,14 @@
 #include "core/analysis/losses.h"
 
 #include "core/analysis/gains.h"
+#include "core/analysis/moved_bytes.h"
 #include "core/analysis/owners.h"
 #include "core/analysis/stretches.h"
-#include "core/trace/pipelines.h"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 
 namespace pallascope::analysis {
@@ -23,17 +21,9 @@ Picoseconds ofSeconds(double seconds)
     return seconds > 0 ? toPicoseconds(Seconds(std::min(seconds, kMost))) : Picoseconds(0);
 }
 
-// Bytes that move over the link of the roofline's memory.
-struct Bytesum
-{
-    double moved = 0, once = 0; // each byte of an array counted once
-    double useful = 0;          // the same without the padding of tiles
-    std::string mostAgain;      // the operand with the most re-fetched bytes
-    std::string mostPadded;     // the operand with the most bytes of padding
-};
-
-// Two chains of shortest times, one of computing and one of the memory's link. After each term the
-// longer of the two counts. Leaving out a term makes its chain shorter from there on.
+// Chains of shortest times: one of computing, one of the memory's link and one of the busiest other
+// link, which works beside it. After each term the longest of them counts. Leaving out a term makes
+// its chain shorter from there on.
 class Chains
 {
 public:
@@ -61,7 +51,12 @@ public:
         reach(m_memory, kind, least, std::move(of));
     }
 
-    // Adds a term to both chains.
+    void link(LossKind kind, Picoseconds least, std::string of = {})
+    {
+        reach(m_link, kind, least, std::move(of));
+    }
+
+    // Adds a term to all chains.
     void add(LossKind kind, Picoseconds time, std::string of = {})
     {
         if (time <= Picoseconds(0) || isLeftOut(kind, of)) {
@@ -108,7 +103,7 @@ private:
     Losses m_losses;
     Picoseconds m_most, m_reached;
     std::span<const Loss> m_without;
-    Chain m_compute, m_memory;
+    Chain m_compute, m_memory, m_link;
 };
 
 // Scalars and views between fusions are segments like those of a kernel. A program that names
@@ -141,6 +136,13 @@ std::optional<std::int32_t> roofRow(const Report& report, const trace::Info& inf
     return std::nullopt;
 }
 
+struct OtherLink
+{
+    std::string kind;
+    Picoseconds busy;
+    bool joinsDevices = false;
+};
+
 class Waterfall
 {
 public:
@@ -156,7 +158,7 @@ public:
         , m_fusions(m_hasKernel ? report.split.fusions : Picoseconds(0))
         , m_kernels(report.time - report.split.launches - m_fusions)
         , m_stretches(stretches())
-        , m_bytes(bytes())
+        , m_bytes(movedBytesOf(info, sums, m_hasKernel))
     {}
 
     [[nodiscard]] Losses run() const
@@ -187,13 +189,13 @@ public:
 
 private:
     [[nodiscard]] Stretches stretches() const;
-    [[nodiscard]] Bytesum bytes() const;
     [[nodiscard]] double unitsOfRoof() const;
-    [[nodiscard]] std::pair<std::string, Picoseconds> otherLink() const;
+    [[nodiscard]] OtherLink otherLink() const;
     [[nodiscard]] bool copiesMostlyJoinDevices() const;
     [[nodiscard]] Chains chains(std::span<const Loss> without) const;
     [[nodiscard]] Losses ended(Chains& chains, Picoseconds exposed) const;
     void throughput(Chains& chains) const;
+    void otherLinks(Chains& chains) const;
     void units(Chains& chains) const;
     void overhead(Chains& chains) const;
 
@@ -217,7 +219,7 @@ private:
     const std::optional<std::int32_t> m_roof;
     const Picoseconds m_fusions, m_kernels;
     const Stretches m_stretches;
-    const Bytesum m_bytes;
+    const MovedBytes m_bytes;
 };
 
 Stretches Waterfall::stretches() const
@@ -233,62 +235,6 @@ Stretches Waterfall::stretches() const
         }
     }
     return sums;
-}
-
-// Rows of the same array are summed: manual DMA may copy it in several places, and several cores
-// run the same pipeline. Of different pipelines each has to move its arrays, whatever they are
-// called. The arrays of older files have no numbers, so that those of one name are taken for one.
-Bytesum Waterfall::bytes() const
-{
-    struct Array
-    {
-        std::vector<std::int32_t> operands;
-        double moved = 0, useful = 0;
-    };
-
-    const trace::PipelineKinds kinds = trace::pipelineKindsOf(m_info);
-    std::map<std::tuple<std::string, int, std::int32_t, std::int32_t>, Array> arrays;
-    for (std::size_t row = 0; row < m_info.operands.size(); ++row) {
-        const trace::Operand& operand = m_info.operands[row];
-        if (operand.isAround && m_hasKernel) {
-            continue;
-        }
-        std::int32_t kind = trace::kNone, place = operand.arrayNumber; // of manual DMA
-        if (operand.pipeline != trace::kNone) {
-            const auto pipeline = static_cast<std::size_t>(operand.pipeline);
-            kind = kinds.ofPipeline[pipeline];
-            place = static_cast<std::int32_t>(row) - m_info.pipelines[pipeline].firstOperand;
-        }
-        for (const trace::Summary::Way way : {trace::Summary::Read, trace::Summary::Written}) {
-            const double moved = static_cast<double>(m_sums.moved[row][way].bytes.value());
-            Array& array = arrays[{operand.name, way, kind, place}];
-            if (moved > 0) {
-                array.operands.push_back(static_cast<std::int32_t>(row));
-            }
-            array.moved += moved;
-            array.useful += moved * (1 - paddingShare(operand));
-        }
-    }
-    Bytesum sum;
-    double mostAgain = 0, mostPadded = 0;
-    for (const auto& [key, array] : arrays) {
-        const auto reach = static_cast<double>(reachOf(m_info, array.operands).value());
-        const double times = reach > 0 ? std::max(1.0, array.moved / reach) : 1;
-        const double once = array.moved / times;
-        const double useful = array.useful / times;
-        sum.moved += array.moved;
-        sum.once += once;
-        sum.useful += useful;
-        if (once - useful > mostPadded) {
-            mostPadded = once - useful;
-            sum.mostPadded = std::get<0>(key);
-        }
-        if (array.moved - once > mostAgain) {
-            mostAgain = array.moved - once;
-            sum.mostAgain = std::get<0>(key);
-        }
-    }
-    return sum;
 }
 
 // How many units of the roof all devices have: one for each agent, or for each SM of a GPU.
@@ -307,13 +253,13 @@ double Waterfall::unitsOfRoof() const
 }
 
 // The busiest link of any kind but that of the roofline.
-std::pair<std::string, Picoseconds> Waterfall::otherLink() const
+OtherLink Waterfall::otherLink() const
 {
-    std::pair<std::string, Picoseconds> busiest;
+    OtherLink busiest;
     for (std::size_t row = 0; row < m_info.links.size(); ++row) {
         const std::string& kind = kindOf(m_info.links[row]);
-        if (kind != m_report.roofline.memory.name && m_sums.linkBusy[row] > busiest.second) {
-            busiest = {kind, m_sums.linkBusy[row]};
+        if (kind != m_report.roofline.memory.name && m_sums.linkBusy[row] > busiest.busy) {
+            busiest = {kind, m_sums.linkBusy[row], m_info.hbmPasses(row) == 2};
         }
     }
     return busiest;
@@ -373,9 +319,18 @@ void Waterfall::throughput(Chains& chains) const
         chains.memory(LossKind::LinkRate, ofSeconds(m_bytes.moved / memory.achieved.value()),
                       memory.name);
     }
-    const auto [link, busy] = otherLink();
-    chains.memory(LossKind::OtherLinks, busy, link);
+    otherLinks(chains);
     units(chains);
+}
+
+// Each link between devices is taken to move the same share of padding.
+void Waterfall::otherLinks(Chains& chains) const
+{
+    const OtherLink link = otherLink();
+    const double share = link.joinsDevices ? m_bytes.paddingBetweenDevices : 0;
+    const Picoseconds padding = ofSeconds(toSeconds(link.busy).value() * share);
+    chains.link(LossKind::OtherLinks, link.busy - padding, link.kind);
+    chains.link(LossKind::PaddedCopies, link.busy, m_bytes.mostPaddedBetweenDevices);
 }
 
 // The time that units other than the roof's add to computing; each gets a share as large as its

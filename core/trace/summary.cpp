@@ -53,11 +53,13 @@ void Summarizer::addCopy(OperandRow operand, bool out, LinkRow link, Bytes bytes
     if (of >= m_sums.moved.size()) {
         m_sums.moved.resize(of + 1); // an operand of a pipeline that was found late
     }
+    const int passes = m_hbmPasses[link.index()];
+    const bool isBetweenDevices = passes == 2;
     const auto count = [&](Summary::Way way, Bytes part) {
         ++m_sums.moved[of][way].copies;
         m_sums.moved[of][way].bytes += part;
+        m_sums.moved[of][way].betweenDevices += isBetweenDevices ? part : Bytes(0);
     };
-    const int passes = m_hbmPasses[link.index()];
     if (passes == 0 || (of < m_staysOnChip.size() && m_staysOnChip[of])) {
         count(Summary::OnChip, bytes);
     } else if (of < m_staysInHbm.size() && m_staysInHbm[of]) {
@@ -165,6 +167,8 @@ void Summarizer::addAgain(const SoFar& from, const SoFar& to, std::int64_t times
                                  &after = to.moved[operand][way];
             addCount(m_sums.moved[operand][way].copies, before.copies, after.copies);
             add(m_sums.moved[operand][way].bytes, before.bytes, after.bytes);
+            add(m_sums.moved[operand][way].betweenDevices, before.betweenDevices,
+                after.betweenDevices);
         }
     }
     for (std::size_t link = 0; link < from.linkBusy.size(); ++link) {

@@ -29,6 +29,7 @@ struct Summary
     {
         std::int64_t copies = 0;
         Bytes bytes;
+        Bytes betweenDevices; // of `bytes`, those that links between devices moved, not HBM's own
         bool operator==(const Moved&) const = default;
     };
 

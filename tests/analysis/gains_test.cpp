@@ -37,7 +37,8 @@ protected:
         m_report.split.launches = kKernelLaunch + kFusionLaunch * 2;
         m_report.split.stepOverhead = kStep * 8;
         m_report.split.compute = Picoseconds(300);
-        m_report.hbmRead = Bytes(400);
+        m_sums.moved.resize(1);
+        m_sums.moved[0][trace::Summary::Read] = {2, Bytes(1000), Bytes(600)};
         m_report.roofline.memory.achieved = BytesPerSecond(1e12);
     }
 

@@ -121,6 +121,81 @@ TEST(Losses, ofNarrowRowsAreThePaddingThatIsCopied)
     EXPECT_DOUBLE_EQ(report.traffic[0].paddingShare, 0.5);
 }
 
+namespace {
+
+// Each of four devices copies its part of x into an array of each device that comes this many
+// places after it: 0 is itself.
+Report sending(const std::vector<std::int32_t>& distances, const Shape& part)
+{
+    const auto kernel = [&](pl::Ref x, pl::Ref) {
+        pl::onMesh({{"d", 4}});
+        const std::vector<pl::Scratch> scratch{
+            {"sent", DType::F32, part, ir::MemorySpace::Hbm},
+            pl::dmaSemaphores("begun"),
+            pl::dmaSemaphores("landed"),
+        };
+        pl::runScoped(scratch, [&](const std::vector<pl::Ref>& refs) {
+            for (const std::int32_t distance : distances) {
+                pl::remoteDmaStart(x, refs[0], refs[1], refs[2],
+                                   (pl::axisIndex("d") + distance) % 4);
+                pl::dmaWait(x, refs[1]);
+                pl::dmaWait(refs[0], refs[2]);
+            }
+            return std::vector<pl::Value>();
+        });
+    };
+    const ir::Program program =
+        pl::kernel("sending",
+                   {pl::sharded(pl::in("x", DType::F32, part), {{"d"}, {}}),
+                    pl::sharded(pl::out("out", DType::F32, part), {{"d"}, {}})},
+                   kernel)
+            .value();
+    Report report = reportOf(*runOf(program, "tpu_v5e"));
+    expectSum(report);
+    return report;
+}
+
+Picoseconds busyOf(const Report& report, const std::string& name)
+{
+    return std::map(report.busy.begin(), report.busy.end()).at(name);
+}
+
+} // namespace
+
+// HBM is not charged at either end of a link between devices.
+TEST(Losses, ofCopiesBetweenDevicesAreNotThoseOfHbm)
+{
+    const Report report = sending({1}, {1024, 128});
+    EXPECT_EQ(busyOf(report, "HBM"), Picoseconds(0));
+    EXPECT_GT(report.hbmRead, Bytes(0)) << "it is read and written all the same";
+    EXPECT_EQ(report.losses.roofline, Picoseconds(0));
+    EXPECT_EQ(timeOf(report, LossKind::LinkRate), Picoseconds(0));
+    EXPECT_EQ(timeOf(report, LossKind::OtherLinks, "ICI"), busyOf(report, "ICI"));
+}
+
+// One copy of each array stays on its device, the others leave it.
+TEST(Losses, ofABroadcastAreOfHbmWhatItsOwnLinkMoves)
+{
+    const Report report = sending({0, 1, 3}, {1024, 128});
+    const double once = 2.0 * 1024 * 128 * 4; // read and written
+    EXPECT_NEAR(microseconds(report.losses.roofline), once / 819e3, 1e-3);
+    EXPECT_NEAR(microseconds(busyOf(report, "HBM")), once / 819e3 / 0.8, 1e-3);
+    EXPECT_EQ(timeOf(report, LossKind::Refetch), Picoseconds(0));
+    EXPECT_EQ(report.losses.roofline + timeOf(report, LossKind::LinkRate, "HBM"),
+              busyOf(report, "HBM"));
+    EXPECT_GT(busyOf(report, "ICI"), busyOf(report, "HBM"));
+    EXPECT_EQ(gainOf(report, LossKind::LinkRate), Picoseconds(0)) << "the other link is as busy";
+}
+
+TEST(Losses, ofNarrowRowsBetweenDevicesArePaddingOnTheirLink)
+{
+    const Report report = sending({1}, {1024, 64});
+    const Picoseconds busy = busyOf(report, "ICI");
+    EXPECT_NEAR(microseconds(timeOf(report, LossKind::PaddedCopies)), microseconds(busy) / 2, 1e-5);
+    EXPECT_EQ(gainOf(report, LossKind::PaddedCopies), timeOf(report, LossKind::PaddedCopies));
+    EXPECT_EQ(timeOf(report, LossKind::OtherLinks) + timeOf(report, LossKind::PaddedCopies), busy);
+}
+
 TEST(Losses, ofHalfFilledTilesAreAsLongAsTheProducts)
 {
     // Blocks of 128 along k fill half of an MXU of 256 x 256.

@@ -8,12 +8,14 @@
 #include "views/layout/devices/devices.h"
 #include "views/layout/devices/now.h"
 #include "views/layout/devices/places.h"
+#include "views/layout/roofline/roofline.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/tooltip/tooltip.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 #include <set>
 
@@ -259,4 +261,30 @@ TEST(DevicesView, saysWhyItIsEmpty)
     const Scene scene =
         layoutDevices(test::sharedMainJob(), looking(Picoseconds(0), 0), {400, 300});
     EXPECT_TRUE(test::hasText(scene, "one device"));
+}
+
+// Without FLOPs the caption of the roofline says what HBM moves. Links between devices move bytes
+// of HBM too, but do not take its bandwidth.
+TEST(Roofline, ofDevicesSaysWhatTheLinksOfHbmMove)
+{
+    RunView run = ring();
+    run.report.flops = Flops(0);
+    run.report.roofline.peak.reset();
+    const trace::Copies& copies = run.trace->copies();
+    double between = 0;
+    for (const double share : {0.3, 0.7, 1.0}) {
+        const Picoseconds now(std::llround(share * static_cast<double>(run.trace->end().value())));
+        double moved = 0;
+        for (std::size_t row = 0; row < copies.size(); ++row) {
+            const bool isOfHbm = run.trace->info().links[at(copies.link[row])].kind == "HBM";
+            (isOfHbm ? moved : between) +=
+                static_cast<double>(copies.bytes[row])
+                * trace::copyFraction(*run.trace, trace::CopyRow::at(row), now);
+        }
+        const std::string rate = bandwidthText(moved / toSeconds(now).value());
+        const std::string caption =
+            analysis::plain(layoutRoofline(run, looking(now, 0), {669, 318}).caption);
+        EXPECT_NE(caption.find(" " + rate + " of "), std::string::npos) << caption << " " << rate;
+    }
+    EXPECT_GT(between, 0);
 }

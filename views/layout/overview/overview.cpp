@@ -3,6 +3,7 @@
 
 #include "core/analysis/band.h"
 #include "core/base/format.h"
+#include "views/layout/roofline/links.h"
 #include "views/layout/run/break_marks.h"
 #include "views/layout/run/finding_marks.h"
 #include "views/layout/run/kept_run.h"
@@ -108,8 +109,7 @@ std::string plainVerdict(const RunView& run, bool wide)
     std::string text = "|" + boundText(report.boundBy.kind) + "| ";
     const bool moves = byMemory && report.utilization < kMovesMostly;
     if ((moves || report.flops.value() == 0) && seconds > 0) {
-        const double rate =
-            static_cast<double>((report.hbmRead + report.hbmWritten).value()) / seconds;
+        const double rate = roofline::memoryRate(run, report.time);
         const double datasheet = report.roofline.memory.datasheet.value();
         text += "|" + bandwidthText(rate) + "|, |"
                 + percentText(datasheet > 0 ? rate / datasheet : 0, 1) + "| of "

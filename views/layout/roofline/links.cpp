@@ -108,6 +108,11 @@ void paintKind(Canvas& canvas, const RunView& run, const Kind& kind, Picoseconds
 
 } // namespace
 
+double memoryRate(const RunView& run, Picoseconds now)
+{
+    return rateSoFar(run, kindsOf(run.trace->info()).front(), now);
+}
+
 double paintLinkRates(Canvas& canvas, const RunView& run, Picoseconds now, double y, double bottom)
 {
     std::vector<Kind> kinds = kindsOf(run.trace->info());

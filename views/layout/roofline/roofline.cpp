@@ -305,9 +305,8 @@ std::string Painter::captionOf(const std::optional<Point>& point)
 Scene Painter::noFlops()
 {
     const Picoseconds now = std::min(m_state.now, m_run.trace->end());
-    const double seconds = toSeconds(now).value();
-    const double bytes = m_run.index->bytes(now);
-    const std::string moved = seconds > 0 ? bandwidthText(bytes / seconds) : "nothing";
+    const std::string moved =
+        now > Picoseconds(0) ? bandwidthText(memoryRate(m_run, now)) : "nothing";
     Canvas canvas(m_size.width, m_size.height);
     const double y = canvas.paragraph(
         parts::kPadding, 2, m_size.width - 2 * parts::kPadding,
