@@ -106,6 +106,27 @@ double throughHbm(const trace::Index& index, trace::OperandRow operand, const St
     return sum;
 }
 
+// The array that an operand's copies write: from HBM to HBM the second of its name, as
+// arrayName() is the one that they read.
+std::string_view writtenName(const trace::Info& info, std::size_t operand)
+{
+    constexpr std::string_view kArrow = " \u2192 ";
+    const std::string_view name = info.operands[operand].name;
+    const std::size_t arrow = name.find(kArrow);
+    return info.staysInHbm(operand) && arrow != std::string_view::npos
+               ? name.substr(arrow + kArrow.size())
+               : trace::arrayName(info.operands[operand]);
+}
+
+StretchBytes& bytesOf(std::string_view array, Stretch& stretch)
+{
+    const auto same = std::find_if(stretch.bytes.begin(), stretch.bytes.end(),
+                                   [&](const StretchBytes& one) { return one.array == array; });
+    return same == stretch.bytes.end()
+               ? stretch.bytes.emplace_back(StretchBytes{std::string(array)})
+               : *same;
+}
+
 void addBytes(const trace::Index& index, Stretch& stretch)
 {
     const trace::Info& info = index.trace().info();
@@ -125,13 +146,8 @@ void addBytes(const trace::Index& index, Stretch& stretch)
         if (read < kLeastBytes && written < kLeastBytes) {
             continue;
         }
-        const std::string name(trace::arrayName(info.operands[i]));
-        const auto same = std::find_if(stretch.bytes.begin(), stretch.bytes.end(),
-                                       [&](const StretchBytes& one) { return one.array == name; });
-        StretchBytes& row =
-            same == stretch.bytes.end() ? stretch.bytes.emplace_back(StretchBytes{name}) : *same;
-        row.read += read;
-        row.written += written;
+        bytesOf(trace::arrayName(info.operands[i]), stretch).read += read;
+        bytesOf(writtenName(info, i), stretch).written += written;
     }
 }
 
@@ -150,7 +166,7 @@ std::vector<std::string> timesOf(const std::vector<StretchTime>& times, Picoseco
     return texts;
 }
 
-std::vector<std::string> bytesOf(const Stretch& stretch)
+std::vector<std::string> movedTexts(const Stretch& stretch)
 {
     std::vector<std::string> texts;
     const auto add = [&](const std::string& array, double bytes, const char* way) {
@@ -225,7 +241,7 @@ std::vector<std::string> stretchLines(const Stretch& stretch)
         }
     };
     add("busy", timesOf(stretch.busy, length));
-    add("moved", bytesOf(stretch));
+    add("moved", movedTexts(stretch));
     add("waits for", timesOf(stretch.waits, length));
     return lines;
 }

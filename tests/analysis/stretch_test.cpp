@@ -79,13 +79,16 @@ std::map<std::string, std::pair<double, double>> bytesIn(const trace::Trace& tra
         const double share = start == end ? (part.begin < end && end <= part.end ? 1 : 0)
                                           : static_cast<double>(part.of(start, end))
                                                 / static_cast<double>(end - start);
-        auto& of = bytes[std::string(
-            trace::arrayName(trace.info().operands[number(copies.operand[row])]))];
+        const trace::Operand& operand = trace.info().operands[number(copies.operand[row])];
+        auto& of = bytes[std::string(trace::arrayName(operand))];
         const double moved = share * static_cast<double>(copies.bytes[row]);
         if (trace.info().staysInHbm(number(copies.operand[row]))) {
             const int passes = trace.info().hbmPasses(number(copies.link[row]));
+            const std::string arrow = " \u2192 ";
+            const std::size_t at = operand.name.find(arrow);
             of.first += moved * passes / 2;
-            of.second += moved * passes / 2;
+            bytes[at == std::string::npos ? operand.name : operand.name.substr(at + arrow.size())]
+                .second += moved * passes / 2;
             continue;
         }
         (copies.out[row] != 0 ? of.second : of.first) += moved;
@@ -207,6 +210,28 @@ TEST(Stretch, ofTheWholeRunIsWhatTheReportSays)
             }
         }
     }
+}
+
+// A copy from HBM to HBM reads one array and writes another.
+TEST(Stretch, namesBothArraysOfACopyWithinHbm)
+{
+    const ir::Program program =
+        pl::kernel("copies",
+                   {pl::in("x", DType::F32, {256, 128}), pl::out("out", DType::F32, {256, 128})},
+                   [](pl::Ref x, pl::Ref out) {
+                       pl::runScoped({pl::dmaSemaphores("sem")}, [&](const auto& refs) {
+                           pl::dmaStart(x, out, refs[0]);
+                           pl::dmaWait(out, refs[0]);
+                           return std::vector<pl::Value>();
+                       });
+                   })
+            .value();
+    const auto trace = runOf(program, "tpu_v5e");
+    const std::vector<std::string> lines =
+        analysis::stretchLines(analysis::stretchOf(trace::Index(trace), {}, trace->end()));
+    EXPECT_NE(std::find(lines.begin(), lines.end(), "moved  x 128 KiB read, out 128 KiB written"),
+              lines.end())
+        << testing::PrintToString(lines);
 }
 
 TEST(Stretch, saysWhatItComesTo)
