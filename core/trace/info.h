@@ -130,7 +130,8 @@ struct Operand
     // The array of the program in HBM that it goes over, alike for all operands of that array; -1:
     // unknown, as in older files.
     std::int32_t arrayNumber = -1;
-    // What that array takes in HBM if `array` is only a slice of it; 0: it is the whole array.
+    // What that array takes in HBM if `array` is only a slice of it, or what the arrays of all
+    // cores of a device take if each has one of its own on chip; 0: it is the whole array.
     Bytes slicedBytes;
     // The kernel that copies it, of those that the program names, in their order, and how often a
     // device launches it. Nothing stays on chip between two launches. -1 and 0: there is none, or

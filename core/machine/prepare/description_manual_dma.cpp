@@ -2,9 +2,11 @@
 #include "core/cost/budget.h"
 #include "core/cost/tiling.h"
 #include "core/ir/infer.h"
+#include "core/ir/mesh.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/machine/prepare/description.h"
 #include "core/machine/prepare/streams.h"
+#include "core/trace/pipelines.h"
 #include "core/trace/trace.h"
 
 #include <algorithm>
@@ -115,6 +117,8 @@ public:
                 forEachOperation(operation.regions[0], [&](const ir::Operation& inner) {
                     m_inKernel[static_cast<std::size_t>(inner.id)] = true;
                 });
+            } else if (operation.code == ir::OpCode::CoreMap) {
+                countOwners(operation);
             }
         });
     }
@@ -135,6 +139,31 @@ public:
     }
 
 private:
+    // Each core that runs the map allocates its own of what its scopes allocate.
+    void countOwners(const ir::Operation& coreMap)
+    {
+        const auto& mesh = std::get<ir::CoreMapParams>(coreMap.params);
+        const std::int64_t cores =
+            std::int64_t{mesh.cores} * ir::sizeOf(mesh.grid) * ir::sizeOf(mesh.cluster);
+        forEachOperation(coreMap.regions[0], [&](const ir::Operation& scope) {
+            for (const ir::Region& region : scope.regions) {
+                for (const ir::ValueId allocated : region.arguments) {
+                    m_owners[allocated] = cores;
+                }
+            }
+        });
+    }
+
+    // What the arrays of this value take on a device, where each of several cores has its own in a
+    // memory of its own; 0: there is one.
+    [[nodiscard]] Bytes ofAllOwners(ir::ValueId array, std::int32_t memory, Bytes one) const
+    {
+        const auto owners = m_owners.find(array);
+        const bool isOwn = m_chip.memories[static_cast<std::size_t>(memory)].scope == "agent";
+        return isOwn && owners != m_owners.end() && owners->second > 1 ? one * owners->second
+                                                                       : Bytes(0);
+    }
+
     // The part of an array that a fusion loads or stores.
     [[nodiscard]] Part accessedPart(const ir::Operation& operation) const
     {
@@ -218,6 +247,10 @@ private:
                     operand.isAround && !m_inKernel[static_cast<std::size_t>(operation.id)];
                 operand.isOnChip = isOnChip;
                 operand.paddedBytes = stored > operand.arrayBytes ? stored : Bytes(0);
+                if (isOnChip) { // whose array is the one that is read
+                    operand.slicedBytes =
+                        ofAllOwners(far.array, *from, trace::storedBytes(operand));
+                }
                 operand.arrayNumber = m_description.numberOf(far.array);
                 operand.kernel = m_description.kernelOf(operation);
             }
@@ -239,6 +272,7 @@ private:
     const chip::Chip& m_chip;
     const ir::Makers& m_makers;
     std::map<ir::ValueId, ir::ValueId> m_transposed; // arrays seen with another order of axes
+    std::map<ir::ValueId, std::int64_t> m_owners;    // the cores that each have an array
     std::vector<bool> m_free; // by ValueId: arrays with the layout that pads least
     std::optional<std::int32_t> m_hbm;
     std::vector<bool> m_inKernel; // by Operation::id: of a GPU, whose kernels load and store

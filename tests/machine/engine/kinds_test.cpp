@@ -1,4 +1,5 @@
 // Several kinds of agents on one chip, and copies of listed rows: what kernels for narrow cores do.
+#include "core/analysis/report.h"
 #include "core/ir/verify.h"
 #include "tests/machine/made_up_chip.h"
 
@@ -115,6 +116,35 @@ TEST(KindsOfAgents, runACoreMapThatAsksForThem)
     EXPECT_TRUE(adds);
     const auto& waiting = run.trace->waits().agent;
     EXPECT_EQ(std::count(waiting.begin(), waiting.end(), 0), 1);
+}
+
+// Each worker moves an array of its own once, so that all of them move all of these arrays once.
+TEST(KindsOfAgents, eachMoveWhatIsTheirOwn)
+{
+    const ir::CoreMapParams mesh{"worker", kWorkers, {{"group", kSlots}}, "worker"};
+    const ir::Program program = mustTrace(
+        pl::kernel("own", {pl::in("x", DType::F32, {8}), pl::out("out", DType::F32, {8})},
+                   [&](pl::Ref, pl::Ref) {
+                       pl::coreMap(mesh, [&] {
+                           pl::runScoped({{"near", DType::F32, {8}, ir::MemorySpace::TileSpmem},
+                                          {"next", DType::F32, {8}, ir::MemorySpace::TileSpmem},
+                                          pl::dmaSemaphores("sem")},
+                                         [&](const Refs& refs) {
+                                             pl::dmaStart(refs[0], refs[1], refs[2]);
+                                             pl::dmaWait(refs[1], refs[2]);
+                                             return Nothing{};
+                                         });
+                       });
+                   }));
+    const machine::RunResult run =
+        mustRun(program, {counted({8})}, machine::ValueMode::Needed, withWorkers());
+    const Result<analysis::Report> report = analysis::report(*run.trace);
+    ASSERT_TRUE(report) << report.error().message;
+    ASSERT_EQ(report->traffic.size(), 1U);
+    EXPECT_EQ(report->traffic[0].bytes, Bytes(kSlots * kWorkers * 8 * 4));
+    EXPECT_DOUBLE_EQ(report->traffic[0].refetchFactor, 1);
+    ASSERT_EQ(report->arrays.size(), 1U);
+    EXPECT_DOUBLE_EQ(report->arrays[0].refetchFactor, 1);
 }
 
 TEST(KindsOfAgents, followOneAnotherWhereThereAreFewerSlotsThanBlocks)
