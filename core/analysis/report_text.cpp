@@ -220,10 +220,11 @@ std::string helpLine(const Report& report, const trace::Info& info,
             return "try     nothing: none of the other blocks that were tried is faster";
         }
         const bool isCaptured = info.jaxAccepts != "unknown";
-        if (isCaptured && report.steps > 0) {
-            return "try     other blocks in Python: those of a captured kernel are fixed; "
-                   "pallascope.capture_many makes a file of each choice, `pallascope sweep` a "
-                   "table of them";
+        if (isCaptured) { // its file has no parameters that a sweep could try
+            return fmt::format("try     other {} in Python: those of a captured kernel are fixed; "
+                               "pallascope.capture_many makes a file of each choice, `pallascope "
+                               "sweep` a table of them",
+                               report.steps > 0 ? "blocks" : "sizes");
         }
         return "try     nothing: no other blocks could be tried here; `pallascope sweep --over` "
                "tries the values of parameters that you name";

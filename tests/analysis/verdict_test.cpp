@@ -316,6 +316,19 @@ TEST(Text, ofACapturedKernelItSaysWhereOtherBlocksComeFrom)
     }
 }
 
+// A file has no parameters, so a sweep could try none, whether or not the kernel has a grid.
+TEST(Text, ofACapturedKernelWithoutAGridItNamesNoParametersToTry)
+{
+    trace::TraceBuilder builder = mainJobBuilder();
+    builder.info.jaxAccepts = "yes";
+    const auto trace = std::move(builder).finish().value();
+    Report report = analysis::report(*trace).value();
+    report.steps = 0;
+    const std::string text = analysis::toText(report, trace->info(), {});
+    EXPECT_NE(text.find("try     other sizes in Python: "), std::string::npos) << text;
+    EXPECT_EQ(text.find("--over"), std::string::npos) << text;
+}
+
 TEST(Text, aFailedCheckSaysSoOnTheFirstLine)
 {
     trace::TraceBuilder builder = mainJobBuilder();
