@@ -32,15 +32,17 @@ bool multipliesMatrices(const ir::Operation& operation)
            && dot->lhsContracting.size() == 1;
 }
 
-// A program that names no kernel is itself one kernel.
-bool namesKernels(const ir::Program& program)
+// A program that launches no kernel and no fusion is itself one kernel, such as a collective alone,
+// whatever parts of it are fusions.
+bool launchesAny(const ir::Program& program)
 {
-    bool names = false;
+    bool launches = false;
     forEachOperation(program.body, [&](const ir::Operation& operation) {
-        names =
-            names || operation.code == ir::OpCode::Kernel || operation.code == ir::OpCode::Fusion;
+        const auto* const fusion = std::get_if<ir::FusionParams>(&operation.params);
+        launches = launches || operation.code == ir::OpCode::Kernel
+                   || (fusion != nullptr && fusion->launches);
     });
-    return names;
+    return launches;
 }
 
 class Planner
@@ -460,7 +462,7 @@ Result<Plan> makePlan(const ir::Program& program, const chip::Chip& chip, const 
     Plan plan;
     Planner planner(program, chip, needed, constants, plan);
     const Result<const BlockPlan*> body =
-        planner.block(program.body, namesKernels(program) ? Picoseconds(0) : chip.kernelLaunch);
+        planner.block(program.body, launchesAny(program) ? Picoseconds(0) : chip.kernelLaunch);
     if (!body) {
         return body.error();
     }

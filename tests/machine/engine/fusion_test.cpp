@@ -187,11 +187,19 @@ TEST(Fusions, writeSeveralResultsOneAfterTheOther)
     EXPECT_EQ(copies.end[2], end);
 }
 
+// What they are parts of, such as a collective, is launched once if the program launches nothing
+// else.
 TEST(Fusions, thatArePartsOfOthersAreNotLaunched)
 {
-    const machine::RunResult run = timed(fused(0, false));
-    EXPECT_EQ(kindsOf(*run.trace), "fusion");
-    EXPECT_EQ(run.trace->end().value(), 3 * copyTime(kArray));
+    const machine::RunResult alone = timed(fused(0, false));
+    EXPECT_EQ(kindsOf(*alone.trace), "launch fusion");
+    EXPECT_EQ(alone.trace->end().value(), kKernelLaunch + 3 * copyTime(kArray));
+    const machine::RunResult beside = timed(small([](pl::Ref x, pl::Ref out) {
+        fusion({"whole"}, [&] { out[pl::all] = x[pl::all]; });
+        fusion({"part", false}, [&] { out[pl::all] = x[pl::all]; });
+    }));
+    EXPECT_EQ(kindsOf(*beside.trace), "launch fusion fusion");
+    EXPECT_EQ(beside.trace->end().value(), kFusionLaunch + 4 * copyTime(4096));
 }
 
 TEST(Fusions, haveNoLaunchOnAChipThatTakesNoTimeForOne)
