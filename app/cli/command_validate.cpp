@@ -195,8 +195,8 @@ Status checkReplaced(const std::map<std::string, chip::Chip>& replaced, const Ta
     for (const auto& [name, chip] : replaced) {
         if (!isAny && std::ranges::count(names, name) == 0) {
             return userError("No row of " + table.name + " is of the chip " + name
-                             + ", so another one cannot take its place; expected "
-                             + orList(names) + ".");
+                             + ", so another one cannot take its place; expected " + orList(names)
+                             + ".");
         }
     }
     return Done{};

@@ -16,7 +16,9 @@ using Shares = std::vector<double>; // of each axis
 class Insides
 {
 public:
-    explicit Insides(const ir::Program& program) : m_program(program) {}
+    explicit Insides(const ir::Program& program)
+        : m_program(program)
+    {}
 
     void note(const ir::Operation& pipeline)
     {
@@ -154,8 +156,7 @@ private:
             shares.push_back(std::min(at(lhs, dims.lhsBatch[i]), at(rhs, dims.rhsBatch[i])));
         }
         for (std::size_t i = 0; i < dims.lhsContracting.size(); ++i) {
-            inside *=
-                std::min(at(lhs, dims.lhsContracting[i]), at(rhs, dims.rhsContracting[i]));
+            inside *= std::min(at(lhs, dims.lhsContracting[i]), at(rhs, dims.rhsContracting[i]));
         }
         const auto addFree = [&shares](const Shares& of, const std::vector<std::int32_t>& batch,
                                        const std::vector<std::int32_t>& contracting) {

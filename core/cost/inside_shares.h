@@ -11,8 +11,8 @@ namespace pallascope::cost {
 
 // By Operation::id, for each dot_general of which it is less than 1: the share of its
 // multiplications that are of elements inside, on average over all positions of the blocks.
-// Followed are blocks that are loaded whole, through transposes, broadcasts and operations that keep
-// their shape.
+// Followed are blocks that are loaded whole, through transposes, broadcasts and operations that
+// keep their shape.
 [[nodiscard]] std::map<std::int32_t, double> insideShares(const ir::Program& program);
 
 } // namespace pallascope::cost

@@ -47,7 +47,10 @@ std::string faultLines(const Comparison& comparison)
     }
     return linesOf(comparison.faultsA, "A") + linesOf(comparison.faultsB, "B")
            + fmt::format("{} may not do what {} should, so take the times with care.\n\n",
-                         isA && isB ? "A and B" : isA ? "A" : "B", isA && isB ? "they" : "it");
+                         isA && isB ? "A and B"
+                         : isA      ? "A"
+                                    : "B",
+                         isA && isB ? "they" : "it");
 }
 
 std::string faultsJson(const Comparison& comparison)
