@@ -4,6 +4,8 @@
 
 #include "core/machine/arith/going_on.h"
 #include "core/machine/replay/replay_impl.h"
+#include "core/machine/replay/upcoming.h"
+#include "core/trace/columns.h"
 
 #include <algorithm>
 #include <chrono>
@@ -278,10 +280,27 @@ std::int64_t Replay::knownRounds(std::int32_t loop) const
     return static_cast<std::int64_t>(m_impl->rounds(loop).size());
 }
 
+// A round whose first operation comes next counts, although the agent enters it only with that: so
+// it does not matter how the run came to this moment.
 std::int64_t Replay::begunRounds(std::int32_t loop) const
 {
-    const std::vector<std::int64_t>& rounds = m_impl->rounds(loop);
-    return std::upper_bound(rounds.begin(), rounds.end(), sequence()) - rounds.begin();
+    const Marks::OfLoop& marks = m_impl->engine.recorder().marks().loops[trace::at(loop)];
+    const auto begins = [&](const Agent& agent) {
+        const std::vector<const ir::Operation*> rounds =
+            upcomingOf(*m_impl->prepared, agent).rounds;
+        return std::any_of(rounds.begin(), rounds.end(), [&](const ir::Operation* operation) {
+            return m_impl->prepared->description.loopOf(*operation) == loop;
+        });
+    };
+    const std::deque<Agent>& agents = m_impl->engine.state().agents;
+    const auto next = isAtEnd() ? agents.end() : std::find_if(agents.begin(), agents.end(), begins);
+    const bool isOfMarks =
+        marks.agent != trace::kNone && (next == agents.end() || marks.agent <= next->id);
+    const std::int64_t begun =
+        isOfMarks ? std::lower_bound(marks.rounds.begin(), marks.rounds.end(), sequence())
+                        - marks.rounds.begin()
+                  : 0;
+    return begun + (next != agents.end() && (!isOfMarks || next->id == marks.agent) ? 1 : 0);
 }
 
 std::int64_t Replay::known(Unit unit) const

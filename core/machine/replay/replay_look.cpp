@@ -1,5 +1,6 @@
 // Reads what can be seen at one moment of a replay.
 #include "core/machine/replay/replay_impl.h"
+#include "core/machine/replay/upcoming.h"
 #include "core/machine/state/state_hash.h"
 #include "core/trace/pipelines.h"
 
@@ -23,22 +24,6 @@ void addRefs(const Prepared& prepared, const Agent& agent, const ir::Region& reg
             refs.push_back(id);
         }
     }
-}
-
-std::optional<std::int32_t> nextOperation(const Plan& plan, const Frame& frame)
-{
-    const auto* block = std::get_if<BlockFrame>(&frame);
-    const std::size_t next = block == nullptr ? 0 : block->next + (block->awaits ? 1 : 0);
-    if (block == nullptr || next >= block->plan->items.size()) {
-        return std::nullopt;
-    }
-    const PlanItem& item = block->plan->items[next];
-    if (item.control != nullptr) {
-        return item.control->id;
-    }
-    const auto& operations = plan.templates[static_cast<std::size_t>(item.templateId)].operations;
-    return operations.empty() ? std::nullopt
-                              : std::optional(operations[static_cast<std::size_t>(block->done)]);
 }
 
 // Where a copy writes, in elements of the memory behind `buffer`; nothing if it writes elsewhere.
@@ -167,7 +152,7 @@ std::vector<Replay::AgentPlace> Replay::places() const
             place.block = agent.block;
         }
         if (!agent.isDone()) {
-            place.next = nextOperation(prepared.plan, agent.frames.back());
+            place.next = upcomingOf(prepared, agent).operation;
         }
         if (agent.waiting && agent.waiting->semaphore) {
             const Engine& engine = m_impl->engine;
