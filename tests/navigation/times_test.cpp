@@ -1,4 +1,5 @@
 // When the things of a run happen.
+#include "core/trace/columns.h"
 #include "core/trace/findings.h"
 #include "core/trace/lookup.h"
 #include "tests/support/manual_operand.h"
@@ -171,6 +172,67 @@ TEST(Times, ofAFindingAreTheFirstCopyIfNothingElseSays)
     ASSERT_TRUE(trace) << trace.error().message;
     const std::vector<layout::FindingPlace> wanted = {
         {0, Picoseconds(20'000)}, {1, Picoseconds(5'000)}, {2, Picoseconds(0)}};
+    EXPECT_EQ(navigation::placesOfFindings(**trace), wanted);
+}
+
+// On a mesh, the single step of each device lasts as long as the kernel: what counts is where the
+// line runs, on the device that the finding is about.
+TEST(Times, ofAFindingInASingleStepIsTheRunOfItsLineThere)
+{
+    trace::TraceBuilder builder;
+    trace::Info& info = builder.info;
+    info.memories = {{"HBM", Bytes(1 << 20), std::nullopt}, {"VMEM", Bytes(1 << 16), std::nullopt}};
+    info.links = {{"HBM", 0, 1, BytesPerSecond(1e9), BytesPerSecond(1e9), "HBM"}};
+    info.agents = {"device 0 TensorCore 0", "device 1 TensorCore 0"};
+    info.sources = {{"kernel.py", {}}};
+    info.pipelines.resize(2);
+    trace::Operand tile = test::manualOperand("x → tile");
+    tile.source = {0, 7};
+    info.operands = {tile};
+    info.copiedShapes = {Shape({8, 128})};
+    trace::Steps& steps = builder.steps;
+    for (std::int32_t device = 0; device < 2; ++device) {
+        info.pipelines[trace::at(device)].agent = device;
+        info.pipelines[trace::at(device)].steps = 1;
+        steps.pipeline.push_back(device);
+        steps.ordinal.push_back(0);
+        steps.begin.push_back(1000);
+        steps.bodyBegin.push_back(1000);
+        steps.bodyEnd.push_back(40'000);
+        steps.end.push_back(40'000);
+    }
+    trace::Copies& copies = builder.copies;
+    for (const std::int64_t issue : {5'000, 6'000, 7'000, 8'000}) {
+        copies.operand.push_back(0);
+        copies.slot.push_back(0);
+        copies.link.push_back(0);
+        copies.block.push_back(0);
+        copies.step.push_back(issue % 2'000 == 0 ? 1 : 0);
+        copies.out.push_back(0);
+        copies.bytes.push_back(4096);
+        copies.issue.push_back(issue);
+        copies.start.push_back(4 * issue);
+        copies.end.push_back(4 * issue + 1000);
+    }
+    for (std::int32_t end = 0; end < 8; ++end) {
+        builder.copyEnds.copy.push_back(end / 2);
+        builder.copyEnds.agent.push_back((end / 2) % 2);
+        builder.copyEnds.buffer.push_back(trace::kNone);
+        builder.copyEnds.semaphore.push_back(trace::kNone);
+        builder.copyEnds.first.push_back(0);
+        builder.copyEnds.shape.push_back(0);
+    }
+    builder.end = Picoseconds(40'000);
+    std::vector<trace::Finding> findings(2);
+    findings[0].step = 1;
+    findings[0].relatedStep = 0;
+    findings[1].step = 0;
+    findings[0].source = findings[1].source = tile.source;
+    info.findings = std::move(findings);
+    const auto trace = std::move(builder).finish();
+    ASSERT_TRUE(trace) << trace.error().message;
+    const std::vector<layout::FindingPlace> wanted = {{0, Picoseconds(6'000)},
+                                                      {1, Picoseconds(5'000)}};
     EXPECT_EQ(navigation::placesOfFindings(**trace), wanted);
 }
 

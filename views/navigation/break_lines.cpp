@@ -113,7 +113,15 @@ std::vector<std::int64_t> beginsIn(const trace::Info& info, const trace::Segment
     return begins;
 }
 
-void addSegments(const Trace& trace, const SourceLine& line, BreakTimes& times)
+// Which rows count: those of one step, or all.
+using Step = trace::OptionalRow<trace::StepRow>;
+
+bool isOf(const Step& step, std::int32_t stored)
+{
+    return !step || trace::stored(step) == stored;
+}
+
+void addSegments(const Trace& trace, const SourceLine& line, const Step& step, BreakTimes& times)
 {
     std::vector<std::vector<std::int64_t>> begins;
     for (const trace::SegmentTemplate& each : trace.info().templates) {
@@ -122,24 +130,28 @@ void addSegments(const Trace& trace, const SourceLine& line, BreakTimes& times)
     const trace::Segments& segments = trace.segments();
     for (std::size_t row = 0; row < segments.size(); ++row) {
         for (const std::int64_t begin : begins[trace::at(segments.templateId[row])]) {
-            times.push_back(segments.begin[row] + begin);
+            if (isOf(step, segments.step[row])) {
+                times.push_back(segments.begin[row] + begin);
+            }
         }
     }
 }
 
-void addCopiesAndWaits(const Trace& trace, const SourceLine& line, BreakTimes& times)
+void addCopiesAndWaits(const Trace& trace, const SourceLine& line, const Step& step,
+                       BreakTimes& times)
 {
     const trace::Copies& copies = trace.copies();
     const auto& operands = trace.info().operands;
     for (std::size_t row = 0; row < copies.size(); ++row) {
         const trace::Operand& operand = operands[trace::at(copies.operand[row])];
-        if (operand.source == line && isManual(operand)) {
+        if (operand.source == line && isManual(operand) && isOf(step, copies.step[row])) {
             times.push_back(copies.issue[row]);
         }
     }
     for (std::size_t row = 0; row < trace.waits().operation.size(); ++row) {
         const auto operation = trace::OperationRow::of(trace.waits().operation[row]);
-        if (operation && trace.info().operations[operation->index()].source == line) {
+        if (operation && trace.info().operations[operation->index()].source == line
+            && isOf(step, trace.waits().step[row])) {
             times.push_back(trace.waits().begin[row]);
         }
     }
@@ -220,10 +232,17 @@ Result<BreakTimes> runsOfLine(const Trace& trace, const trace::breaks::Line& wan
     if (!line) {
         return line.error();
     }
+    return runsOf(trace, *line, {});
+}
+
+BreakTimes runsOf(const Trace& trace, const SourceLine& line, const Step& step)
+{
     BreakTimes times;
-    addSegments(trace, *line, times);
-    addCopiesAndWaits(trace, *line, times);
-    addLoopsAndPipelines(trace, *line, times);
+    addSegments(trace, line, step, times);
+    addCopiesAndWaits(trace, line, step, times);
+    if (!step) {
+        addLoopsAndPipelines(trace, line, times);
+    }
     return sortedOnce(std::move(times));
 }
 

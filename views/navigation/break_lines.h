@@ -1,6 +1,7 @@
 // The part of break_stops.h about lines of the source.
 #pragma once
 
+#include "core/trace/row.h"
 #include "views/navigation/break_stops.h"
 
 namespace pallascope::navigation {
@@ -9,5 +10,10 @@ namespace pallascope::navigation {
 // line, a copy that it starts, a wait, a round of its loop, or its pipeline.
 [[nodiscard]] Result<BreakTimes> runsOfLine(const trace::Trace& trace,
                                             const trace::breaks::Line& wanted);
+
+// The same for a line that is known; in a step, that is, on one agent, only its operations, copies
+// and waits.
+[[nodiscard]] BreakTimes runsOf(const trace::Trace& trace, const trace::SourceLine& line,
+                                const trace::OptionalRow<trace::StepRow>& step);
 
 } // namespace pallascope::navigation

@@ -4,6 +4,7 @@
 #include "core/trace/lookup.h"
 #include "core/trace/loop_rounds.h"
 #include "views/layout/run/finding_text.h"
+#include "views/navigation/break_lines.h"
 
 #include <algorithm>
 #include <functional>
@@ -99,14 +100,6 @@ std::optional<Picoseconds> nextRun(const Trace& trace, Picoseconds now,
     });
     const std::optional<std::int64_t> found = next ? next : first;
     return found ? std::optional(Picoseconds(*found)) : std::nullopt;
-}
-
-std::optional<Picoseconds> lastRun(const Trace& trace, const std::vector<std::int64_t>& operations)
-{
-    std::optional<Picoseconds> last; // none is less than any
-    forEachRun(trace, operations,
-               [&](std::int64_t time) { last = std::max(last, std::optional(Picoseconds(time))); });
-    return last;
 }
 
 struct TimeOf
@@ -246,25 +239,42 @@ struct TimeOf
         return first;
     }
 
+    // The only step of a pipeline lasts as long as that and says nothing of the moment.
+    [[nodiscard]] bool isWhole(trace::StepRow step) const
+    {
+        const std::int32_t pipeline = trace.steps().pipeline[step.index()];
+        const trace::Pipeline& of = info.pipelines[static_cast<std::size_t>(pipeline)];
+        return of.steps <= 1 && of.entries <= 1;
+    }
+
+    // Where its line runs: on the agent that the finding is about, if it has a step, else on any.
+    [[nodiscard]] Time timeOfLine(const trace::Finding& finding) const
+    {
+        if (finding.source.line <= 0) {
+            return std::nullopt;
+        }
+        BreakTimes runs = runsOf(trace, finding.source, layout::stepRow(trace, finding.step));
+        if (runs.empty()) {
+            runs = runsOf(trace, finding.source, {});
+        }
+        // How an array ends is known at its end: what the line did last counts.
+        const bool isOfEnd = trace::findingFromName(finding.kind)
+                             == std::optional(trace::FindingKind::UndefinedResult);
+        return runs.empty() ? Time() : Time(Picoseconds(isOfEnd ? runs.back() : runs.front()));
+    }
+
     // In the order of time, at least one.
     [[nodiscard]] std::vector<Picoseconds> timesOf(const trace::Finding& finding) const
     {
         std::vector<Picoseconds> times;
-        const bool isWhole = trace.steps().size() <= 1; // a step that says nothing of the moment
         for (const std::int64_t step : {finding.relatedStep.value_or(-1), finding.step}) {
             const trace::OptionalRow<trace::StepRow> row = layout::stepRow(trace, step);
-            if (row && !isWhole) {
+            if (row && !isWhole(*row)) {
                 times.emplace_back(trace.steps().begin[row->index()]);
             }
         }
         if (times.empty()) {
-            // How an array ends is known at its end: what the line did last counts.
-            const bool isOfEnd = trace::findingFromName(finding.kind)
-                                 == std::optional(trace::FindingKind::UndefinedResult);
-            const std::vector<std::int64_t> operations =
-                operationsOf({finding.source.file, finding.source.line});
-            Time time =
-                isOfEnd ? lastRun(trace, operations) : nextRun(trace, Picoseconds(-1), operations);
+            Time time = timeOfLine(finding);
             time = time ? time : firstCopyOf(finding.operand);
             times.push_back(time.value_or(Picoseconds(0)));
         }

@@ -17,8 +17,9 @@ namespace pallascope::navigation {
                                                 const layout::Target& target, Picoseconds now);
 
 // The places of all findings, finding by finding, each in the order of time: the steps that it
-// names; where it names none, when its source line first runs; where that takes no time, the first
-// copy of manual DMA of its operand; else the beginning of the run.
+// names; where it names none, or the only step of a pipeline, when its source line first runs (in
+// that step); where that takes no time, the first copy of manual DMA of its operand; else the
+// beginning of the run.
 [[nodiscard]] std::vector<layout::FindingPlace> placesOfFindings(const trace::Trace& trace);
 
 // The range of the step, or without several steps of the round, at t, with a margin on both sides.
