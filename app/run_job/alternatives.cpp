@@ -122,6 +122,11 @@ bool sumsPastAnArray(const ir::Program& program)
     return false;
 }
 
+bool keepsLimits(const analysis::Alternative& tried)
+{
+    return tried.fits && !tried.overScopedLimit;
+}
+
 // Tries neighbours of a run that take no more than so many steps.
 class Trials
 {
@@ -160,8 +165,7 @@ public:
                 auto one = blocks ? tried(blockName(m_kernel, *blocks), *blocks,
                                           kMostTrialSteps / kTrialsOfOne)
                                   : std::nullopt;
-                if (one && one->fits && !one->overScopedLimit
-                    && (!fastest || one->time < fastest->time)) {
+                if (one && keepsLimits(*one) && (!fastest || one->time < fastest->time)) {
                     fastest = std::move(one);
                 }
             }
@@ -198,7 +202,13 @@ std::vector<analysis::Alternative> alternatives(const kernels::Kernel& kernel,
         add(trials.tried(more + " buffers", Changes{{"buffers", more}}, kMostTrialSteps));
     }
     if (kernel.blockParameters.size() > 1) { // one may be all of its array
-        add(trials.fastestOfOneBlock());
+        std::optional<analysis::Alternative> one = trials.fastestOfOneBlock();
+        const auto isAsFast = [&one](const analysis::Alternative& other) {
+            return keepsLimits(other) && other.time <= one->time;
+        };
+        if (one && std::ranges::none_of(result, isAsFast)) {
+            result.push_back(std::move(*one));
+        }
     }
     return result;
 }

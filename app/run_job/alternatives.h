@@ -13,9 +13,10 @@
 namespace pallascope::app {
 
 // The neighbours with all blocks halved, doubled and quadrupled, the one with one more buffer, and
-// the fastest of those with one block halved or doubled. Left out are those that would take more
-// than kMostTrialSteps steps (with one block a part of that, so that all of these together take
-// about as long as one of the others), and those that would add up what lies past an array.
+// the fastest of those with one block halved or doubled, if it is faster than all these. Left out
+// are those that would take more than kMostTrialSteps steps (with one block a part of that, so that
+// all of these together take about as long as one of the others), and those that would add up what
+// lies past an array.
 inline constexpr std::int64_t kMostTrialSteps = 40'000;
 [[nodiscard]] std::vector<analysis::Alternative> alternatives(const kernels::Kernel& kernel,
                                                               const kernels::Arguments& arguments,

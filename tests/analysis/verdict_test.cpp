@@ -125,9 +125,9 @@ TEST(Verdict, ofAGpuNamesIdleSmsInsteadOfSteps)
     EXPECT_EQ(verdictOf(report),
               "Compute-bound (MXU). 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; the MXU is busy "
               "550.0 µs of it (55.0 %).");
-    report.losses.beyond = {{LossKind::IdleCores, "", us(5), us(5)}};
+    report.losses.beyond = {{analysis::LossKind::IdleCores, "", us(5), us(5)}};
     EXPECT_EQ(verdictOf(report).find("idle"), std::string::npos);
-    report.losses.beyond = {{LossKind::IdleCores, "", us(300), us(300)}};
+    report.losses.beyond = {{analysis::LossKind::IdleCores, "", us(300), us(300)}};
     EXPECT_EQ(verdictOf(report),
               "Compute-bound (MXU). 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; the MXU is busy "
               "550.0 µs of it (55.0 %) on the SMs with work, and idle SMs cost 300.0 µs (30.0 %).");

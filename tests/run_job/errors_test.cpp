@@ -129,6 +129,20 @@ TEST(OtherBlocks, doNotAddUpWhatLiesPastAnArray)
     EXPECT_TRUE(namesOfTried("1280").contains("128-blocks"));
 }
 
+// Where other sizes of all blocks help less than one of another size.
+TEST(OtherBlocks, includeOneOfAnotherSizeIfItIsTheFastest)
+{
+    const auto fastest = [](const char* n) {
+        const KernelChoice choice =
+            chooseKernel("matmul", {{"m", "2048"}, {"n", n}, {"k", "2048"}}).value();
+        const std::vector<analysis::Alternative> all =
+            alternatives(*choice.builtIn, *choice.arguments, chipOf(choice.program).value());
+        return std::ranges::min(all, {}, &analysis::Alternative::time).name;
+    };
+    EXPECT_EQ(fastest("128"), "512\u00d7256\u00d7512 blocks");
+    EXPECT_EQ(fastest("2048"), "1024-blocks");
+}
+
 TEST(RunErrors, areAboutWhatDoesNotFitAndTheBlocksThatWould)
 {
     const Error error = refusalOf(
