@@ -101,7 +101,8 @@ bool sumsPastAnArray(const ir::Program& program)
 {
     for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
         std::set<std::int32_t> ofInputs, ofOutputs;
-        for (std::size_t i = 0; i < pipeline->operands.size(); ++i) {
+        const auto& params = std::get<ir::PipelineParams>(pipeline->params);
+        for (std::size_t i = 0; i < params.specs.size(); ++i) {
             const ir::OperandFacts facts = ir::operandFacts(program, *pipeline, i);
             if (facts.outCount > 0) {
                 ofOutputs.insert(facts.gridAxes.begin(), facts.gridAxes.end());

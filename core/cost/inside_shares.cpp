@@ -22,7 +22,9 @@ public:
 
     void note(const ir::Operation& pipeline)
     {
-        for (std::size_t i = 0; i < pipeline.operands.size(); ++i) {
+        const auto& params = std::get<ir::PipelineParams>(pipeline.params);
+        for (std::size_t i = 0; i < params.specs.size();
+             ++i) { // bounds of the grid come after them
             const ir::OperandFacts facts = ir::operandFacts(m_program, pipeline, i);
             const Shape& array = m_program.type(pipeline.operands[i]).shape;
             Shares shares;

@@ -33,7 +33,7 @@ std::optional<double> numberOf(std::string_view text)
     return whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-// What an element of a list may be called: {"kind": "race", "operand": "x", ...} is "race" or "x".
+// What an element of a list may be called: a finding by its kind or its operand.
 std::vector<std::string> elementNames(const Json& element)
 {
     std::vector<std::string> names;

@@ -43,12 +43,8 @@ public:
 private:
     bool goesOn(const BlockFrame& frame)
     {
-        if (frame.ends) { // its operations have run, but what it stores is yet to be asked for
-            const PlanItem& item = frame.plan->items[frame.next];
-            m_found.operation = item.streams[frame.store].operation->id;
-            return true;
-        }
-        const std::size_t next = frame.next + (frame.awaits ? 1 : 0);
+        // The operations of the segment may have run, and its copies be still to come.
+        const std::size_t next = frame.next + (frame.awaits || frame.ends ? 1 : 0);
         if (next >= frame.plan->items.size()) {
             return false;
         }
