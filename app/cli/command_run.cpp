@@ -8,6 +8,7 @@
 #include "core/base/format.h"
 #include "core/kernel_file/npy.h"
 #include "core/study/condition.h"
+#include "core/trace/findings.h"
 #include "core/trace_file/trace_file.h"
 
 #include <cmath>
@@ -25,8 +26,7 @@ std::string findingLine(const trace::Info& info, const trace::Finding& finding)
         place = " [" + info.sources[static_cast<std::size_t>(finding.source.file)].path + ":"
                 + std::to_string(finding.source.line) + "]";
     }
-    const std::string count = finding.count > 1 ? " (" + countText(finding.count) + " places)" : "";
-    return "finding " + finding.kind + ": " + finding.message + count + place + "\n";
+    return trace::textOf(finding) + place + "\n";
 }
 
 std::string printsLine(const trace::Info& info)

@@ -110,8 +110,7 @@ bool sumsPastAnArray(const ir::Program& program)
             }
             const Shape& array = program.type(pipeline->operands[i]).shape;
             for (std::size_t axis = 0; axis < facts.dims.size(); ++axis) {
-                if (facts.dims[axis].kind == ir::BlockKind::Blocked
-                    && array[axis] % facts.dims[axis].size != 0) {
+                if (ir::overhangs(facts.dims[axis], array[axis])) {
                     ofInputs.insert(facts.gridAxes[axis]);
                 }
             }
@@ -121,11 +120,6 @@ bool sumsPastAnArray(const ir::Program& program)
         }
     }
     return false;
-}
-
-bool keepsLimits(const analysis::Alternative& tried)
-{
-    return tried.fits && !tried.overScopedLimit;
 }
 
 // Tries neighbours of a run that take no more than so many steps.
@@ -166,7 +160,7 @@ public:
                 auto one = blocks ? tried(blockName(m_kernel, *blocks), *blocks,
                                           kMostTrialSteps / kTrialsOfOne)
                                   : std::nullopt;
-                if (one && keepsLimits(*one) && (!fastest || one->time < fastest->time)) {
+                if (one && one->keepsLimits() && (!fastest || one->time < fastest->time)) {
                     fastest = std::move(one);
                 }
             }
@@ -205,7 +199,7 @@ std::vector<analysis::Alternative> alternatives(const kernels::Kernel& kernel,
     if (kernel.blockParameters.size() > 1) { // one may be all of its array
         std::optional<analysis::Alternative> one = trials.fastestOfOneBlock();
         const auto isAsFast = [&one](const analysis::Alternative& other) {
-            return keepsLimits(other) && other.time <= one->time;
+            return other.keepsLimits() && other.time <= one->time;
         };
         if (one && std::ranges::none_of(result, isAsFast)) {
             result.push_back(std::move(*one));

@@ -246,6 +246,8 @@ struct Alternative
     Bound boundBy;
     double flopsPerSecond = 0;
     double arithmeticIntensity = 0;
+
+    [[nodiscard]] bool keepsLimits() const { return fits && !overScopedLimit; }
 };
 
 // The fastest alternative that keeps both limits, if it is faster than the run; otherwise null, as

@@ -21,8 +21,8 @@ const Alternative* best(const Report& report, const std::vector<Alternative>& al
     constexpr double kWorthwhile = 0.995; // a gain below half a percent does not justify a change
     const Alternative* found = nullptr;
     for (const Alternative& candidate : alternatives) {
-        const bool usable = candidate.fits && !candidate.overScopedLimit
-                            && ratio(candidate.time, report.time) < kWorthwhile;
+        const bool usable =
+            candidate.keepsLimits() && ratio(candidate.time, report.time) < kWorthwhile;
         if (usable && (found == nullptr || candidate.time < found->time)) {
             found = &candidate;
         }

@@ -33,11 +33,10 @@ public:
                 if (dim.kind == ir::BlockKind::Squeezed) {
                     continue;
                 }
-                const Extent covered = facts.blockCounts[axis] * dim.size;
-                const bool isBlocked = dim.kind == ir::BlockKind::Blocked && covered > array[axis];
-                shares.push_back(isBlocked ? static_cast<double>(array[axis])
-                                                 / static_cast<double>(covered)
-                                           : 1);
+                const auto covered = static_cast<double>(facts.blockCounts[axis] * dim.size);
+                shares.push_back(ir::overhangs(dim, array[axis])
+                                     ? static_cast<double>(array[axis]) / covered
+                                     : 1);
             }
             keep(pipeline.regions[0].arguments[i], std::move(shares));
         }

@@ -87,6 +87,12 @@ inline constexpr Extent kMostIndices = Extent{1} << 22;
 [[nodiscard]] std::optional<Extent> positionOf(const BlockDim& dim, Extent extent,
                                                std::int64_t index, std::int64_t size);
 
+// Whether the last block on an axis of `extent` elements reaches past its end.
+[[nodiscard]] inline bool overhangs(const BlockDim& dim, Extent extent)
+{
+    return dim.kind == BlockKind::Blocked && extent % dim.size != 0;
+}
+
 // The shape of the ref that the body gets: the block without its Squeezed axes.
 [[nodiscard]] Shape refShape(const std::vector<BlockDim>& block);
 

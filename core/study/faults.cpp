@@ -1,6 +1,6 @@
 #include "core/study/faults.h"
 
-#include "core/base/format.h"
+#include "core/trace/findings.h"
 
 #include <nlohmann/json.hpp>
 
@@ -21,8 +21,7 @@ std::string linesOf(const Faults& faults, const char* run)
 {
     std::string lines;
     for (const trace::Finding& finding : faults.findings) {
-        lines += fmt::format("{}  finding {}: {}{}\n", run, finding.kind, finding.message,
-                             finding.count > 1 ? " (" + countText(finding.count) + " places)" : "");
+        lines += fmt::format("{}  {}\n", run, trace::textOf(finding));
     }
     return lines + (faults.isWrong() ? fmt::format("{}  its result is wrong\n", run) : "");
 }

@@ -1,6 +1,7 @@
 #include "core/trace/findings.h"
 
 #include "core/base/check.h"
+#include "core/base/format.h"
 
 #include <algorithm>
 #include <array>
@@ -36,6 +37,12 @@ std::optional<FindingKind> findingFromName(std::string_view name)
     const auto entry = std::find_if(kTable.begin(), kTable.end(),
                                     [&](const FindingEntry& row) { return row.name == name; });
     return entry == kTable.end() ? std::nullopt : std::optional(entry->kind);
+}
+
+std::string textOf(const Finding& finding)
+{
+    return "finding " + finding.kind + ": " + finding.message
+           + (finding.count > 1 ? " (" + countText(finding.count) + " places)" : "");
 }
 
 Finding found(FindingKind kind, std::string message, std::string operand, OptionalRow<StepRow> step,

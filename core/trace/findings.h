@@ -43,6 +43,9 @@ struct FindingEntry
 // Empty for a kind that this program does not know, as a trace of another version may have.
 [[nodiscard]] std::optional<FindingKind> findingFromName(std::string_view name);
 
+// "finding race: ... (3 places)"
+[[nodiscard]] std::string textOf(const Finding& finding);
+
 // Makes one finding of this kind. Defaults are those of Finding.
 [[nodiscard]] Finding found(FindingKind kind, std::string message, std::string operand = {},
                             OptionalRow<StepRow> step = {}, OptionalRow<StepRow> relatedStep = {},

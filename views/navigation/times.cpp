@@ -46,9 +46,10 @@ std::optional<Picoseconds> nextVisit(const Trace& trace, Picoseconds now,
     return first;
 }
 
-// Calls see(time) whenever one of the operations runs, waits or copies.
-template<class See>
-void forEachRun(const Trace& trace, const std::vector<std::int64_t>& operations, const See& see)
+// The next time after `now` at which one of the operations runs, waits or copies; if there is none,
+// the first such time.
+std::optional<Picoseconds> nextRun(const Trace& trace, Picoseconds now,
+                                   const std::vector<std::int64_t>& operations)
 {
     const auto wanted = [&](std::int64_t operation) {
         return std::find(operations.begin(), operations.end(), operation) != operations.end();
@@ -68,10 +69,12 @@ void forEachRun(const Trace& trace, const std::vector<std::int64_t>& operations,
                    return of.name == "dma_start" && of.source == operand.source;
                }));
     }
+    std::optional<std::int64_t> first, next;
     const auto look = [&](const std::vector<std::int64_t>& times, const auto& isWanted) {
         for (std::size_t row = 0; row < times.size(); ++row) {
             if (isWanted(row)) {
-                see(times[row]);
+                std::optional<std::int64_t>& least = times[row] > now.value() ? next : first;
+                least = std::min(least.value_or(times[row]), times[row]);
             }
         }
     };
@@ -85,18 +88,6 @@ void forEachRun(const Trace& trace, const std::vector<std::int64_t>& operations,
     look(trace.waits().begin, [&](std::size_t row) {
         const auto operation = trace::operationOfWait(trace, trace::WaitRow::at(row));
         return operation && wanted(operation->number);
-    });
-}
-
-// The next time after `now` at which one of the operations runs, waits or copies; if there is none,
-// the first such time.
-std::optional<Picoseconds> nextRun(const Trace& trace, Picoseconds now,
-                                   const std::vector<std::int64_t>& operations)
-{
-    std::optional<std::int64_t> first, next;
-    forEachRun(trace, operations, [&](std::int64_t time) {
-        std::optional<std::int64_t>& least = time > now.value() ? next : first;
-        least = std::min(least.value_or(time), time);
     });
     const std::optional<std::int64_t> found = next ? next : first;
     return found ? std::optional(Picoseconds(*found)) : std::nullopt;
@@ -202,7 +193,7 @@ struct TimeOf
         return operation >= 0 ? nextRun(trace, now, {operation}) : std::nullopt;
     }
 
-    [[nodiscard]] std::vector<std::int64_t> operationsOf(const target::SourceLine& line) const
+    Time operator()(const target::SourceLine& line) const
     {
         std::vector<std::int64_t> operations;
         for (std::size_t i = 0; i < info.operations.size(); ++i) {
@@ -211,12 +202,7 @@ struct TimeOf
                 operations.push_back(static_cast<std::int64_t>(i));
             }
         }
-        return operations;
-    }
-
-    Time operator()(const target::SourceLine& line) const
-    {
-        return nextRun(trace, now, operationsOf(line));
+        return nextRun(trace, now, operations);
     }
 
     // When the first copy of manual DMA from or to something of this name begins.

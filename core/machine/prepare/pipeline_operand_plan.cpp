@@ -15,9 +15,7 @@ Status checkOverhang(const ir::Program& program, const ir::BlockSpec& spec,
 {
     for (std::size_t axis = 0; axis < spec.block.size(); ++axis) {
         const Extent size = spec.block[axis].size;
-        const bool overhangs =
-            spec.block[axis].kind == ir::BlockKind::Blocked && operand.array[axis] % size != 0;
-        if (overhangs && size % operand.tile[axis] != 0
+        if (ir::overhangs(spec.block[axis], operand.array[axis]) && size % operand.tile[axis] != 0
             && origin == ir::PipelineOrigin::EmitPipeline) {
             return userError(program.where(spec.location) + ": the block of " + spec.name + " has "
                              + std::to_string(size) + " elements on axis " + std::to_string(axis)
