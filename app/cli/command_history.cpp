@@ -152,6 +152,7 @@ Json originJson(const std::vector<NanLink>& links, const NamedProgram& words)
             one["event"] = link.event;
             one["time_ps"] = link.time.value();
             one["step"] = trace::stored(link.step);
+            one["agent"] = words.agent(link.agent);
         }
         if (link.spot.ref.index >= 0) {
             one["element"] = spotJson(link.spot, words);

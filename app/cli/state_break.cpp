@@ -1,12 +1,15 @@
 #include "app/cli/state_break.h"
 
 #include "core/base/format.h"
+#include "core/base/indexed_name.h"
 #include "core/study/value_stops.h"
+#include "core/trace/columns.h"
 #include "views/navigation/break_stops.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
+#include <set>
 #include <utility>
 
 namespace pallascope::app {
@@ -16,9 +19,48 @@ namespace {
 using machine::Replay;
 using navigation::BreakTimes;
 
+constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+
+// The stops of one breakpoint, and what tells the moment of one from others at the same time.
+struct Stops
+{
+    BreakTimes times;
+    std::vector<study::ValueStop> values; // for each time, of a breakpoint that needs values
+    std::set<std::int32_t> operations;    // Operation::id, of a line
+    std::set<trace::StepRow> steps;       // of a grid step
+};
+
+std::set<std::int32_t> operationsOf(const trace::Info& info, const trace::Breakpoint& breakpoint)
+{
+    std::set<std::int32_t> found;
+    if (const auto line = navigation::lineOf(info, breakpoint)) {
+        for (std::size_t id = 0; id < info.operations.size(); ++id) {
+            if (info.operations[id].source == *line) {
+                found.insert(static_cast<std::int32_t>(id));
+            }
+        }
+    }
+    return found;
+}
+
+std::set<trace::StepRow> stepsOf(const trace::Trace& trace, const trace::Breakpoint& breakpoint)
+{
+    std::set<trace::StepRow> found;
+    if (const auto* grid = std::get_if<trace::breaks::Grid>(&breakpoint)) {
+        const trace::Steps& steps = trace.steps();
+        for (std::size_t row = 0; row < steps.size(); ++row) {
+            const auto& pipeline = trace.info().pipelines[trace::at(steps.pipeline[row])];
+            if (rowMajorNumber(pipeline.grid, grid->index) == steps.ordinal[row]) {
+                found.insert(trace::StepRow::at(row));
+            }
+        }
+    }
+    return found;
+}
+
 // The stops that the trace tells. They and the times of a run do not depend on its other values.
 Status addStopsOfTrace(const RunRequest& request, const std::vector<trace::Breakpoint>& breakpoints,
-                       std::vector<BreakTimes>& stops)
+                       std::vector<Stops>& stops)
 {
     if (std::all_of(breakpoints.begin(), breakpoints.end(), trace::needsValues)) {
         return Done{};
@@ -35,19 +77,23 @@ Status addStopsOfTrace(const RunRequest& request, const std::vector<trace::Break
     if (!run) {
         return run.error();
     }
+    const trace::Trace& trace = *run->view->trace;
     for (std::size_t i = 0; i < breakpoints.size(); ++i) {
-        Result<BreakTimes> times = navigation::breakTimes(*run->view->trace, breakpoints[i]);
+        Result<BreakTimes> times = navigation::breakTimes(trace, breakpoints[i]);
         if (!times) {
             return times.error();
         }
-        stops[i] = std::move(*times);
+        stops[i] = {std::move(*times),
+                    {},
+                    operationsOf(trace.info(), breakpoints[i]),
+                    stepsOf(trace, breakpoints[i])};
     }
     return Done{};
 }
 
 Status addStopsOfValues(Replay& replay, const RunRequest& request,
                         const std::vector<trace::Breakpoint>& breakpoints,
-                        std::vector<BreakTimes>& stops)
+                        std::vector<Stops>& stops)
 {
     for (const trace::Breakpoint& breakpoint : breakpoints) { // before any search
         const Status known = trace::needsValues(breakpoint)
@@ -61,14 +107,80 @@ Status addStopsOfValues(Replay& replay, const RunRequest& request,
         if (!trace::needsValues(breakpoints[i])) {
             continue;
         }
-        Result<std::optional<BreakTimes>> times = study::valueStops(
-            replay, request.fullValues, breakpoints[i], terminalProgress("searching"));
-        if (!times || !*times) {
-            return times ? cancelled() : times.error();
+        auto found = study::valueStops(replay, request.fullValues, breakpoints[i],
+                                       terminalProgress("searching"));
+        if (!found || !*found) {
+            return found ? cancelled() : found.error();
         }
-        stops[i] = std::move(**times);
+        stops[i].values = std::move(**found);
+        for (const study::ValueStop& stop : stops[i].values) {
+            stops[i].times.push_back(stop.time.value());
+        }
     }
     return Done{};
+}
+
+// The moment after the operation with which a condition comes to hold or that has the first NaN.
+std::optional<std::int64_t> eventAt(const Stops& stops, Picoseconds time)
+{
+    const auto stop = std::find_if(stops.values.begin(), stops.values.end(),
+                                   [&](const study::ValueStop& one) { return one.time == time; });
+    return stop == stops.values.end() ? std::nullopt : stop->event;
+}
+
+// A step's body begins when an operation comes next; before that the pipeline works for the step.
+bool isThere(const Stops& stops, const Replay::AgentPlace& place)
+{
+    return place.next
+           && (stops.operations.count(*place.next) > 0
+               || (place.step && stops.steps.count(*place.step) > 0));
+}
+
+// The first moment at which an agent has come to the line or to the grid step at this time, and has
+// not gone on: operations that take no time follow at the same time, and other agents may be ahead.
+// Returns false if it is cancelled; goes behind all that happens at this time if no agent is seen
+// there.
+Result<bool> moveToArrival(Replay& replay, const Stops& stops, Picoseconds time,
+                           const Progress& progress)
+{
+    // All that happens at this time is behind the last moment before it.
+    Result<bool> moved = replay.seekTime(time - Picoseconds(1), progress);
+    while (moved && *moved && !replay.isAtEnd()) {
+        bool mayCome = false;
+        for (const Replay::AgentPlace& place : replay.places()) {
+            if (place.time == time && isThere(stops, place)) {
+                return true;
+            }
+            mayCome = mayCome || (place.time <= time && !place.isDone && place.waits.empty());
+        }
+        if (!mayCome) {
+            break;
+        }
+        moved = replay.step(Replay::Unit::Operation, true, progress);
+    }
+    return moved && *moved ? replay.seekTime(time, progress) : moved;
+}
+
+// The earliest moment of those that the breakpoints ask for which stop at this time.
+Result<bool> moveToHit(Replay& replay, const std::vector<Stops>& stops,
+                       const navigation::BreakHit& hit, const Progress& progress)
+{
+    std::optional<std::int64_t> first;
+    for (const std::size_t number : hit.breakpoints) {
+        Result<bool> moved = true;
+        if (const auto event = eventAt(stops[number], hit.time)) {
+            moved = replay.seek(*event, progress);
+        } else if (stops[number].operations.empty() && stops[number].steps.empty()) {
+            moved = replay.seekTime(hit.time, progress);
+        } else {
+            moved = moveToArrival(replay, stops[number], hit.time, progress);
+        }
+        if (!moved || !*moved) {
+            return moved;
+        }
+        first = std::min(first.value_or(replay.sequence()), replay.sequence());
+    }
+    return replay.seek(*first, progress);
 }
 
 // From where the run is gone through; a stop at its very start counts.
@@ -77,8 +189,7 @@ Result<Picoseconds> beginning(Replay& replay, const StateCommand& command)
     if (command.from.empty() && !command.back) {
         return Picoseconds(-1);
     }
-    const Result<bool> ran =
-        replay.seek(std::numeric_limits<std::int64_t>::max(), terminalProgress("replaying"));
+    const Result<bool> ran = replay.seek(kEnd, terminalProgress("replaying"));
     if (!ran || !*ran) {
         return ran ? cancelled() : ran.error();
     }
@@ -108,7 +219,7 @@ Result<StoppedBy> moveToBreak(Replay& replay, const RunRequest& request,
                               const StateCommand& command,
                               const std::vector<trace::Breakpoint>& breakpoints)
 {
-    std::vector<BreakTimes> stops(breakpoints.size());
+    std::vector<Stops> stops(breakpoints.size());
     if (const Status found = addStopsOfTrace(request, breakpoints, stops); !found) {
         return found.error();
     }
@@ -119,11 +230,15 @@ Result<StoppedBy> moveToBreak(Replay& replay, const RunRequest& request,
     if (!from) {
         return from.error();
     }
+    std::vector<BreakTimes> times;
+    for (const Stops& each : stops) {
+        times.push_back(each.times);
+    }
     StoppedBy stopped;
     std::optional<navigation::BreakHit> hit;
     Picoseconds at = *from;
     while (stopped.stops < command.hit) {
-        hit = command.back ? navigation::previousHit(stops, at) : navigation::nextHit(stops, at);
+        hit = command.back ? navigation::previousHit(times, at) : navigation::nextHit(times, at);
         if (!hit) {
             break;
         }
@@ -137,10 +252,9 @@ Result<StoppedBy> moveToBreak(Replay& replay, const RunRequest& request,
         }
     }
     const Progress progress = terminalProgress("replaying");
-    const Result<bool> moved =
-        hit            ? replay.seekTime(hit->time, progress)
-        : command.back ? replay.seek(0, progress)
-                       : replay.seek(std::numeric_limits<std::int64_t>::max(), progress);
+    const Result<bool> moved = hit            ? moveToHit(replay, stops, *hit, progress)
+                               : command.back ? replay.seek(0, progress)
+                                              : replay.seek(kEnd, progress);
     return !moved ? moved.error() : *moved ? Result<StoppedBy>(std::move(stopped)) : cancelled();
 }
 

@@ -52,8 +52,21 @@ searchStops(const RunRequest& request, const layout::RunView& run, bool isReopen
             const trace::Breakpoint& breakpoint, const Progress& proceed)
 {
     const Result<std::unique_ptr<machine::Replay>> replay = replayOf(request, run, isReopened);
-    return replay ? study::valueStops(**replay, request.fullValues, breakpoint, proceed)
-                  : replay.error();
+    if (!replay) {
+        return replay.error();
+    }
+    const auto stops = study::valueStops(**replay, request.fullValues, breakpoint, proceed);
+    if (!stops) {
+        return stops.error();
+    }
+    if (!*stops) {
+        return std::optional<std::vector<std::int64_t>>();
+    }
+    std::vector<std::int64_t> times;
+    for (const study::ValueStop& stop : **stops) {
+        times.push_back(stop.time.value());
+    }
+    return std::optional(std::move(times));
 }
 
 } // namespace pallascope::app

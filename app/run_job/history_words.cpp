@@ -134,13 +134,15 @@ HistoryTable nanTable(const std::string& element, const std::vector<NanLink>& li
                       const NamedProgram& words, std::int64_t events)
 {
     HistoryTable table{.title = element + ", from its NaN back to where it is born",
-                       .columns = {"time", "step", "element", "its NaN"},
+                       .columns = {"time", "step", "on", "element", "its NaN"},
                        .rows = {},
                        .events = events};
+    const bool isOneOfSeveral = words.places.size() > 1;
     for (const NanLink& link : links) {
         const bool isTimed = link.kind != NanLink::Kind::Lost;
         table.rows.push_back(
             {.cells = {isTimed ? timeText(link.time) : "", stepText(link.step),
+                       isOneOfSeveral ? words.agent(link.agent) : "",
                        link.spot.ref.index < 0 ? "" : words.spot(link.spot), linkText(link, words)},
              .time = isTimed ? std::optional(link.time) : std::nullopt,
              .operation = trace::OperationRow::of(link.operation),

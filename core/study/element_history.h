@@ -46,7 +46,9 @@ struct NanLink
     Kind kind = Kind::Stored;
     std::int64_t event = 0;
     Picoseconds time;
-    std::int32_t agent = -1, operation = -1; // -1: none
+    // Of a birth or a load the agent that does it, else the one that has the memory; -1: none.
+    std::int32_t agent = -1;
+    std::int32_t operation = -1; // -1: none
     trace::OptionalRow<trace::StepRow> step;
     trace::OptionalRow<trace::CopyRow> copy;
     // The element that holds it after the link, and that where it was before: for a copy the other

@@ -265,7 +265,7 @@ private:
         if (touch != nullptr) {
             link.event = touch->event;
             link.time = touch->time;
-            link.agent = touch->agent;
+            link.agent = touch->owner;
             link.step = touch->step;
             link.operation = touch->operation;
             link.copy = touch->copy;

@@ -14,7 +14,7 @@ namespace {
 namespace breaks = trace::breaks;
 using machine::Replay;
 using machine::Touch;
-using Times = std::vector<std::int64_t>;
+using Stops = std::vector<ValueStop>;
 
 Result<machine::Watched> watchedOf(const ir::Program& program, const breaks::When& wanted)
 {
@@ -50,9 +50,9 @@ bool changes(Touch::Kind kind)
     PALLASCOPE_CHECK(false && "exhaustive");
 }
 
-Times whereItComesToHold(const breaks::When& wanted, const std::vector<Touch>& touches)
+Stops whereItComesToHold(const breaks::When& wanted, const std::vector<Touch>& touches)
 {
-    Times times;
+    Stops stops;
     std::map<machine::Cell, bool> holds; // now
     for (const Touch& touch : touches) {
         if (!changes(touch.kind)) {
@@ -61,31 +61,34 @@ Times whereItComesToHold(const breaks::When& wanted, const std::vector<Touch>& t
         bool& before = holds[touch.cell];
         const bool now = touch.kind != Touch::Kind::Released && isFulfilled(wanted, touch.after);
         if (now && !before) {
-            times.push_back(touch.time.value());
+            stops.push_back({touch.time, touch.kind == Touch::Kind::Written
+                                             ? std::optional(touch.event)
+                                             : std::nullopt});
         }
         before = now;
     }
-    return times;
+    return stops;
 }
 
 // The first one that an operation makes of operands without any, or that one loads.
-Result<std::optional<Times>> firstNan(Replay& replay, const Replay::Proceed& proceed)
+Result<std::optional<Stops>> firstNan(Replay& replay, const Replay::Proceed& proceed)
 {
     const Result<std::optional<machine::Touches>> found = replay.watch({.nans = true}, proceed);
     if (!found) {
         return found.error();
     }
     if (!*found) {
-        return std::optional<Times>();
+        return std::optional<Stops>();
     }
     const auto& births = (*found)->births;
     const auto& loads = (*found)->loads;
     const bool isBornFirst =
         !births.empty() && (loads.empty() || births.front().event <= loads.front().event);
     if (isBornFirst) {
-        return std::optional(Times{births.front().time.value()});
+        return std::optional(Stops{{births.front().time, births.front().event}});
     }
-    return std::optional(loads.empty() ? Times{} : Times{loads.front().time.value()});
+    return std::optional(loads.empty() ? Stops{}
+                                       : Stops{{loads.front().time, loads.front().event}});
 }
 
 Error notKnown(const std::string& what)
@@ -113,7 +116,7 @@ Status checkValues(const Replay& replay, bool fullValues, const trace::Breakpoin
     return isKnown ? Status(Done{}) : notKnown("What " + wanted->ref + " holds");
 }
 
-Result<std::optional<Times>> valueStops(Replay& replay, bool fullValues,
+Result<std::optional<Stops>> valueStops(Replay& replay, bool fullValues,
                                         const trace::Breakpoint& breakpoint,
                                         const Replay::Proceed& proceed)
 {
@@ -133,12 +136,16 @@ Result<std::optional<Times>> valueStops(Replay& replay, bool fullValues,
         return found.error();
     }
     if (!*found) {
-        return std::optional<Times>();
+        return std::optional<Stops>();
     }
-    Times times = whereItComesToHold(*wanted, (*found)->all);
-    std::sort(times.begin(), times.end());
-    times.erase(std::unique(times.begin(), times.end()), times.end());
-    return std::optional(std::move(times));
+    Stops stops = whereItComesToHold(*wanted, (*found)->all); // in the order of their events
+    std::stable_sort(stops.begin(), stops.end(),
+                     [](const ValueStop& a, const ValueStop& b) { return a.time < b.time; });
+    const auto end =
+        std::unique(stops.begin(), stops.end(),
+                    [](const ValueStop& a, const ValueStop& b) { return a.time == b.time; });
+    stops.erase(end, stops.end());
+    return std::optional(std::move(stops));
 }
 
 } // namespace pallascope::study

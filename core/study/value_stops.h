@@ -16,11 +16,19 @@ namespace pallascope::study {
 [[nodiscard]] Status checkValues(const machine::Replay& replay, bool fullValues,
                                  const trace::Breakpoint& breakpoint);
 
-// The times at which the breakpoint stops, in picoseconds; sorted, each once. A condition stops
-// where it comes to hold in some memory of the ref: on any agent, in any slot. Undefined elements
-// fulfil no condition. Returns nothing if it is cancelled. Runs from the start to the end, and
-// leaves the replay at some other moment.
-[[nodiscard]] Result<std::optional<std::vector<std::int64_t>>>
+struct ValueStop
+{
+    Picoseconds time;
+    // The moment after the operation that does it. None where no operation does: copies land
+    // between two moments.
+    std::optional<std::int64_t> event;
+};
+
+// Where the breakpoint stops, sorted by time, of several at one time the one whose event comes
+// first. A condition stops where it comes to hold in some memory of the ref: on any agent, in any
+// slot. Undefined elements fulfil no condition. Returns nothing if it is cancelled. Runs from the
+// start to the end, and leaves the replay at some other moment.
+[[nodiscard]] Result<std::optional<std::vector<ValueStop>>>
 valueStops(machine::Replay& replay, bool fullValues, const trace::Breakpoint& breakpoint,
            const machine::Replay::Proceed& proceed = {});
 

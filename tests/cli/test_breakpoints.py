@@ -19,6 +19,16 @@ class Breakpoints(Case):
         self.assertEqual(stopped.pop("stops"), 1)
         self.assertEqual(stopped, strict_json(self.output("state", *KERNEL, "--step", 8, "--json")))
 
+    def test_a_line_is_where_its_first_operation_comes_next(self):
+        # `lt` is the first operation of line 14; what line 13 stores is there, and nothing after it is.
+        (agent,) = self.stop("--break", "line:attention.py:14", kernel=(ATTENTION,))["agents"]
+        self.assertIn(" = lt ", agent["next"])
+        # Both cores come to the line, one after the other; none of them has gone on behind it.
+        for hit in (1, 2, 3):
+            stopped = self.stop("--break", "line:matmul.cpp:24", "--hit", hit, "--chip", "tpu_v4")
+            there = [agent["next"] for agent in stopped["agents"] if agent["time_ps"] == stopped["time_ps"]]
+            self.assertTrue(any("dot_general" in next or "<- x" in next for next in there), there)
+
     def test_stops_are_numbered_in_both_directions(self):
         stops = ("--break", "line:matmul.cpp:24")
         times = [self.stop(*stops, "--hit", hit)["time_ps"] for hit in (1, 2, 3)]

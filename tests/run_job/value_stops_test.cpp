@@ -25,7 +25,12 @@ std::vector<std::int64_t> stopsOf(machine::Replay& replay, const std::string& te
 {
     const auto stops = study::valueStops(replay, true, *trace::parseBreakpoint(text));
     EXPECT_TRUE(stops) << (stops ? "" : stops.error().message);
-    return stops && *stops ? **stops : std::vector<std::int64_t>{-1};
+    std::vector<std::int64_t> times;
+    for (const study::ValueStop& stop :
+         stops&&* stops ? **stops : std::vector<study::ValueStop>{{Picoseconds(-1), {}}}) {
+        times.push_back(stop.time.value());
+    }
+    return times;
 }
 
 // Whether the condition holds at `time`, which is not before now, for the ref on some agent.
@@ -100,6 +105,29 @@ TEST(ValueStops, areMomentsAtWhichTheReplayShowsThem)
                 << text << " before " << stop;
         }
     }
+}
+
+// What an operation does shows behind it at once, whatever else happens at that time.
+TEST(ValueStops, tellTheMomentBehindTheOperation)
+{
+    const auto replay = begun(kAttention);
+    for (const char* text : {"when:scores[0,3]<-5", "when:scores[7,100]<=0"}) {
+        const auto wanted = std::get<trace::breaks::When>(*trace::parseBreakpoint(text));
+        const auto stops = study::valueStops(*replay, true, wanted);
+        ASSERT_TRUE(stops && *stops && !(**stops).empty()) << text;
+        for (const study::ValueStop& stop : **stops) {
+            ASSERT_TRUE(stop.event.has_value()) << text;
+            ASSERT_TRUE(*replay->seek(*stop.event));
+            EXPECT_TRUE(holds(*replay, wanted)) << text << " at event " << *stop.event;
+            EXPECT_EQ(replay->time(), stop.time);
+            ASSERT_TRUE(*replay->seek(*stop.event - 1));
+            EXPECT_FALSE(holds(*replay, wanted)) << text << " before event " << *stop.event;
+        }
+    }
+    const auto landed =
+        study::valueStops(*replay, true, *trace::parseBreakpoint("when:weights[40,3]>0"));
+    ASSERT_TRUE(landed && *landed && !(**landed).empty());
+    EXPECT_FALSE((**landed).front().event.has_value()); // a copy lands between two moments
 }
 
 TEST(ValueStops, ofWhatIsGivenAreAtTheStart)
