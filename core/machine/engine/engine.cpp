@@ -19,6 +19,7 @@ Engine::Engine(const Prepared& prepared, const Options& options, Keeps keeps)
                 m_ending,
                 m_state.memory,
                 m_state.races,
+                m_state.sync.semaphores,
                 options.settings.detectRaces == DetectRaces::Everywhere
                     || (options.settings.detectRaces == DetectRaces::Yes && prepared.uses.mayRace),
                 m_watch}

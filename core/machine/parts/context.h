@@ -19,6 +19,7 @@ struct Context
     Ending& ending;
     Slab<Memory>& memory;
     Races& races;
+    const Slab<Semaphore>& semaphores;
     bool detects = false; // whether to look for races
     Watch& watch;
 };

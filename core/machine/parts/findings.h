@@ -40,6 +40,7 @@ public:
         , m_ending(context.ending)
         , m_memory(context.memory)
         , m_races(context.races)
+        , m_semaphores(context.semaphores)
         , m_detects(context.detects)
     {}
 
@@ -135,6 +136,7 @@ private:
     // How to put an access by the agent in order with the one that it races with.
     [[nodiscard]] std::string orderText(std::int32_t agent, const Race& race,
                                         ir::LocationId location) const;
+    [[nodiscard]] bool mayBeAwaited(const Race& race) const;
     [[nodiscard]] bool shareBlock(std::int32_t a, std::int32_t b) const;
     [[nodiscard]] bool isTensorCore(std::int32_t agent) const;
     [[nodiscard]] bool isTensorRace(const Race& race, const Accessor& accessor) const;
@@ -163,6 +165,7 @@ private:
     Ending& m_ending;
     Slab<Memory>& m_memory;
     const Races& m_races;
+    const Slab<Semaphore>& m_semaphores;
     bool m_detects;
 
     // An output of a pipeline: the operation, its operand, the array's buffer, and the place in it.

@@ -84,6 +84,24 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
     }
 }
 
+// Whether a wait may have been for this copy, or else for another one on its semaphore: a wait
+// knows only how many bytes have arrived.
+bool Findings::mayBeAwaited(const Race& race) const
+{
+    const auto isIt = [&](const HeldCopy& held) {
+        return race.copy && *race.copy == held.copy
+               && (race.otherWrites ? held.awaited.to : held.awaited.from) >= 0;
+    };
+    for (std::int32_t i = 0; i < m_semaphores.end(); ++i) {
+        const Semaphore& semaphore = m_semaphores[i];
+        if (semaphore.executed > 0
+            && std::any_of(semaphore.held.begin(), semaphore.held.end(), isIt)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Whether the agents are warpgroups or warps of the same block of a GPU, which has barriers.
 bool Findings::shareBlock(std::int32_t a, std::int32_t b) const
 {
@@ -131,11 +149,19 @@ std::string Findings::raceText(const Race& race, const std::string& name, const 
         return uncommittedText(race, name, here, there);
     }
     const bool isProduct = race.withCopy && !race.copy;
+    const std::string other = m_recorder.agentName(race.agent);
+    if (ofAgents && race.byAwaitedCopy) {
+        return m_recorder.agentName(accessor.agent) + (race.writes ? " writes " : " reads ") + name
+               + " (" + here + ") and a copy that " + other + " has waited for"
+               + (race.otherWrites ? " writes" : " reads") + " the same elements (started at "
+               + there + "): nothing puts the two in order. "
+               + orderText(accessor.agent, race, accessor.location);
+    }
     if (ofAgents) {
         const bool unawaited = race.withCopy && !race.ofPipeline;
         return m_recorder.agentName(accessor.agent) + (race.writes ? " writes " : " reads ") + name
-               + " (" + here + ") and " + m_recorder.agentName(race.agent)
-               + (race.otherWrites ? " writes" : " reads") + " the same elements ("
+               + " (" + here + ") and " + other + (race.otherWrites ? " writes" : " reads")
+               + " the same elements ("
                + (isProduct   ? "by a product that it has not waited for, started at "
                   : unawaited ? "a copy that it has not waited for, started at "
                               : "")
@@ -148,17 +174,16 @@ std::string Findings::raceText(const Race& race, const std::string& name, const 
         return access + "a product that no wgmma_wait covers reads the same elements (started at "
                + there + "). Wait for the product first, or use another part of memory.";
     }
-    // A wait cannot tell which of several copies on one semaphore has landed.
-    const bool shared = m_prepared.layout.devices > 1;
+    const bool isDoubtful = !race.ofPipeline && mayBeAwaited(race);
     return access
            + (race.ofPipeline ? "a copy of a block "
-              : shared        ? "a copy that no wait is sure of "
+              : isDoubtful    ? "a copy that no wait is sure of "
                               : "a copy that nobody has waited for ")
            + (race.otherWrites ? "writes" : "reads") + " the same elements (started at " + there
            + "). "
            + (race.ofPipeline ? "Blocks are copied ahead of their steps and behind them, so "
                                 "nothing else may use their elements meanwhile."
-              : shared        ? "Wait for that copy first, on a semaphore of its own."
+              : isDoubtful    ? "Wait for that copy first, on a semaphore of its own."
                               : "Wait for that copy first, or start it later.");
 }
 

@@ -224,17 +224,15 @@ void Semaphores::doubtEarlierWaits(Semaphore& semaphore)
     settled.erase(doubtful, settled.end());
     for (SettledCopy& one : copies) {
         semaphore.executed += one.copy.bytes;
-        doubt(one);
         semaphore.held.push_back(std::move(one.copy));
+        doubt(semaphore.held.back(), std::move(one.settled));
     }
 }
 
 // Of the accesses that relied on the wait one is told, and once.
-void Semaphores::doubt(SettledCopy& settled)
+void Semaphores::doubt(HeldCopy& copy, Races::Settled settled)
 {
-    HeldCopy& copy = settled.copy;
-    const std::vector<Races::Doubt> doubts =
-        m_races.doubt(std::move(settled.settled), copy.started);
+    const std::vector<Races::Doubt> doubts = m_races.doubt(std::move(settled), copy.started);
     if (doubts.empty() || std::exchange(copy.isReported, true)) {
         return;
     }

@@ -70,7 +70,7 @@ private:
     void awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent);
     void await(Semaphore& semaphore, const HeldCopy& copy, std::int32_t agent);
     void doubtEarlierWaits(Semaphore& semaphore);
-    void doubt(SettledCopy& settled);
+    void doubt(HeldCopy& copy, Races::Settled settled);
     [[nodiscard]] std::int32_t barrier(std::int32_t collectiveId, std::int32_t agent);
 
     // Whether semaphores remember the copies that will signal them. They must if a wait makes those

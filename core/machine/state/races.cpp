@@ -94,6 +94,7 @@ std::optional<Race> Races::againstAgents(std::int32_t agent, const Access& acces
             return std::nullopt;
         }
         Race race{false, writes, access.writes, {}, other->agent, other->step, other->location};
+        race.byAwaitedCopy = other->copy.has_value();
         race.isLate = other->epoch == kLate;
         race.isUnordered = race.isLate && other->made > clock.known[other->agent];
         return race;

@@ -42,7 +42,8 @@ struct Race
     bool withCopy = false; // or with a product under way; otherwise with another agent
     bool otherWrites = false, writes = false;
     trace::OptionalRow<trace::CopyRow> copy; // none if it is a product
-    std::int32_t agent = -1; // the agent of the other access, or the one that started the copy
+    // The agent of the other access, or the one that started the copy.
+    std::int32_t agent = -1;
     trace::OptionalRow<trace::StepRow> step; // of the other access
     ir::LocationId location;
     bool ofPipeline = false; // whether the copy is a pipeline's
@@ -52,6 +53,8 @@ struct Race
     bool isLate = false; // whether the agent has not waited for the other access
     // It is late, and would be unordered if it were not.
     bool isUnordered = false;
+    // Whether the other access is by a copy for which `agent` has waited, whoever started it.
+    bool byAwaitedCopy = false;
 };
 
 // A product that reads its operands, and the buffers in which these are.

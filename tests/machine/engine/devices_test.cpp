@@ -318,6 +318,43 @@ TEST(Devices, readingBeforeTheCopyOfAnotherDeviceIsAwaitedIsFound)
     ASSERT_EQ(findingsOf(run, "read_before_wait").size(), 1U);
     EXPECT_EQ(findingsOf(run, "read_before_wait")[0].operand, "a");
     EXPECT_EQ(findingsOf(run, "read_before_wait")[0].count, 2); // on both devices
+    const std::string message = findingsOf(run, "read_before_wait")[0].message;
+    EXPECT_NE(message.find("while a copy that nobody has waited for writes"), std::string::npos)
+        << message;
+}
+
+// Device 0 and device 2 copy into the same buffer of device 1, which has waited for the first copy.
+TEST(Devices, aRaceWithACopyNamesTheOneThatWaitedForIt)
+{
+    const ir::Program program =
+        onDevices(3,
+                  {pl::dmaSemaphores("sent"),
+                   pl::dmaSemaphores("first"),
+                   pl::dmaSemaphores("second"),
+                   {"a", kF32, {8, 128}}},
+                  [&](pl::Ref x, pl::Ref, const Refs& refs) {
+                      pl::when(pl::axisIndex("d") == 0, [&] {
+                          pl::remoteDmaStart(x, refs[3], refs[0], refs[1], 1);
+                          pl::dmaWait(x, refs[0]);
+                      });
+                      pl::when(pl::axisIndex("d") == 1, [&] {
+                          pl::dmaWait(refs[3], refs[1]);
+                          pl::dmaWait(refs[3], refs[2]);
+                      });
+                      pl::when(pl::axisIndex("d") == 2, [&] {
+                          pl::delay(100'000);
+                          pl::remoteDmaStart(x, refs[3], refs[0], refs[2], 1);
+                          pl::dmaWait(x, refs[0]);
+                      });
+                  });
+    const machine::RunResult run = runOn(program, 3);
+    ASSERT_EQ(findingsOf(run, "race").size(), 1U) << findingsText(run);
+    const std::string message = findingsOf(run, "race")[0].message;
+    EXPECT_EQ(message.find("device 2 TensorCore 0 writes a (a copy that starts at"), 0U) << message;
+    EXPECT_NE(message.find("and a copy that device 1 TensorCore 0 has waited for writes the same "
+                           "elements (started at"),
+              std::string::npos)
+        << message;
 }
 
 // Device 1 writes its buffer and device 0 copies into it. Only a signal orders the two.

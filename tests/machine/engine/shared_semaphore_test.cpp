@@ -14,6 +14,7 @@ using Nothing = std::vector<pl::Value>;
 struct Senders
 {
     bool answers = false;   // device 1 says when it has waited for the first copy
+    bool waits = true;      // device 1 waits for the first copy before it uses the row
     bool copiesRow = true;  // device 1 reads the first row by a copy, else by a load
     std::int32_t delay = 0; // cycles of device 0 between its two copies
 };
@@ -38,7 +39,9 @@ ir::Program twoCopies(const Senders& senders)
             pl::dmaWait(x, sent);
         });
         pl::when(pl::axisIndex("d") == 1, [&] {
-            pl::dmaWait(row(0), received);
+            if (senders.waits) {
+                pl::dmaWait(row(0), received);
+            }
             if (senders.answers) {
                 pl::semaphoreSignalDevice(heard, 1, 0);
             }
@@ -47,6 +50,9 @@ ir::Program twoCopies(const Senders& senders)
                 pl::dmaWait(out, own);
             } else {
                 rows.at({2, pl::all, pl::all})[pl::all] = row(0)[pl::all] + 1.0;
+            }
+            if (!senders.waits) {
+                pl::dmaWait(row(0), received);
             }
             pl::dmaWait(row(1), received);
         });
@@ -87,7 +93,23 @@ TEST(SharedSemaphore, aWaitIsSureOfTheSameCopiesWheneverTheyStart)
             ASSERT_EQ(found.size(), 1U) << delay;
             EXPECT_EQ(found[0].operand, "rows") << delay;
             EXPECT_EQ(found[0].count, 1) << delay;
+            EXPECT_NE(found[0].message.find("while a copy that no wait is sure of writes"),
+                      std::string::npos)
+                << found[0].message;
         }
+    }
+}
+
+// It has not waited at all, so that is what is wrong, and not that copies share a semaphore.
+TEST(SharedSemaphore, aMissingWaitIsCalledOne)
+{
+    for (const std::int32_t delay : {0, 1000, 100'000}) {
+        const auto found = findingsOf(runOn({.waits = false, .copiesRow = false, .delay = delay}),
+                                      "read_before_wait");
+        ASSERT_EQ(found.size(), 1U) << delay;
+        EXPECT_NE(found[0].message.find("while a copy that nobody has waited for writes"),
+                  std::string::npos)
+            << found[0].message;
     }
 }
 

@@ -62,8 +62,9 @@ BareRun::BareRun(const machine::Settings& settings, ir::Program program, const s
     , ending(m_state.stopped)
     , m_turn(*m_prepared, settings.uninitializedMemory, m_recorder, ending, m_state.memory)
     , m_watch(*m_prepared, m_recorder, m_turn, m_state)
-    , m_context{*m_prepared,    m_settings,    m_recorder, m_turn, ending,
-                m_state.memory, m_state.races, true,       m_watch}
+    , m_context{*m_prepared, m_settings,     m_recorder,    m_turn,
+                ending,      m_state.memory, m_state.races, m_state.sync.semaphores,
+                true,        m_watch}
     , findings(m_context)
     , agents(m_context, m_state.agents, findings)
     , copies(m_context, m_state.copies, m_state.slotUses, findings)
