@@ -3,12 +3,14 @@
 #include "app/cli/commands.h"
 #include "app/cli/kept_rows.h"
 #include "app/process/diagnostics.h"
+#include "app/run_job/alternatives.h"
 #include "app/run_job/chips.h"
 #include "app/run_job/kernel_choice.h"
 #include "core/base/check.h"
 #include "core/base/format.h"
 #include "core/base/read_file.h"
 #include "core/study/sweep_file.h"
+#include "core/trace/findings.h"
 #include "kernels/kernel.h"
 
 #include <algorithm>
@@ -140,6 +142,13 @@ void buildBuiltIn(Sweep& sweep)
         all.insert(parameters.begin(), parameters.end());
         const Result<kernels::Arguments> arguments = kernels::arguments(*kernel, all);
         return arguments ? kernel->build(*arguments) : Result<ir::Program>(arguments.error());
+    };
+    sweep.plan.knownFindings = [](const ir::Program& program) {
+        std::vector<std::string> kinds;
+        if (sumsPastAnArray(program)) {
+            kinds.emplace_back(trace::findingEntry(trace::FindingKind::UndefinedWrittenBack).name);
+        }
+        return kinds;
     };
 }
 

@@ -95,33 +95,6 @@ std::int64_t stepsOf(const ir::Program& program)
     return steps;
 }
 
-// Whether blocks of an input overhang its array along a grid axis on which no output depends. Then
-// a step adds up what lies past the array, which the trials, without values, do not see.
-bool sumsPastAnArray(const ir::Program& program)
-{
-    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
-        std::set<std::int32_t> ofInputs, ofOutputs;
-        const auto& params = std::get<ir::PipelineParams>(pipeline->params);
-        for (std::size_t i = 0; i < params.specs.size(); ++i) {
-            const ir::OperandFacts facts = ir::operandFacts(program, *pipeline, i);
-            if (facts.outCount > 0) {
-                ofOutputs.insert(facts.gridAxes.begin(), facts.gridAxes.end());
-                continue;
-            }
-            const Shape& array = program.type(pipeline->operands[i]).shape;
-            for (std::size_t axis = 0; axis < facts.dims.size(); ++axis) {
-                if (ir::overhangs(facts.dims[axis], array[axis])) {
-                    ofInputs.insert(facts.gridAxes[axis]);
-                }
-            }
-        }
-        if (!std::ranges::includes(ofOutputs, ofInputs)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // Tries neighbours of a run that take no more than so many steps.
 class Trials
 {
@@ -175,6 +148,31 @@ private:
 };
 
 } // namespace
+
+bool sumsPastAnArray(const ir::Program& program)
+{
+    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
+        std::set<std::int32_t> ofInputs, ofOutputs;
+        const auto& params = std::get<ir::PipelineParams>(pipeline->params);
+        for (std::size_t i = 0; i < params.specs.size(); ++i) {
+            const ir::OperandFacts facts = ir::operandFacts(program, *pipeline, i);
+            if (facts.outCount > 0) {
+                ofOutputs.insert(facts.gridAxes.begin(), facts.gridAxes.end());
+                continue;
+            }
+            const Shape& array = program.type(pipeline->operands[i]).shape;
+            for (std::size_t axis = 0; axis < facts.dims.size(); ++axis) {
+                if (ir::overhangs(facts.dims[axis], array[axis])) {
+                    ofInputs.insert(facts.gridAxes[axis]);
+                }
+            }
+        }
+        if (!std::ranges::includes(ofOutputs, ofInputs)) {
+            return true;
+        }
+    }
+    return false;
+}
 
 std::vector<analysis::Alternative> alternatives(const kernels::Kernel& kernel,
                                                 const kernels::Arguments& arguments,

@@ -22,6 +22,11 @@ inline constexpr std::int64_t kMostTrialSteps = 40'000;
                                                               const kernels::Arguments& arguments,
                                                               const chip::Chip& chip);
 
+// Whether blocks of an input overhang its array along a grid axis on which no output depends. Then
+// a step of a built-in kernel adds up what lies past the array, and its result is undefined, which
+// a run without values does not see.
+[[nodiscard]] bool sumsPastAnArray(const ir::Program& program);
+
 // The blocks nearest to those asked for that fit the physical memory, the nearest and largest
 // first. Empty if the kernel has no blocks or none fit. They are not tried, so their times are 0.
 [[nodiscard]] std::vector<analysis::Alternative> nearestThatFit(const kernels::Kernel& kernel,

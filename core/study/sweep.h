@@ -49,7 +49,7 @@ struct SweepRow
     Bytes refetched; // bytes read again after the first time, over all operands
     std::int64_t steps = 0;
     std::int64_t passedBlocks = 0;     // as in analysis::Report
-    std::vector<std::string> findings; // kinds
+    std::vector<std::string> findings; // kinds, of the run and known ones
     bool operator==(const SweepRow&) const = default;
 };
 
@@ -63,6 +63,9 @@ struct SweepPlan
     // The contents of that program's inputs, as for quickRun. Several threads call it at once. If
     // empty, inputs have no contents.
     std::function<std::vector<Array>(const Parameters&)> inputs;
+    // Kinds of findings that follow from the program alone, although only a run with values would
+    // make them. Several threads call it at once. If empty, there are none.
+    std::function<std::vector<std::string>(const ir::Program&)> knownFindings;
 };
 
 struct SweepOptions

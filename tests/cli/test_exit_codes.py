@@ -140,6 +140,14 @@ class ExitCodes(Case):
         rows = strict_json(self.output("sweep", "matmul", "--over", "bm=512,4096", *large, "--json",
                                        code=FINDINGS))["rows"]
         self.assertEqual([row["findings"] for row in rows], [[], ["over_scoped_limit"]])
+        # Blocks that overhang the axis of the sum: the result is undefined, however fast they are.
+        odd = [word for axis in "mnk" for word in ("-p", f"{axis}=1280")]
+        rows = strict_json(self.output("sweep", "matmul", "--over", "bk=256,512", *odd, "-p", "bm=256", "-p",
+                                       "bn=256", "--json", code=FINDINGS))["rows"]
+        self.assertEqual([row["findings"] for row in rows], [[], ["undefined_written_back"]])
+        run = self.call("run", "matmul", *odd, "-p", "bm=256", "-p", "bn=256", "-p", "bk=512", "--json")
+        self.assertEqual([finding["kind"] for finding in strict_json(run.stdout)["findings"]],
+                         rows[1]["findings"])
         beyond = ("-p", "bn=16384", "-p", "bk=16384", "-p", "n=16384", "-p", "k=16384")
         rows = strict_json(self.output("sweep", "matmul", "--over", "bm=16384", "-p", "m=16384",
                                        *beyond, "--json"))["rows"]
