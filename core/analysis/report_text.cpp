@@ -90,7 +90,7 @@ std::string timesText(double factor)
 
 std::string trafficLine(const Report& report)
 {
-    const std::array kWays{"read", "written", report.l2 ? "from L2" : "moved on chip"};
+    const std::array kWays{"read", "written", report.l2 ? "from L2" : "moved outside HBM"};
     const std::vector<ArrayTraffic>& rows = report.arrays;
     if (rows.empty()) {
         return "copies  none";

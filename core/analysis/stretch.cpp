@@ -131,15 +131,18 @@ void addBytes(const trace::Index& index, Stretch& stretch)
 {
     const trace::Info& info = index.trace().info();
     for (std::size_t i = 0; i < info.operands.size(); ++i) {
-        if (info.operands[i].isOnChip) {
-            continue;
-        }
         const auto operand = trace::OperandRow::at(i);
         const auto moved = [&](bool out) {
             return index.operandBytes(operand, out, stretch.end)
                    - index.operandBytes(operand, out, stretch.begin);
         };
         double read = moved(false), written = moved(true);
+        if (info.operands[i].isOnChip) {
+            if (read + written >= kLeastBytes) {
+                bytesOf(trace::arrayName(info.operands[i]), stretch).outsideHbm += read + written;
+            }
+            continue;
+        }
         if (info.staysInHbm(i)) {
             read = written = throughHbm(index, operand, stretch) / 2;
         }
@@ -178,6 +181,7 @@ std::vector<std::string> movedTexts(const Stretch& stretch)
     for (const StretchBytes& row : stretch.bytes) {
         add(row.array, row.read, "read");
         add(row.array, row.written, "written");
+        add(row.array, row.outsideHbm, "moved outside HBM");
     }
     return texts;
 }
@@ -258,6 +262,9 @@ std::string toJson(const Stretch& stretch)
     for (const StretchBytes& row : stretch.bytes) {
         json["bytes"][row.array] = {{"read", std::llround(row.read)},
                                     {"written", std::llround(row.written)}};
+        if (row.outsideHbm > 0) {
+            json["bytes"][row.array]["outside_hbm"] = std::llround(row.outsideHbm);
+        }
     }
     json["waits_s"] = jsonOf(stretch.waits);
     return json.dump(2) + "\n";

@@ -19,7 +19,9 @@ struct StretchTime
 struct StretchBytes
 {
     std::string array;
-    double read = 0, written = 0; // of a copy under way, the share that moves in the stretch
+    // In HBM; of a copy under way, the share that moves in the stretch.
+    double read = 0, written = 0;
+    double outsideHbm = 0; // likewise, of it between other memories, of one device or of two
 };
 
 struct Stretch

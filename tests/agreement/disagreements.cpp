@@ -50,7 +50,7 @@ std::string nameOf(FactKind kind)
     case FactKind::BytesWritten:
         return "bytes written";
     case FactKind::BytesOnChip:
-        return "bytes moved on chip";
+        return "bytes moved outside HBM";
     case FactKind::BytesTaken:
         return "bytes taken";
     case FactKind::BytesAllowed:

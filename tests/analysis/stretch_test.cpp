@@ -169,10 +169,18 @@ TEST(Stretch, ofTheWholeRunIsWhatTheReportSays)
         pl::onMesh({{"d", 2}});
         pl::runScoped({{"near", DType::F32, {8, 128}, ir::MemorySpace::Hbm},
                        pl::dmaSemaphores("sent"),
-                       pl::dmaSemaphores("received")},
+                       pl::dmaSemaphores("received"),
+                       {"a", DType::F32, {8, 128}},
+                       {"b", DType::F32, {8, 128}}},
                       [&](const std::vector<pl::Ref>& refs) {
                           pl::dmaStart(x, refs[0], refs[1]);
                           pl::dmaWait(refs[0], refs[1]);
+                          pl::dmaStart(x, refs[3], refs[1]);
+                          pl::dmaWait(refs[3], refs[1]);
+                          pl::remoteDmaStart(refs[3], refs[4], refs[1], refs[2],
+                                             (pl::axisIndex("d") + 1) % 2);
+                          pl::dmaWait(refs[3], refs[1]);
+                          pl::dmaWait(refs[4], refs[2]);
                           pl::remoteDmaStart(refs[0], out, refs[1], refs[2],
                                              (pl::axisIndex("d") + 1) % 2);
                           pl::dmaWait(refs[0], refs[1]);
@@ -186,14 +194,22 @@ TEST(Stretch, ofTheWholeRunIsWhatTheReportSays)
                     pl::sharded(pl::out("out", DType::F32, {8, 128}), {{"d"}, {}})},
                    kernel)
             .value();
+    Bytes movedOutside;
     for (const auto& trace : {runOf(program, "tpu_v5e"), mainJob(), machineRuns()[0].trace}) {
         const Stretch stretch = analysis::stretchOf(trace::Index(trace), {}, trace->end());
         const analysis::Report report = analysis::report(*trace).value();
-        double read = 0, written = 0;
+        double read = 0, written = 0, outsideHbm = 0;
         for (const analysis::StretchBytes& row : stretch.bytes) {
             read += row.read;
             written += row.written;
+            outsideHbm += row.outsideHbm;
         }
+        Bytes moved;
+        for (const analysis::Traffic& row : report.traffic) {
+            moved += row.way == trace::Summary::OnChip ? row.bytes : Bytes();
+        }
+        EXPECT_EQ(outsideHbm, static_cast<double>(moved.value()));
+        movedOutside += moved;
         EXPECT_EQ(read, static_cast<double>(report.hbmRead.value()));
         EXPECT_EQ(written, static_cast<double>(report.hbmWritten.value()));
         const Times busy = timesOf(stretch.busy);
@@ -210,6 +226,7 @@ TEST(Stretch, ofTheWholeRunIsWhatTheReportSays)
             }
         }
     }
+    EXPECT_EQ(movedOutside, Bytes(2 * 4096)); // from each of the devices to the other one
 }
 
 // A copy from HBM to HBM reads one array and writes another.

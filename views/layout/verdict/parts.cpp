@@ -233,7 +233,7 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
     right(w - factor, y + 5, "bytes", style(10, Role::Text3));
     right(w, y + 5, "re-fetch", style(10, Role::Text3));
     y += 5 + kRow + 2;
-    const std::array kWays{"read", "written", hasL2 ? "from L2" : "on chip"};
+    const std::array kWays{"read", "written", hasL2 ? "from L2" : "outside HBM"};
     constexpr std::array kFacts{FactKind::BytesRead, FactKind::BytesWritten, FactKind::BytesOnChip};
     for (const analysis::ArrayTraffic& traffic : rows) {
         if (traffic.row >= 0) {
@@ -247,7 +247,7 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
         const double wordX = x + 14 + nameWidth + 12;
         const std::string word = kWays[traffic.way];
         if (wordX + textWidth(word) + textWidth(copies) + 8 < x + w - factor - bytesWidth) {
-            canvas.text(wordX, y, 60, kRow, word, style(11, Role::Text2));
+            canvas.text(wordX, y, textWidth(word) + 2, kRow, word, style(11, Role::Text2));
         }
         right(w - factor - bytesWidth, y, copies, style(11, Role::Text));
         right(w - factor, y, bytesText(traffic.bytes), style(11, Role::Text));
