@@ -463,6 +463,8 @@ int stateCommand(const StateCommand& command)
     if (*stopped) {
         state["stopped_by"] = (**stopped).breakpoints;
         state["stops"] = (**stopped).stops;
+        const std::string& agent = (**stopped).agent;
+        state["stopped_agent"] = agent.empty() ? Json(nullptr) : Json(agent);
     }
     if (command.json) {
         fmt::print("{}\n", state.dump(2));

@@ -120,12 +120,13 @@ Status addStopsOfValues(Replay& replay, const RunRequest& request,
     return Done{};
 }
 
-// The moment after the operation with which a condition comes to hold or that has the first NaN.
-std::optional<std::int64_t> eventAt(const Stops& stops, Picoseconds time)
+// The operation with which a condition comes to hold at this time or that has the first NaN; null
+// if there is none.
+const study::ValueStop* operationAt(const Stops& stops, Picoseconds time)
 {
     const auto stop = std::find_if(stops.values.begin(), stops.values.end(),
                                    [&](const study::ValueStop& one) { return one.time == time; });
-    return stop == stops.values.end() ? std::nullopt : stop->event;
+    return stop == stops.values.end() || !stop->event ? nullptr : &*stop;
 }
 
 // A step's body begins when an operation comes next; before that the pipeline works for the step.
@@ -139,9 +140,9 @@ bool isThere(const Stops& stops, const Replay::AgentPlace& place)
 // The first moment at which an agent has come to the line or to the grid step at this time, and has
 // not gone on: operations that take no time follow at the same time, and other agents may be ahead.
 // Returns false if it is cancelled; goes behind all that happens at this time if no agent is seen
-// there.
+// there. `agent` gets the name of the one that is.
 Result<bool> moveToArrival(Replay& replay, const Stops& stops, Picoseconds time,
-                           const Progress& progress)
+                           const Progress& progress, std::string& agent)
 {
     // All that happens at this time is behind the last moment before it.
     Result<bool> moved = replay.seekTime(time - Picoseconds(1), progress);
@@ -149,6 +150,7 @@ Result<bool> moveToArrival(Replay& replay, const Stops& stops, Picoseconds time,
         bool mayCome = false;
         for (const Replay::AgentPlace& place : replay.places()) {
             if (place.time == time && isThere(stops, place)) {
+                agent = place.agent;
                 return true;
             }
             mayCome = mayCome || (place.time <= time && !place.isDone && place.waits.empty());
@@ -163,22 +165,28 @@ Result<bool> moveToArrival(Replay& replay, const Stops& stops, Picoseconds time,
 
 // The earliest moment of those that the breakpoints ask for which stop at this time.
 Result<bool> moveToHit(Replay& replay, const std::vector<Stops>& stops,
-                       const navigation::BreakHit& hit, const Progress& progress)
+                       const navigation::BreakHit& hit, const Progress& progress,
+                       std::string& agent)
 {
     std::optional<std::int64_t> first;
     for (const std::size_t number : hit.breakpoints) {
         Result<bool> moved = true;
-        if (const auto event = eventAt(stops[number], hit.time)) {
-            moved = replay.seek(*event, progress);
+        std::string here;
+        if (const study::ValueStop* stop = operationAt(stops[number], hit.time)) {
+            moved = replay.seek(*stop->event, progress);
+            here = replay.places()[static_cast<std::size_t>(stop->agent)].agent;
         } else if (stops[number].operations.empty() && stops[number].steps.empty()) {
             moved = replay.seekTime(hit.time, progress);
         } else {
-            moved = moveToArrival(replay, stops[number], hit.time, progress);
+            moved = moveToArrival(replay, stops[number], hit.time, progress, here);
         }
         if (!moved || !*moved) {
             return moved;
         }
-        first = std::min(first.value_or(replay.sequence()), replay.sequence());
+        if (!first || replay.sequence() < *first) {
+            first = replay.sequence();
+            agent = std::move(here);
+        }
     }
     return replay.seek(*first, progress);
 }
@@ -251,8 +259,9 @@ Result<StoppedBy> moveToBreak(Replay& replay, const RunRequest& request,
             stopped.breakpoints.push_back(trace::textOf(breakpoints[number]));
         }
     }
+    stopped.isOneOfSeveral = replay.places().size() > 1;
     const Progress progress = terminalProgress("replaying");
-    const Result<bool> moved = hit            ? moveToHit(replay, stops, *hit, progress)
+    const Result<bool> moved = hit ? moveToHit(replay, stops, *hit, progress, stopped.agent)
                                : command.back ? replay.seek(0, progress)
                                               : replay.seek(kEnd, progress);
     return !moved ? moved.error() : *moved ? Result<StoppedBy>(std::move(stopped)) : cancelled();
@@ -263,7 +272,10 @@ std::string stoppedText(const StoppedBy& stopped, const StateCommand& command)
     if (!stopped.breakpoints.empty()) {
         const std::string number =
             command.hit == 1 ? "" : fmt::format(", stop {}", countText(stopped.stops));
-        return fmt::format("stopped by {}{}", fmt::join(stopped.breakpoints, " and "), number);
+        const std::string on =
+            stopped.isOneOfSeveral && !stopped.agent.empty() ? " on " + stopped.agent : "";
+        return fmt::format("stopped by {}{}{}", fmt::join(stopped.breakpoints, " and "), on,
+                           number);
     }
     const std::string place = command.back ? "start" : "end";
     return stopped.stops == 0

@@ -15,8 +15,10 @@ namespace pallascope::app {
 struct StoppedBy
 {
     std::vector<std::string> breakpoints; // their texts; empty: there are not so many stops
-    std::int64_t stops = 0; // of all breakpoints, from where it begins to where this one is
-    Picoseconds time;       // of the stop
+    std::int64_t stops = 0;      // of all breakpoints, from where it begins to where this one is
+    Picoseconds time;            // of the stop
+    std::string agent;           // that is there; empty if none is seen
+    bool isOneOfSeveral = false; // agents of the run
 };
 
 // What can be said of the options before anything runs.

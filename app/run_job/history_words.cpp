@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <set>
 
 namespace pallascope::app {
 
@@ -109,18 +110,25 @@ HistoryTable withoutEmpty(HistoryTable table)
 HistoryTable historyTable(const std::string& element, const std::vector<Touch>& touches,
                           const NamedProgram& words, std::int64_t events)
 {
-    HistoryTable table{.title = element + ", the newest first",
-                       .columns = {"time", "step", "of", "in", "slot", "what", "before", "value"},
-                       .rows = {},
-                       .events = events};
+    HistoryTable table{
+        .title = element + ", the newest first",
+        .columns = {"time", "step", "of", "in", "slot", "what", "by", "before", "value"},
+        .rows = {},
+        .events = events};
     const bool isOfSeveral = std::any_of(touches.begin(), touches.end(), [&](const Touch& touch) {
         return touch.owner != touches.front().owner;
     });
+    std::set<std::int32_t> doers;
+    for (const Touch& touch : touches) {
+        doers.insert(touch.operation >= 0 ? touch.agent : -1);
+    }
+    doers.erase(-1);
     for (const Touch& touch : touches) {
         table.rows.push_back(
             {.cells = {timeText(touch.time), stepText(touch.step),
                        isOfSeveral ? words.agent(touch.owner) : "", words.memory(touch.spot),
                        touch.slot < 0 ? "" : std::to_string(touch.slot), whatText(touch, words),
+                       doers.size() > 1 && touch.operation >= 0 ? words.agent(touch.agent) : "",
                        writes(touch) ? heldText(touch.before) : "", heldText(touch.after)},
              .time = touch.time,
              .operation = trace::OperationRow::of(touch.operation),

@@ -61,9 +61,9 @@ Stops whereItComesToHold(const breaks::When& wanted, const std::vector<Touch>& t
         bool& before = holds[touch.cell];
         const bool now = touch.kind != Touch::Kind::Released && isFulfilled(wanted, touch.after);
         if (now && !before) {
-            stops.push_back({touch.time, touch.kind == Touch::Kind::Written
-                                             ? std::optional(touch.event)
-                                             : std::nullopt});
+            stops.push_back(touch.kind == Touch::Kind::Written
+                                ? ValueStop{touch.time, touch.event, touch.agent}
+                                : ValueStop{touch.time, std::nullopt});
         }
         before = now;
     }
@@ -85,10 +85,12 @@ Result<std::optional<Stops>> firstNan(Replay& replay, const Replay::Proceed& pro
     const bool isBornFirst =
         !births.empty() && (loads.empty() || births.front().event <= loads.front().event);
     if (isBornFirst) {
-        return std::optional(Stops{{births.front().time, births.front().event}});
+        return std::optional(
+            Stops{{births.front().time, births.front().event, births.front().agent}});
     }
-    return std::optional(loads.empty() ? Stops{}
-                                       : Stops{{loads.front().time, loads.front().event}});
+    return std::optional(
+        loads.empty() ? Stops{}
+                      : Stops{{loads.front().time, loads.front().event, loads.front().agent}});
 }
 
 Error notKnown(const std::string& what)

@@ -22,6 +22,7 @@ struct ValueStop
     // The moment after the operation that does it. None where no operation does: copies land
     // between two moments.
     std::optional<std::int64_t> event;
+    std::int32_t agent = -1; // that does it; with no event -1
 };
 
 // Where the breakpoint stops, sorted by time, of several at one time the one whose event comes

@@ -17,17 +17,22 @@ class Breakpoints(Case):
         stopped = self.stop("--break", "grid:1,0,2")
         self.assertEqual(stopped.pop("stopped_by"), ["grid:1,0,2"])
         self.assertEqual(stopped.pop("stops"), 1)
+        self.assertEqual(stopped.pop("stopped_agent"), "TensorCore 0")
         self.assertEqual(stopped, strict_json(self.output("state", *KERNEL, "--step", 8, "--json")))
 
     def test_a_line_is_where_its_first_operation_comes_next(self):
         # `lt` is the first operation of line 14; what line 13 stores is there, and nothing after it is.
         (agent,) = self.stop("--break", "line:attention.py:14", kernel=(ATTENTION,))["agents"]
         self.assertIn(" = lt ", agent["next"])
-        # Both cores come to the line, one after the other; none of them has gone on behind it.
+        # Of several agents it is said which one has come there, and it has not gone on behind the line.
+        kernel = ("hopper_matmul", *(word for axis in "mnk" for word in ("-p", f"{axis}=512")))
         for hit in (1, 2, 3):
-            stopped = self.stop("--break", "line:matmul.cpp:24", "--hit", hit, "--chip", "tpu_v4")
-            there = [agent["next"] for agent in stopped["agents"] if agent["time_ps"] == stopped["time_ps"]]
-            self.assertTrue(any("dot_general" in next or "<- x" in next for next in there), there)
+            stops = ("--break", "line:hopper_matmul.cpp:297", "--hit", hit)
+            stopped = self.stop(*stops, "--values", "needed", kernel=kernel)
+            (agent,) = [one for one in stopped["agents"] if one["agent"] == stopped["stopped_agent"]]
+            self.assertEqual(agent["time_ps"], stopped["time_ps"])
+            self.assertIn("broadcast_in_dim", agent["next"])
+            self.assertIn(f" on {agent['agent']}", self.output("state", *kernel, *stops).splitlines()[0])
 
     def test_stops_are_numbered_in_both_directions(self):
         stops = ("--break", "line:matmul.cpp:24")

@@ -37,8 +37,11 @@ Result<BreakTimes> stepsAt(const Trace& trace, const breaks::Grid& wanted)
     }
     if (!isAnywhere) {
         return userError("There is no grid step " + trace::indexText(wanted.index) + "; "
-                         + (grids.empty() ? info.program + " has no grid."
-                                          : "expected one below " + orList(grids) + "."));
+                         + (grids.empty() && !info.blockGrids.empty()
+                                ? "blocks of a GPU's grid have no steps; expected a line, such as "
+                                  "line:kernel.py:42."
+                            : grids.empty() ? info.program + " has no grid."
+                                            : "expected one below " + orList(grids) + "."));
     }
     BreakTimes times;
     const trace::Steps& steps = trace.steps();
