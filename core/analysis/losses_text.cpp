@@ -39,9 +39,9 @@ constexpr std::array kWords{
           "a shape of {} whose last two axes fill the rows and lanes of its tiles would save it"},
     Words{LossKind::Refetch, "refetch", "blocks of {} copied again",
           "larger blocks, or an order of the grid in which they stay, would save it",
-          "tiles of {} fetched again",
-          "larger tiles, clusters of blocks that share them, or an order of the blocks in which L2 "
-          "still has them, would save it"},
+          "traffic of {} beyond its size", // lanes that a mask leaves out count as moved
+          "larger tiles, clusters of blocks that share them, an order of the blocks in which L2 "
+          "still has them, or fewer lanes that masks leave out, would save it"},
     Words{LossKind::LinkRate, "link_rate", "{} under its datasheet rate", ""},
     Words{LossKind::OtherLinks, "other_links", "copies over {}",
           "fewer bytes over that link would save it"},

@@ -282,8 +282,8 @@ def leaves_the_end(x_ref, o_ref, tile_ref, other_ref):
 
 
 @pytest.mark.parametrize("kernel, mark, words", [
-    (half_filled, "half filled", "1024 of 4096 elements undefined: a copy brings them"),
-    (reads_its_output, "its own", "4096 of 4096 elements undefined: a copy brings them"),
+    (half_filled, "half filled", "1024 of 4096 elements undefined: what a copy brings there"),
+    (reads_its_output, "its own", "4096 of 4096 elements undefined: what a copy brings there"),
     (leaves_the_end, "not the last", "1024 of 4096 elements undefined: no copy reaches them")],
     ids=["half filled", "its own output", "the end"])
 def test_a_result_with_elements_that_nobody_wrote(kernel, mark, words):

@@ -425,10 +425,30 @@ def test_it_says_how_a_result_became_undefined():
     def adds(x_ref, o_ref):
         pltriton.atomic_add(o_ref, (slice(None),), x_ref[...])
 
+    def leaves_out(x_ref, o_ref):
+        pltriton.store(o_ref, x_ref[...], mask=jnp.arange(32) < 27)
+
     for kernel, how in ((stores, "a store writes something undefined there."),
+                        (leaves_out, "nothing writes to them."),
                         (adds, "an atomic operation makes them of something undefined.")):
         (found,) = report_of(call(kernel, out_shape=like(32)), ramp(32))[1]
         assert found[0] == "undefined_result" and found[1].endswith(how), found
+
+
+def test_a_mask_keeps_elements_out_of_the_history():
+    def kernel(x_ref, o_ref):
+        mask = jnp.arange(32) < 27
+        pltriton.store(o_ref, pltriton.load(x_ref, mask=mask, other=0.0), mask=mask)
+
+    captured = pallascope.capture(call(kernel, out_shape=like(32)), ramp(32), chip="h100")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "k.pallascope"
+        captured.save(path)
+        for element, what in (("o_ref[26]", ["written"]), ("o_ref[27]", []), ("x_ref[26]", ["read"]), ("x_ref[27]", [])):
+            done = subprocess.run([PALLASCOPE, "history", path, element, "--json"], capture_output=True,
+                                  text=True, timeout=300, check=True)
+            touched = {one["what"] for one in json.loads(done.stdout)["history"]} & {"read", "written"}
+            assert touched == set(what), (element, done.stdout)
 
 
 def test_blocks_that_race_are_not_told_of_semaphores():

@@ -123,6 +123,42 @@ StridedView existingLanes(const RefBinding& ref, const Shape& memory, const Shap
     return inside;
 }
 
+// Whether a lane that the mask takes is undefined.
+bool takesUndefined(const RuntimeValue& value, const RuntimeValue* mask)
+{
+    if (value.shadow.all() || mask == nullptr || mask->isScalar()) {
+        return !value.shadow.all() && (mask == nullptr || mask->scalar != 0);
+    }
+    const std::int64_t count = mask->elements();
+    const SharedBytes defined = value.shadow.expanded(count);
+    const auto* const taken = mask->as<std::uint8_t>();
+    for (std::int64_t lane = 0; lane < count; ++lane) {
+        if (taken[lane] != 0 && defined.get()[lane] == std::byte{0}) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Without the elements in lanes that the mask leaves out.
+Watch::Hits takenOf(Watch::Hits hits, const RefBinding& ref, const Shape& memory,
+                    const RuntimeValue* mask)
+{
+    if (hits.empty() || mask == nullptr || mask->isScalar()) {
+        return mask == nullptr || mask->scalar != 0 ? hits : Watch::Hits();
+    }
+    const StridedView lanes = ref.asked ? existingLanes(ref, memory, mask->shape) : StridedView{};
+    std::erase_if(hits, [&](const Watch::Hit& hit) {
+        std::int64_t lane = ref.asked ? lanes.offset : hit.position, rest = hit.position;
+        for (std::size_t axis = ref.asked ? lanes.shape.rank() : 0; axis-- > 0;) {
+            lane += rest % lanes.shape[axis] * lanes.strides[axis];
+            rest /= lanes.shape[axis];
+        }
+        return mask->as<std::uint8_t>()[lane] == 0;
+    });
+    return hits;
+}
+
 const ir::ValueId* maskOf(const ir::Operation& operation)
 {
     const std::size_t at = operation.code == OpCode::MaskedLoad ? 1 : 2;
@@ -173,7 +209,9 @@ void Accesses::accessMasked(const Evaluation& evaluation)
 void Accesses::maskedLoad(const ir::Operation& operation)
 {
     const RefBinding& ref = m_turn.binding(operation.operands[0]);
-    m_watch.read(m_watch.in(ref));
+    const bool hasMask = operation.operands.size() > 1;
+    m_watch.read(takenOf(m_watch.in(ref), ref, m_turn.buffer(ref.buffer).shape(),
+                         hasMask ? &m_turn.value(operation.operands[1]) : nullptr));
     RuntimeValue loaded = loadThrough(ref, m_turn.buffer(ref.buffer));
     if (operation.operands.size() > 2) {
         loaded = picked(m_turn.value(operation.operands[1]), m_turn.value(operation.operands[2]),
@@ -186,9 +224,13 @@ void Accesses::maskedLoad(const ir::Operation& operation)
 void Accesses::maskedSwap(const ir::Operation& operation)
 {
     const RefBinding& ref = m_turn.binding(operation.operands[0]);
-    const Watch::Writing writing(m_watch, m_watch.in(ref));
+    const RuntimeValue& mask = m_turn.value(operation.operands[2]);
+    const Watch::Writing writing(
+        m_watch, takenOf(m_watch.in(ref), ref, m_turn.buffer(ref.buffer).shape(), &mask));
     RuntimeValue old = loadThrough(ref, m_turn.buffer(ref.buffer));
-    m_copies.noteStored(ref, m_turn.value(operation.operands[1]), operation.location);
+    if (takesUndefined(m_turn.value(operation.operands[1]), &mask)) {
+        m_memory[ref.buffer].undefinedBy = operation.location;
+    }
     storeThrough(
         ref, m_turn.buffer(ref.buffer),
         picked(m_turn.value(operation.operands[2]), old, m_turn.value(operation.operands[1])));
@@ -311,7 +353,9 @@ void Accesses::accessLanes(const Evaluation& evaluation)
     }
     const bool stores = ir::storesInto(operation.code);
     const bool exists = !ref.asked || !ref.asked->isEmpty;
-    const Watch::Hits hits = exists ? m_watch.in(ref) : Watch::Hits();
+    const Watch::Hits hits =
+        exists ? takenOf(m_watch.in(ref), ref, m_turn.buffer(ref.buffer).shape(), mask)
+               : Watch::Hits();
     RuntimeValue old = loadLanes(ref, type.shape);
     RuntimeValue rest = m_turn.undefined(type.dtype, type.shape).loadAll();
     if (!stores) {
@@ -328,14 +372,14 @@ void Accesses::accessLanes(const Evaluation& evaluation)
                                ? swappedIf(old, value, m_turn.value(operation.operands[2]))
                            : atomic != nullptr ? changedBy(atomic->atomicType, old, value)
                                                : value;
+    if (exists && takesUndefined(changed, mask)) {
+        m_memory[ref.buffer].undefinedBy = operation.location;
+    }
     if (mask != nullptr) {
         changed = picked(*mask, old, changed);
         m_turn.value(operation.results[0]) = picked(*mask, rest, old);
     } else {
         m_turn.value(operation.results[0]) = old;
-    }
-    if (exists) {
-        m_copies.noteStored(ref, changed, operation.location);
     }
     storeLanes(ref, std::move(changed));
 }

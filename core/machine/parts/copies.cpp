@@ -203,6 +203,10 @@ void Copies::write(Flight& flight)
         m_memory[flight.target.buffer].broughtBy = flight.location;
         noteStored(flight.target, flight.elements, flight.location);
         put(flight.target, std::move(flight.elements), flight.reduction);
+        if (flight.reduction != ir::AtomicType::Xchg) { // to what was undefined, it stays so
+            noteStored(flight.target, loadThrough(flight.target, buffer(flight.target.buffer)),
+                       flight.location);
+        }
     } else if (!flight.out) {
         buffer(flight.slotBuffer) = std::move(flight.payload);
     } else {

@@ -60,18 +60,21 @@ namespace {
 // How undefined elements came to an array by what the program does at a place.
 std::string howStored(const ir::Program& program, ir::LocationId at)
 {
-    bool byCopy = false, byAtomic = false, byStore = false;
+    bool byCopy = false, byAtomic = false, byStore = false, adds = false;
     forEachOperation(program.body, [&](const ir::Operation& operation) {
         if (operation.location == at) {
             byCopy =
                 byCopy || ir::startsCopy(operation.code) || operation.code == ir::OpCode::Pipeline;
             byAtomic = byAtomic || ir::isAtomic(operation.code);
             byStore = byStore || ir::storesInto(operation.code);
+            const auto* store = std::get_if<ir::StoreCopyParams>(&operation.params);
+            adds = adds || (store != nullptr && store->reduction != ir::AtomicType::Xchg);
         }
     });
     return byAtomic  ? "an atomic operation makes them of something undefined."
            : byStore ? "a store writes something undefined there."
-           : byCopy  ? "a copy brings them from memory that nobody wrote."
+           : adds    ? "what a copy combines there is undefined."
+           : byCopy  ? "what a copy brings there is undefined."
                      : "what is written there is undefined.";
 }
 
