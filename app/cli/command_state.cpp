@@ -470,7 +470,7 @@ int stateCommand(const StateCommand& command)
         fmt::print("{}\n", state.dump(2));
     } else {
         if (*stopped) {
-            fmt::print("{}\n", stoppedText(**stopped, command));
+            fmt::print("{}\n", stoppedText(**stopped, command, state["agents"].size() > 1));
         }
         printState(state, hasPipelines((**replay).program()));
     }

@@ -1,9 +1,7 @@
 #include "app/cli/state_break.h"
 
 #include "core/base/format.h"
-#include "core/base/indexed_name.h"
 #include "core/study/value_stops.h"
-#include "core/trace/columns.h"
 #include "views/navigation/break_stops.h"
 
 #include <algorithm>
@@ -43,21 +41,6 @@ std::set<std::int32_t> operationsOf(const trace::Info& info, const trace::Breakp
     return found;
 }
 
-std::set<trace::StepRow> stepsOf(const trace::Trace& trace, const trace::Breakpoint& breakpoint)
-{
-    std::set<trace::StepRow> found;
-    if (const auto* grid = std::get_if<trace::breaks::Grid>(&breakpoint)) {
-        const trace::Steps& steps = trace.steps();
-        for (std::size_t row = 0; row < steps.size(); ++row) {
-            const auto& pipeline = trace.info().pipelines[trace::at(steps.pipeline[row])];
-            if (rowMajorNumber(pipeline.grid, grid->index) == steps.ordinal[row]) {
-                found.insert(trace::StepRow::at(row));
-            }
-        }
-    }
-    return found;
-}
-
 // The stops that the trace tells. They and the times of a run do not depend on its other values.
 Status addStopsOfTrace(const RunRequest& request, const std::vector<trace::Breakpoint>& breakpoints,
                        std::vector<Stops>& stops)
@@ -83,10 +66,11 @@ Status addStopsOfTrace(const RunRequest& request, const std::vector<trace::Break
         if (!times) {
             return times.error();
         }
+        const std::vector<trace::StepRow> steps = navigation::stepsOf(trace, breakpoints[i]);
         stops[i] = {std::move(*times),
                     {},
                     operationsOf(trace.info(), breakpoints[i]),
-                    stepsOf(trace, breakpoints[i])};
+                    {steps.begin(), steps.end()}};
     }
     return Done{};
 }
@@ -112,10 +96,8 @@ Status addStopsOfValues(Replay& replay, const RunRequest& request,
         if (!found || !*found) {
             return found ? cancelled() : found.error();
         }
+        stops[i].times = study::timesOf(**found);
         stops[i].values = std::move(**found);
-        for (const study::ValueStop& stop : stops[i].values) {
-            stops[i].times.push_back(stop.time.value());
-        }
     }
     return Done{};
 }
@@ -259,7 +241,6 @@ Result<StoppedBy> moveToBreak(Replay& replay, const RunRequest& request,
             stopped.breakpoints.push_back(trace::textOf(breakpoints[number]));
         }
     }
-    stopped.isOneOfSeveral = replay.places().size() > 1;
     const Progress progress = terminalProgress("replaying");
     const Result<bool> moved = hit ? moveToHit(replay, stops, *hit, progress, stopped.agent)
                                : command.back ? replay.seek(0, progress)
@@ -267,13 +248,14 @@ Result<StoppedBy> moveToBreak(Replay& replay, const RunRequest& request,
     return !moved ? moved.error() : *moved ? Result<StoppedBy>(std::move(stopped)) : cancelled();
 }
 
-std::string stoppedText(const StoppedBy& stopped, const StateCommand& command)
+std::string stoppedText(const StoppedBy& stopped, const StateCommand& command,
+                        bool hasSeveralAgents)
 {
     if (!stopped.breakpoints.empty()) {
         const std::string number =
             command.hit == 1 ? "" : fmt::format(", stop {}", countText(stopped.stops));
         const std::string on =
-            stopped.isOneOfSeveral && !stopped.agent.empty() ? " on " + stopped.agent : "";
+            hasSeveralAgents && !stopped.agent.empty() ? " on " + stopped.agent : "";
         return fmt::format("stopped by {}{}{}", fmt::join(stopped.breakpoints, " and "), on,
                            number);
     }

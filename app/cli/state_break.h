@@ -15,10 +15,9 @@ namespace pallascope::app {
 struct StoppedBy
 {
     std::vector<std::string> breakpoints; // their texts; empty: there are not so many stops
-    std::int64_t stops = 0;      // of all breakpoints, from where it begins to where this one is
-    Picoseconds time;            // of the stop
-    std::string agent;           // that is there; empty if none is seen
-    bool isOneOfSeveral = false; // agents of the run
+    std::int64_t stops = 0; // of all breakpoints, from where it begins to where this one is
+    Picoseconds time;       // of the stop
+    std::string agent;      // that is there; empty if none is seen
 };
 
 // What can be said of the options before anything runs.
@@ -30,7 +29,8 @@ struct StoppedBy
                                             const StateCommand& command,
                                             const std::vector<trace::Breakpoint>& breakpoints);
 
-// "stopped by grid:1,0"
-[[nodiscard]] std::string stoppedText(const StoppedBy& stopped, const StateCommand& command);
+// "stopped by grid:1,0"; where the run has several agents, with the one that is there
+[[nodiscard]] std::string stoppedText(const StoppedBy& stopped, const StateCommand& command,
+                                      bool hasSeveralAgents);
 
 } // namespace pallascope::app

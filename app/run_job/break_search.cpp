@@ -59,14 +59,7 @@ searchStops(const RunRequest& request, const layout::RunView& run, bool isReopen
     if (!stops) {
         return stops.error();
     }
-    if (!*stops) {
-        return std::optional<std::vector<std::int64_t>>();
-    }
-    std::vector<std::int64_t> times;
-    for (const study::ValueStop& stop : **stops) {
-        times.push_back(stop.time.value());
-    }
-    return std::optional(std::move(times));
+    return *stops ? std::optional(study::timesOf(**stops)) : std::nullopt;
 }
 
 } // namespace pallascope::app

@@ -120,9 +120,10 @@ HistoryTable historyTable(const std::string& element, const std::vector<Touch>& 
     });
     std::set<std::int32_t> doers;
     for (const Touch& touch : touches) {
-        doers.insert(touch.operation >= 0 ? touch.agent : -1);
+        if (touch.operation >= 0) {
+            doers.insert(touch.agent);
+        }
     }
-    doers.erase(-1);
     for (const Touch& touch : touches) {
         table.rows.push_back(
             {.cells = {timeText(touch.time), stepText(touch.step),

@@ -96,9 +96,9 @@ SweepRow run(const SweepPlan& plan, const Parameters& parameters, const chip::Ch
     row.steps = report.steps;
     row.passedBlocks = report.passedBlocks;
     row.findings = outcome->findings;
-    for (std::string& kind :
-         plan.knownFindings ? plan.knownFindings(*program) : std::vector<std::string>()) {
-        row.findings.push_back(std::move(kind));
+    if (plan.knownFindings) {
+        const std::vector<std::string> known = plan.knownFindings(*program);
+        row.findings.insert(row.findings.end(), known.begin(), known.end());
     }
     for (const analysis::ArrayTraffic& array : report.arrays) {
         row.refetched += array.way == trace::Summary::Read ? array.again : Bytes();

@@ -150,4 +150,13 @@ Result<std::optional<Stops>> valueStops(Replay& replay, bool fullValues,
     return std::optional(std::move(stops));
 }
 
+std::vector<std::int64_t> timesOf(const std::vector<ValueStop>& stops)
+{
+    std::vector<std::int64_t> times;
+    for (const ValueStop& stop : stops) {
+        times.push_back(stop.time.value());
+    }
+    return times;
+}
+
 } // namespace pallascope::study

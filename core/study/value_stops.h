@@ -33,4 +33,7 @@ struct ValueStop
 valueStops(machine::Replay& replay, bool fullValues, const trace::Breakpoint& breakpoint,
            const machine::Replay::Proceed& proceed = {});
 
+// Their times, in picoseconds.
+[[nodiscard]] std::vector<std::int64_t> timesOf(const std::vector<ValueStop>& stops);
+
 } // namespace pallascope::study

@@ -440,11 +440,22 @@ def test_a_mask_keeps_elements_out_of_the_history():
         mask = jnp.arange(32) < 27
         pltriton.store(o_ref, pltriton.load(x_ref, mask=mask, other=0.0), mask=mask)
 
-    captured = pallascope.capture(call(kernel, out_shape=like(32)), ramp(32), chip="h100")
+    def overhangs(x_ref, o_ref): # the second block reaches from 32 to 64, and the arrays end at 50
+        mask = pl.program_id(0) * 32 + jnp.arange(32) < 47
+        pltriton.store(o_ref, pltriton.load(x_ref, mask=mask, other=0.0), mask=mask)
+
+    block = pl.BlockSpec((32,), lambda i: (i,))
+    check_history(call(kernel, out_shape=like(32)), ramp(32), 27)
+    check_history(call(overhangs, out_shape=like(50), grid=(2,), in_specs=[block], out_specs=block), ramp(50), 47)
+
+
+def check_history(fn, x, end):
+    captured = pallascope.capture(fn, x, chip="h100")
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "k.pallascope"
         captured.save(path)
-        for element, what in (("o_ref[26]", ["written"]), ("o_ref[27]", []), ("x_ref[26]", ["read"]), ("x_ref[27]", [])):
+        for element, what in ((f"o_ref[{end - 1}]", ["written"]), (f"o_ref[{end}]", []),
+                              (f"x_ref[{end - 1}]", ["read"]), (f"x_ref[{end}]", [])):
             done = subprocess.run([PALLASCOPE, "history", path, element, "--json"], capture_output=True,
                                   text=True, timeout=300, check=True)
             touched = {one["what"] for one in json.loads(done.stdout)["history"]} & {"read", "written"}

@@ -25,12 +25,7 @@ std::vector<std::int64_t> stopsOf(machine::Replay& replay, const std::string& te
 {
     const auto stops = study::valueStops(replay, true, *trace::parseBreakpoint(text));
     EXPECT_TRUE(stops) << (stops ? "" : stops.error().message);
-    std::vector<std::int64_t> times;
-    for (const study::ValueStop& stop :
-         stops&&* stops ? **stops : std::vector<study::ValueStop>{{Picoseconds(-1), {}}}) {
-        times.push_back(stop.time.value());
-    }
-    return times;
+    return stops && *stops ? study::timesOf(**stops) : std::vector<std::int64_t>{-1};
 }
 
 // Whether the condition holds at `time`, which is not before now, for the ref on some agent.

@@ -24,31 +24,42 @@ void addOnce(std::vector<std::string>& to, std::string text)
     }
 }
 
-Result<BreakTimes> stepsAt(const Trace& trace, const breaks::Grid& wanted)
+// For each pipeline the number of that step in its grid, if it has one.
+std::vector<std::optional<std::int64_t>> ordinalsOf(const trace::Info& info,
+                                                    const breaks::Grid& wanted)
 {
-    const trace::Info& info = trace.info();
-    std::vector<std::optional<std::int64_t>> ordinals; // of that grid step, by pipeline
-    std::vector<std::string> grids;
-    bool isAnywhere = false;
+    std::vector<std::optional<std::int64_t>> ordinals;
     for (const trace::Pipeline& pipeline : info.pipelines) {
         ordinals.push_back(rowMajorNumber(pipeline.grid, wanted.index));
-        isAnywhere = isAnywhere || ordinals.back();
+    }
+    return ordinals;
+}
+
+std::string expectedStep(const trace::Info& info)
+{
+    std::vector<std::string> grids;
+    for (const trace::Pipeline& pipeline : info.pipelines) {
         addOnce(grids, trace::indexText(pipeline.grid) + " of " + pipeline.name);
     }
-    if (!isAnywhere) {
+    if (!grids.empty()) {
+        return "expected one below " + orList(grids) + ".";
+    }
+    return info.blockGrids.empty() ? info.program + " has no grid."
+                                   : "blocks of a GPU's grid have no steps; expected a line, such "
+                                     "as line:kernel.py:42.";
+}
+
+Result<BreakTimes> stepsAt(const Trace& trace, const breaks::Grid& wanted)
+{
+    const std::vector<std::optional<std::int64_t>> ordinals = ordinalsOf(trace.info(), wanted);
+    if (std::none_of(ordinals.begin(), ordinals.end(),
+                     [](const auto& ordinal) { return ordinal.has_value(); })) {
         return userError("There is no grid step " + trace::indexText(wanted.index) + "; "
-                         + (grids.empty() && !info.blockGrids.empty()
-                                ? "blocks of a GPU's grid have no steps; expected a line, such as "
-                                  "line:kernel.py:42."
-                            : grids.empty() ? info.program + " has no grid."
-                                            : "expected one below " + orList(grids) + "."));
+                         + expectedStep(trace.info()));
     }
     BreakTimes times;
-    const trace::Steps& steps = trace.steps();
-    for (std::size_t row = 0; row < steps.size(); ++row) {
-        if (ordinals[trace::at(steps.pipeline[row])] == steps.ordinal[row]) {
-            times.push_back(steps.bodyBegin[row]);
-        }
+    for (const trace::StepRow row : stepsOf(trace, wanted)) {
+        times.push_back(trace.steps().bodyBegin[row.index()]);
     }
     return sortedOnce(std::move(times));
 }
@@ -169,6 +180,21 @@ BreakHit hitAt(const std::vector<BreakTimes>& stops, std::int64_t time)
 Result<BreakTimes> breakTimes(const Trace& trace, const trace::Breakpoint& breakpoint)
 {
     return std::visit(TimesOf{trace}, breakpoint);
+}
+
+std::vector<trace::StepRow> stepsOf(const Trace& trace, const trace::Breakpoint& breakpoint)
+{
+    std::vector<trace::StepRow> found;
+    if (const auto* wanted = std::get_if<breaks::Grid>(&breakpoint)) {
+        const std::vector<std::optional<std::int64_t>> ordinals = ordinalsOf(trace.info(), *wanted);
+        const trace::Steps& steps = trace.steps();
+        for (std::size_t row = 0; row < steps.size(); ++row) {
+            if (ordinals[trace::at(steps.pipeline[row])] == steps.ordinal[row]) {
+                found.push_back(trace::StepRow::at(row));
+            }
+        }
+    }
+    return found;
 }
 
 std::optional<BreakHit> nextHit(const std::vector<BreakTimes>& stops, Picoseconds t)

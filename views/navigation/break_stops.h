@@ -20,6 +20,10 @@ using BreakTimes = std::vector<std::int64_t>;
 [[nodiscard]] Result<BreakTimes> breakTimes(const trace::Trace& trace,
                                             const trace::Breakpoint& breakpoint);
 
+// The steps at whose bodies a breakpoint of a grid step stops; empty for any other.
+[[nodiscard]] std::vector<trace::StepRow> stepsOf(const trace::Trace& trace,
+                                                  const trace::Breakpoint& breakpoint);
+
 // The lines at which breakTimes finds a place in principle: those with an operation that computes,
 // copies or waits, with a loop whose rounds are recorded, or with a pipeline. Sorted, each once.
 [[nodiscard]] std::vector<trace::SourceLine> linesThatStop(const trace::Info& info);

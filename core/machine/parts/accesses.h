@@ -102,6 +102,8 @@ private:
     void maskedSwap(const ir::Operation& operation);
     void accessLanes(const Evaluation& evaluation);
     [[nodiscard]] bool checkLanes(const ir::Operation& operation, const RuntimeValue* mask);
+    // What is watched of the elements that the mask, if there is one, takes.
+    [[nodiscard]] Watch::Hits watchedIn(const RefBinding& ref, const RuntimeValue* mask) const;
     [[nodiscard]] RuntimeValue loadLanes(const RefBinding& ref, const Shape& shape);
     void storeLanes(const RefBinding& ref, RuntimeValue value);
     void checkListed(const ir::Operation& operation, std::vector<RefBinding> lanes);

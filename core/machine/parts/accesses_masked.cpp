@@ -123,42 +123,6 @@ StridedView existingLanes(const RefBinding& ref, const Shape& memory, const Shap
     return inside;
 }
 
-// Whether a lane that the mask takes is undefined.
-bool takesUndefined(const RuntimeValue& value, const RuntimeValue* mask)
-{
-    if (value.shadow.all() || mask == nullptr || mask->isScalar()) {
-        return !value.shadow.all() && (mask == nullptr || mask->scalar != 0);
-    }
-    const std::int64_t count = mask->elements();
-    const SharedBytes defined = value.shadow.expanded(count);
-    const auto* const taken = mask->as<std::uint8_t>();
-    for (std::int64_t lane = 0; lane < count; ++lane) {
-        if (taken[lane] != 0 && defined.get()[lane] == std::byte{0}) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Without the elements in lanes that the mask leaves out.
-Watch::Hits takenOf(Watch::Hits hits, const RefBinding& ref, const Shape& memory,
-                    const RuntimeValue* mask)
-{
-    if (hits.empty() || mask == nullptr || mask->isScalar()) {
-        return mask == nullptr || mask->scalar != 0 ? hits : Watch::Hits();
-    }
-    const StridedView lanes = ref.asked ? existingLanes(ref, memory, mask->shape) : StridedView{};
-    std::erase_if(hits, [&](const Watch::Hit& hit) {
-        std::int64_t lane = ref.asked ? lanes.offset : hit.position, rest = hit.position;
-        for (std::size_t axis = ref.asked ? lanes.shape.rank() : 0; axis-- > 0;) {
-            lane += rest % lanes.shape[axis] * lanes.strides[axis];
-            rest /= lanes.shape[axis];
-        }
-        return mask->as<std::uint8_t>()[lane] == 0;
-    });
-    return hits;
-}
-
 const ir::ValueId* maskOf(const ir::Operation& operation)
 {
     const std::size_t at = operation.code == OpCode::MaskedLoad ? 1 : 2;
@@ -206,12 +170,34 @@ void Accesses::accessMasked(const Evaluation& evaluation)
     }
 }
 
+Watch::Hits Accesses::watchedIn(const RefBinding& ref, const RuntimeValue* mask) const
+{
+    Watch::Hits hits = m_watch.in(ref);
+    if (hits.empty() || mask == nullptr) {
+        return hits;
+    }
+    if (mask->isScalar()) {
+        return mask->scalar != 0 ? hits : Watch::Hits();
+    }
+    const Shape& memory = m_turn.buffer(ref.buffer).shape();
+    const StridedView lanes = ref.asked ? existingLanes(ref, memory, mask->shape)
+                                        : StridedView{0, mask->shape, rowMajorStrides(mask->shape)};
+    std::erase_if(hits, [&](const Watch::Hit& hit) {
+        std::int64_t lane = lanes.offset, rest = hit.position;
+        for (std::size_t axis = lanes.shape.rank(); axis-- > 0;) {
+            lane += rest % lanes.shape[axis] * lanes.strides[axis];
+            rest /= lanes.shape[axis];
+        }
+        return mask->as<std::uint8_t>()[lane] == 0;
+    });
+    return hits;
+}
+
 void Accesses::maskedLoad(const ir::Operation& operation)
 {
     const RefBinding& ref = m_turn.binding(operation.operands[0]);
     const bool hasMask = operation.operands.size() > 1;
-    m_watch.read(takenOf(m_watch.in(ref), ref, m_turn.buffer(ref.buffer).shape(),
-                         hasMask ? &m_turn.value(operation.operands[1]) : nullptr));
+    m_watch.read(watchedIn(ref, hasMask ? &m_turn.value(operation.operands[1]) : nullptr));
     RuntimeValue loaded = loadThrough(ref, m_turn.buffer(ref.buffer));
     if (operation.operands.size() > 2) {
         loaded = picked(m_turn.value(operation.operands[1]), m_turn.value(operation.operands[2]),
@@ -224,16 +210,12 @@ void Accesses::maskedLoad(const ir::Operation& operation)
 void Accesses::maskedSwap(const ir::Operation& operation)
 {
     const RefBinding& ref = m_turn.binding(operation.operands[0]);
-    const RuntimeValue& mask = m_turn.value(operation.operands[2]);
-    const Watch::Writing writing(
-        m_watch, takenOf(m_watch.in(ref), ref, m_turn.buffer(ref.buffer).shape(), &mask));
+    RuntimeValue& value = m_turn.value(operation.operands[1]);
+    RuntimeValue& mask = m_turn.value(operation.operands[2]);
+    const Watch::Writing writing(m_watch, watchedIn(ref, &mask));
     RuntimeValue old = loadThrough(ref, m_turn.buffer(ref.buffer));
-    if (takesUndefined(m_turn.value(operation.operands[1]), &mask)) {
-        m_memory[ref.buffer].undefinedBy = operation.location;
-    }
-    storeThrough(
-        ref, m_turn.buffer(ref.buffer),
-        picked(m_turn.value(operation.operands[2]), old, m_turn.value(operation.operands[1])));
+    m_copies.noteStored(ref, value, operation.location, &mask);
+    storeThrough(ref, m_turn.buffer(ref.buffer), picked(mask, old, value));
     m_turn.value(operation.results[0]) = std::move(old);
 }
 
@@ -353,9 +335,7 @@ void Accesses::accessLanes(const Evaluation& evaluation)
     }
     const bool stores = ir::storesInto(operation.code);
     const bool exists = !ref.asked || !ref.asked->isEmpty;
-    const Watch::Hits hits =
-        exists ? takenOf(m_watch.in(ref), ref, m_turn.buffer(ref.buffer).shape(), mask)
-               : Watch::Hits();
+    const Watch::Hits hits = exists ? watchedIn(ref, mask) : Watch::Hits();
     RuntimeValue old = loadLanes(ref, type.shape);
     RuntimeValue rest = m_turn.undefined(type.dtype, type.shape).loadAll();
     if (!stores) {
@@ -372,8 +352,8 @@ void Accesses::accessLanes(const Evaluation& evaluation)
                                ? swappedIf(old, value, m_turn.value(operation.operands[2]))
                            : atomic != nullptr ? changedBy(atomic->atomicType, old, value)
                                                : value;
-    if (exists && takesUndefined(changed, mask)) {
-        m_memory[ref.buffer].undefinedBy = operation.location;
+    if (exists) {
+        m_copies.noteStored(ref, changed, operation.location, mask);
     }
     if (mask != nullptr) {
         changed = picked(*mask, old, changed);

@@ -19,6 +19,26 @@ FifoLink linkIn(const chip::Chip& chip, double bytesPerCycle)
     return FifoLink(link);
 }
 
+// Whether an element is undefined that the mask takes.
+bool takesUndefined(const RuntimeValue& value, const RuntimeValue* mask)
+{
+    if (value.shadow.all() || mask == nullptr) {
+        return !value.shadow.all();
+    }
+    if (mask->isScalar()) {
+        return mask->scalar != 0;
+    }
+    const std::int64_t count = mask->elements();
+    const SharedBytes defined = value.shadow.expanded(count);
+    const auto* const taken = mask->as<std::uint8_t>();
+    for (std::int64_t i = 0; i < count; ++i) {
+        if (taken[i] != 0 && defined.get()[i] == std::byte{0}) {
+            return true;
+        }
+    }
+    return false;
+}
+
 } // namespace
 
 Copies::Copies(const Context& context, CopyState& state, SlotUses& uses, Findings& findings)
@@ -234,9 +254,10 @@ void Copies::put(const RefBinding& to, RuntimeValue elements, ir::AtomicType red
     storeThrough(to, buffer(to.buffer), std::move(elements));
 }
 
-void Copies::noteStored(const RefBinding& ref, const RuntimeValue& value, ir::LocationId location)
+void Copies::noteStored(const RefBinding& ref, const RuntimeValue& value, ir::LocationId location,
+                        const RuntimeValue* mask)
 {
-    if (!value.shadow.all()) {
+    if (takesUndefined(value, mask)) {
         m_memory[ref.buffer].undefinedBy = location;
     }
 }

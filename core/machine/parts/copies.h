@@ -126,8 +126,9 @@ public:
     // Writes elements to a part of memory, or makes such a change of its contents.
     void put(const RefBinding& to, RuntimeValue elements,
              ir::AtomicType reduction = ir::AtomicType::Xchg);
-    // Notes where something undefined was last stored.
-    void noteStored(const RefBinding& ref, const RuntimeValue& value, ir::LocationId location);
+    // Notes where something undefined was last stored; what a mask leaves out is not stored.
+    void noteStored(const RefBinding& ref, const RuntimeValue& value, ir::LocationId location,
+                    const RuntimeValue* mask = nullptr);
 
 private:
     void landCopy(trace::CopyRow copy);

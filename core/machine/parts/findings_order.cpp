@@ -149,22 +149,17 @@ std::string Findings::raceText(const Race& race, const std::string& name, const 
         return uncommittedText(race, name, here, there);
     }
     const bool isProduct = race.withCopy && !race.copy;
-    const std::string other = m_recorder.agentName(race.agent);
-    if (ofAgents && race.byAwaitedCopy) {
-        return m_recorder.agentName(accessor.agent) + (race.writes ? " writes " : " reads ") + name
-               + " (" + here + ") and a copy that " + other + " has waited for"
-               + (race.otherWrites ? " writes" : " reads") + " the same elements (started at "
-               + there + "): nothing puts the two in order. "
-               + orderText(accessor.agent, race, accessor.location);
-    }
     if (ofAgents) {
         const bool unawaited = race.withCopy && !race.ofPipeline;
+        const std::string agent = m_recorder.agentName(race.agent);
         return m_recorder.agentName(accessor.agent) + (race.writes ? " writes " : " reads ") + name
-               + " (" + here + ") and " + other + (race.otherWrites ? " writes" : " reads")
-               + " the same elements ("
-               + (isProduct   ? "by a product that it has not waited for, started at "
-                  : unawaited ? "a copy that it has not waited for, started at "
-                              : "")
+               + " (" + here + ") and "
+               + (race.byAwaitedCopy ? "a copy that " + agent + " has waited for" : agent)
+               + (race.otherWrites ? " writes" : " reads") + " the same elements ("
+               + (isProduct            ? "by a product that it has not waited for, started at "
+                  : unawaited          ? "a copy that it has not waited for, started at "
+                  : race.byAwaitedCopy ? "started at "
+                                       : "")
                + there + "): nothing puts the two in order. "
                + orderText(accessor.agent, race, accessor.location);
     }
