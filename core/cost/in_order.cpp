@@ -30,7 +30,8 @@ public:
                 section = std::max(section, m_first[operand]);
             }
         }
-        if (kind == OpKind::Dot) { // it reads whole operands
+        if (kind
+            == OpKind::Dot) { // it reads whole operands; in the section before, they come to it
             ++section;
         }
         if (kind == OpKind::Memory) {
@@ -119,6 +120,16 @@ Cycles lasting(const std::vector<Section>& sections, const chip::Chip& chip, boo
     return sum + longest * (threads.warpgroups - 1);
 }
 
+// The section of an operation's work for a unit: what brings a product its operands comes first.
+std::size_t sectionOfDemand(const ir::Operation& operation, std::size_t section,
+                            const Demand& demand, const chip::Chip& chip)
+{
+    const UnitKind kind = chip.units[static_cast<std::size_t>(demand.unit)].kind;
+    const bool brings = ir::opEntry(operation.code).kind == OpKind::Dot
+                        && (kind == UnitKind::Load || kind == UnitKind::Store);
+    return brings ? section - 1 : section;
+}
+
 // Each section's operations from its begin on.
 void placeOneByOne(std::span<const ir::Operation* const> operations,
                    const std::vector<OperationCost>& costs, const chip::Chip& chip,
@@ -133,9 +144,10 @@ void placeOneByOne(std::span<const ir::Operation* const> operations,
     }
     Cycles retired;
     for (std::size_t i = 0; i < operations.size(); ++i) {
-        Section& section = sections[sectionOf[i]];
-        Cycles end = section.begin + costs[i].chain;
+        Cycles end = sections[sectionOf[i]].begin + costs[i].chain;
         for (const Demand& demand : costs[i].demands) {
+            Section& section =
+                sections[sectionOfDemand(*operations[i], sectionOf[i], demand, chip)];
             Cycles& used = section.units[demand.unit];
             out.places.push_back(
                 {demand.unit, operations[i]->id, section.begin + used, demand.cycles});
@@ -166,7 +178,8 @@ void placeInSections(const ir::Program& program, std::span<const ir::Operation* 
         Section& section = sections[sectionOf.back()];
         section.chain = std::max(section.chain, costs[i].chain);
         for (const Demand& demand : costs[i].demands) {
-            section.units[demand.unit] += demand.cycles;
+            sections[sectionOfDemand(*operations[i], sectionOf[i], demand, chip)]
+                .units[demand.unit] += demand.cycles;
         }
     }
     for (const Section& section : sections) {

@@ -2,6 +2,7 @@
 
 #include "core/chip/multiprocessor.h"
 #include "core/cost/matrix_run.h"
+#include "core/ir/infer.h"
 
 namespace pallascope::cost {
 
@@ -37,6 +38,17 @@ void OperandSources::note(const ir::Region& region, std::int64_t tritonWarps)
     }
     if (tritonWarps > 0) {
         noteChained(region);
+        noteFactors(region);
+    }
+}
+
+void OperandSources::noteFactors(const ir::Region& region)
+{
+    for (const ir::Operation& operation : region.operations) {
+        if (operation.code == OpCode::DotGeneral && !readsShared(operation)) {
+            m_factors.insert(moved(operation.operands[0]));
+            m_factors.insert(moved(operation.operands[1]));
+        }
     }
 }
 
@@ -112,9 +124,13 @@ void OperandSources::note(const ir::Operation& operation)
         const ir::ValueId number = operation.operands[0];
         const auto& literal = m_program.value(number).literal;
         m_numbers.emplace(result, literal ? *literal : m_numbers.at(number));
-    } else if (operation.code == OpCode::Get
-               && *m_program.type(operation.operands[0]).space == ir::MemorySpace::Smem) {
-        m_loads.insert(result);
+    } else if (operation.code == OpCode::Get || operation.code == OpCode::MaskedLoad) {
+        const ir::MemorySpace space = *m_program.type(operation.operands[0]).space;
+        if (space == ir::MemorySpace::Smem && operation.code == OpCode::Get) {
+            m_loads.insert(result);
+        } else if (ir::isFar(space)) {
+            m_farLoads.insert(result);
+        }
     } else if (kind != OpKind::Memory && kind != OpKind::Layout && kind != OpKind::Generate
                && operation.regions.empty() && !m_moved.contains(result)) {
         m_computed.insert(result);

@@ -49,6 +49,13 @@ public:
     // Whether a transpose is among what its elements go through from there.
     [[nodiscard]] bool isTransposed(ir::ValueId value) const;
 
+    // Whether it is loaded from GMEM, and a product of Triton's reads it from registers, moved or
+    // as it is.
+    [[nodiscard]] bool isLoadedFactor(ir::ValueId value) const
+    {
+        return m_farLoads.contains(value) && m_factors.contains(value);
+    }
+
     // Whether it is loaded from shared memory.
     [[nodiscard]] bool isLoad(ir::ValueId value) const { return m_loads.contains(value); }
 
@@ -71,6 +78,7 @@ private:
     void note(const ir::Region& region, std::int64_t tritonWarps);
     void note(const ir::Operation& operation);
     void noteChained(const ir::Region& region);
+    void noteFactors(const ir::Region& region);
     [[nodiscard]] bool mayReadShared(const ir::Operation& operation) const;
     void noteMoved(const ir::Operation& operation);
     [[nodiscard]] bool repeatsNumber(const ir::Operation& operation) const;
@@ -78,7 +86,8 @@ private:
 
     const ir::Program& m_program;
     const chip::Chip& m_chip;
-    std::set<ir::ValueId> m_loads, m_computed;
+    std::set<ir::ValueId> m_loads, m_farLoads, m_computed;
+    std::set<ir::ValueId> m_factors;                    // from where operands of products are moved
     std::set<ir::ValueId> m_fromShared;                 // products that read shared memory
     std::map<ir::ValueId, Chained> m_chained;           // products; others are not
     std::set<ir::ValueId> m_transposed;                 // results of transposes

@@ -1,5 +1,6 @@
 // What loads, stores and starts of copies demand of the units of a chip.
 #include "core/cost/cost_model.h"
+#include "core/cost/left_out.h"
 
 #include <algorithm>
 
@@ -79,11 +80,14 @@ Status CostModel::memory()
 }
 
 // Threads whose accesses of GMEM lie side by side do not have the elements that a product gives
-// them: they exchange what they have in shared memory.
+// them: they exchange what they have in shared memory. Those that a product reads, it loads from
+// there itself.
 Status CostModel::relaid(double registers)
 {
+    const bool isFactor = m_runner.leftOut != nullptr && !m_operation.results.empty()
+                          && m_runner.leftOut->sources().isLoadedFactor(m_operation.results[0]);
     const Status put = demand(UnitKind::Store, registers);
-    return put ? demand(UnitKind::Load, registers) : put;
+    return put && !isFactor ? demand(UnitKind::Load, registers) : put;
 }
 
 } // namespace pallascope::cost

@@ -55,9 +55,9 @@ CostModel::WarpGrid CostModel::warpGrid(std::int64_t m, std::int64_t n) const
 }
 
 // What the operands of mma.sync take to come from shared memory to each warp that needs them,
-// besides the one load that is an operation of its own. The left one is in registers already if it
-// is made from the result of a product with the same rows; others that are made there are exchanged
-// through shared memory.
+// besides the one load that is an operation of its own, of what lies there. The left one is in
+// registers already if it is made from the result of a product with the same rows; others that are
+// made there are exchanged through shared memory.
 Status CostModel::operandReads(std::int64_t m, std::int64_t n)
 {
     const chip::Unit& unit = *m_chip.unitOf(UnitKind::Matrix, m_runner.agent);
@@ -73,7 +73,9 @@ Status CostModel::operandReads(std::int64_t m, std::int64_t n)
     for (std::size_t side = 0; side < copies.size(); ++side) {
         const ir::ValueId from = sources.moved(m_operation.operands[side]);
         const auto registers = static_cast<double>(m_registers.inMemory(operand(side)));
-        if (!sources.isComputed(from)) {
+        if (sources.isLoadedFactor(from)) {
+            loads += registers * copies[side];
+        } else if (!sources.isComputed(from)) {
             loads += registers * (copies[side] - 1);
         } else if (side == 1 || grid.columns > 1
                    || sources.chained(m_operation) == OperandSources::Chained::No

@@ -18,15 +18,21 @@ void collectMade(const ir::Region& region, std::set<ir::ValueId>& made)
 
 } // namespace
 
-// A left operand that was computed stays in registers.
+// A left operand that was computed stays in registers. What mma.sync reads from registers goes
+// through shared memory on its way from GMEM, so it takes room there while it does.
 std::set<ir::ValueId> ProductOperands::of(const ir::Operation& product) const
 {
     std::set<ir::ValueId> found;
-    if (!m_sources.readsShared(product)) {
-        return found;
-    }
     const ir::ValueId left = m_sources.moved(product.operands[0]),
                       right = m_sources.moved(product.operands[1]);
+    if (!m_sources.readsShared(product)) {
+        for (const ir::ValueId operand : {left, right}) {
+            if (m_sources.isLoadedFactor(operand)) {
+                found.insert(operand);
+            }
+        }
+        return found;
+    }
     if (!m_sources.isLoad(left) && !m_sources.readsRegisters(product)) {
         found.insert(left);
     }
@@ -53,8 +59,10 @@ Bytes ProductOperands::before(const ir::Operation& loop, const ir::Operation* ou
     for (const ir::Region& region : loop.regions) {
         collectMade(region, made);
         ir::forEachOperation(region, [&](const ir::Operation& operation) {
-            const std::set<ir::ValueId> operands = of(operation);
-            all.insert(operands.begin(), operands.end());
+            if (m_sources.readsShared(operation)) {
+                const std::set<ir::ValueId> operands = of(operation);
+                all.insert(operands.begin(), operands.end());
+            }
         });
     }
     Bytes sum;

@@ -1,6 +1,6 @@
 // What blocks of Triton's kernels keep in shared memory for products, beside the slots of their
 // loops: where the tensor core reads operands from there, Triton stores those that were not copied
-// there.
+// there; others pass through it on their way from GMEM.
 #pragma once
 
 #include "core/cost/operand_sources.h"

@@ -169,7 +169,8 @@ TEST(TritonCost, ofProductsIsThatOfWhereTheirOperandsAre)
 // Products of fewer than 64 rows are mma.sync, of 16 rows each and at 60 % of the rate. If another
 // product depends on one, Triton gives each of the four warps rows of its own, and those that get
 // none repeat what others do: 32 rows are the work of 64. All warps load the whole right operand
-// then, and the rows that they repeat. One load of each operand is an operation of its own.
+// then, and the rows that they repeat. One load of each operand in shared memory is an operation of
+// its own; the left one is loaded from GMEM and comes there first.
 TEST(TritonCost, ofProductsOfFewRowsIsThatOfMma)
 {
     // x[rows,128] times the first columns of slot.T, and that times a part of slot
@@ -212,8 +213,8 @@ TEST(TritonCost, ofProductsOfFewRowsIsThatOfMma)
 
     constexpr std::int64_t kRow = 128 * 2 / 128; // cycles for a row of either operand
     EXPECT_EQ(workOf(64, 64, false, "load"), 0) << "the tensor core reads shared memory by itself";
-    EXPECT_EQ(workOf(32, 64, false, "load"), (32 + 64) * kRow) << "by two warps each";
-    EXPECT_EQ(workOf(32, 32, true, "load"), (32 + 2 * 3 * 32) * kRow);
+    EXPECT_EQ(workOf(32, 64, false, "load"), (2 * 32 + 64) * kRow) << "by two warps each";
+    EXPECT_EQ(workOf(32, 32, true, "load"), (2 * 32 + 2 * 3 * 32) * kRow);
 }
 
 // Without enough registers each instruction of 64 rows and 16 columns is waited for.
