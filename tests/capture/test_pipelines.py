@@ -221,3 +221,19 @@ def test_a_pipeline_on_a_mesh_of_one_core():
 
     x = integers(32, 128)
     check(fn, x, wanted=x * 3)
+
+
+def test_more_than_two_buffers_of_a_pallas_call_are_refused_as_jax_does():
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...] * 2
+
+    def function(x):
+        return pl.pallas_call(kernel, grid=(4,), in_specs=[rows(8, pipeline_mode=pl.Buffered(3))],
+                              out_specs=rows(8), out_shape=like(32, 128))(x)
+
+    x = integers(32, 128)
+    with pytest.raises(pallascope.UnsupportedError, match="3 buffers of x_ref.* 1 or 2"):
+        pallascope.capture(function, x)
+    traced = jax.jit(function).trace(x)
+    with pytest.raises(Exception, match="Only single .* double"):
+        traced.lower(lowering_platforms=("tpu",))

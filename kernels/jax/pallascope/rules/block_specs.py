@@ -72,6 +72,9 @@ def block_spec(walk: Walk, block: Any, name: str, is_output: bool, origin: str) 
         count = getattr(mode, "buffer_count", None)
         if not isinstance(count, int):
             walk.problem(f"the pipeline mode {mode} of {name}")
+        elif count > 2 and origin == "pallas_call":
+            walk.problem(f"{count} buffers of {name}, of which JAX gives a pallas_call 1 or 2; "
+                         "pltpu.emit_pipeline takes any number")
         elif count != 2:
             spec["out_buffers" if is_output else "in_buffers"] = count
         if getattr(mode, "use_lookahead", False):
