@@ -11,6 +11,7 @@
 #include "core/trace/findings.h"
 #include "core/trace_file/trace_file.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fmt/format.h>
@@ -52,6 +53,18 @@ Status checkBetween(const std::vector<std::string>& between)
     return Done{};
 }
 
+// At least one of the moments must lie before the end of the run.
+Status checkInRun(const std::vector<std::string>& between, Picoseconds end)
+{
+    const auto isBehind = [&](const std::string& text) { return *parseTime(text, end) >= end; };
+    if (std::all_of(between.begin(), between.end(), isBehind)) {
+        return userError(fmt::format("--between {} lies behind the run, which ends at {}; expected "
+                                     "a moment before that.",
+                                     fmt::join(between, " "), timeText(end)));
+    }
+    return Done{};
+}
+
 void printBetween(const layout::RunView& view, const std::vector<std::string>& between, bool json)
 {
     const auto time = [&](std::size_t i) { return *parseTime(between[i], view.trace->end()); };
@@ -74,6 +87,9 @@ int printReport(const FinishedRun& run, bool json, const std::vector<std::string
     const trace::Info& info = view.trace->info();
     clearProgress();
     if (!between.empty()) {
+        if (const Status inRun = checkInRun(between, view.trace->end()); !inRun) {
+            return complain(inRun.error());
+        }
         printBetween(view, between, json);
     } else if (json) {
         fmt::print("{}", analysis::toJson(view.report, info, view.verdict, run.walls));

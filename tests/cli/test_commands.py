@@ -49,6 +49,7 @@ class Commands(Case):
             self.assertIn(words, text)
         self.assertEqual(text, self.output("run", "matmul", *parameters(SMALL), "--between", "0%", "100%"))
         self.refused(*stretch, "0%", "soon", says=('"soon"', "60%", "us"))
+        self.refused(*stretch, "100%", "2s", says=("100% 2s", "ends at"))
 
     def test_every_listed_kernel_is_described(self):
         names = [line.split()[0] for line in self.output("list", "kernels").splitlines()]

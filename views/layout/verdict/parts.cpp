@@ -226,8 +226,12 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
         info.links.empty() ? "HBM"
                            : info.memories[static_cast<std::size_t>(info.links.front().from)].name;
     const bool hasL2 = run.report.l2.has_value();
+    const bool hasOthers = std::ranges::any_of(
+        rows, [](const analysis::ArrayTraffic& row) { return row.way == trace::Summary::OnChip; });
     canvas.text(x, y + 5, w - factor - bytesWidth - 50, kRow,
-                "Bytes over " + memory + (hasL2 ? " and L2" : ""),
+                hasL2       ? "Bytes over " + memory + " and L2"
+                : hasOthers ? "Bytes moved"
+                            : "Bytes over " + memory,
                 style(11, Role::Text, Weight::SemiBold));
     right(w - factor - bytesWidth, y + 5, "copies", style(10, Role::Text3));
     right(w - factor, y + 5, "bytes", style(10, Role::Text3));
