@@ -1,6 +1,7 @@
 #include "core/chip/chip.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pallascope::chip {
 
@@ -40,6 +41,18 @@ std::optional<std::int32_t> Chip::memoryIndex(std::string_view memory) const
         }
     }
     return std::nullopt;
+}
+
+Picoseconds Chip::blockStart() const
+{
+    const auto known = operations.find("core_map");
+    double cycles = 0;
+    if (multiprocessor && known != operations.end()) {
+        for (const Instructions& part : known->second) {
+            cycles += part.count;
+        }
+    }
+    return toPicoseconds(Cycles(std::llround(cycles)), agents.front().clock);
 }
 
 std::optional<std::int32_t> Chip::linkBetween(std::int32_t from, std::int32_t to) const

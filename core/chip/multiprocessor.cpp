@@ -101,6 +101,9 @@ Multiprocessor parseMultiprocessor(const Node& node, Bytes shared)
         sm.l1WithShared = Bytes(node["l1_with_shared_bytes"].whole(kMostBytes, "bytes"));
         sm.l1LoadCycles = node["l1_load_cycles"].atLeastZero("cycles");
     }
+    if (node.has("atomic_cycles")) {
+        sm.atomicCycles = node["atomic_cycles"].atLeastZero("cycles");
+    }
     sm.l2Usable = Bytes(node["l2_usable_bytes"].whole(kMostBytes, "bytes"));
     return sm;
 }

@@ -39,6 +39,7 @@ struct Multiprocessor
     // everything. Absent: loads find nothing in an L1.
     std::optional<Bytes> l1WithShared;
     double l1LoadCycles = 0;
+    double atomicCycles = 0; // in which L2 changes an element once, where many change the same one
     Bytes l2Usable; // what of the memory L2 keeps its rate when it is filled again and again
     // Cycles: what the bulk copy engine adds to the latency of a load; from the last of several
     // products that were issued together until a wait for them returns, beside their own time; one

@@ -28,15 +28,12 @@ json smFigure(const json& value)
 }
 
 // What some chips lack.
-constexpr std::array<std::string_view, 9> kOptional{"cluster_blocks",
-                                                    "cluster_blocks_most",
-                                                    "copy_cycles",
-                                                    "product_wait_cycles",
-                                                    "register_product_wait_cycles",
-                                                    "port_bytes_per_cycle",
-                                                    "written_bytes_per_lost_cycle",
-                                                    "spilled_bytes_per_cycle",
-                                                    "l1_with_shared_bytes"};
+constexpr std::array<std::string_view, 10> kOptional{
+    "atomic_cycles",           "cluster_blocks",
+    "cluster_blocks_most",     "copy_cycles",
+    "product_wait_cycles",     "register_product_wait_cycles",
+    "port_bytes_per_cycle",    "written_bytes_per_lost_cycle",
+    "spilled_bytes_per_cycle", "l1_with_shared_bytes"};
 
 std::string refusalOf(const json& file)
 {

@@ -316,7 +316,9 @@ void Accesses::access(const Evaluation& evaluation, bool asRows)
     const bool isChecked = evaluation.partial && mayRace(ref);
     if (!isChecked && !stores) {
         if (const std::optional<std::int64_t> element = elementOf(operation)) {
-            noteReached(operation, {ref.buffer, false, {*element, Shape(), {}}, {}, nullptr});
+            if (isCached(operation)) {
+                noteReached(operation, {ref.buffer, false, {*element, Shape(), {}}, {}, nullptr});
+            }
             if (!evaluation.touches) {
                 m_watch.read(m_watch.in(ref.buffer, *element));
                 m_turn.value(operation.results[0]) = memory.loadElement(*element);
@@ -330,8 +332,8 @@ void Accesses::access(const Evaluation& evaluation, bool asRows)
         return;
     }
     const bool isAllOutside = reached->clipped && reached->clipped->empty;
-    if (evaluation.partial && !isAllOutside) {
-        noteReached(operation, reached->where);
+    if (evaluation.partial && isCached(operation)) {
+        noteReached(operation, isAllOutside ? RefBinding() : reached->where);
     }
     if (isChecked && !isAllOutside) {
         checkRace(operation.operands[0], operation, stores, reached->where);

@@ -109,14 +109,25 @@ private:
     void checkListed(const ir::Operation& operation, std::vector<RefBinding> lanes);
     [[nodiscard]] bool isCut(const ir::Operation& view, const RefBinding& ref, const Shape& memory);
 
-    // Notes which elements of GMEM an operation reaches, for the L2 of a GPU.
-    void noteReached(const ir::Operation& operation, const RefBinding& where)
+    // Whether it matters to the caches of a GPU which elements the operation reaches.
+    [[nodiscard]] bool isCached(const ir::Operation& operation) const
     {
-        if (m_hasL2 && ir::isFar(*m_prepared.program.type(operation.operands[0]).space)) {
-            std::get<BlockFrame>(m_turn.agent().frames.back())
-                .reached.emplace_back(&operation, where);
-        }
+        return m_hasL2 && ir::isFar(*m_prepared.program.type(operation.operands[0]).space);
     }
+
+    // Notes which elements a cached operation reaches: in several calls, if they lie apart.
+    void noteReached(const ir::Operation& operation, const RefBinding& where,
+                     std::int64_t changes = 1)
+    {
+        std::get<BlockFrame>(m_turn.agent().frames.back())
+            .reached.push_back({&operation, where, changes});
+    }
+
+    void noteNothingReached(const ir::Operation& operation) { noteReached(operation, {}); }
+
+    void noteLanes(const ir::Operation& operation, const std::vector<Lanes>& boxes);
+    // Lanes that it lists, in any order and as often as it lists them.
+    void noteListed(const ir::Operation& operation, const std::vector<RefBinding>& lanes);
 
     // Notes the NaNs in what an operation has loaded, if somebody looks for them.
     void noteLoad(const RefBinding& ref, const ir::Operation& operation)

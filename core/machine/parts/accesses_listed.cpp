@@ -2,6 +2,9 @@
 #include "core/machine/parts/accesses.h"
 #include "core/machine/parts/atomics.h"
 #include "core/machine/prepare/plan.h"
+#include "core/machine/state/sector_cache.h"
+
+#include <algorithm>
 
 namespace pallascope::machine {
 
@@ -76,12 +79,13 @@ void Accesses::accessListed(const Evaluation& evaluation)
     const bool isChecked = accessesByLane(m_prepared.program, operation)
                            && mayRace(m_turn.binding(operation.operands[0]));
     std::vector<RefBinding> reached;
+    const bool isNoted = isCached(operation);
     for (std::int64_t lane = 0; lane < lanes.elements() && !m_ending.hasStopped(); ++lane) {
         if (mask != nullptr && mask->as<std::uint8_t>()[lane] == 0) {
             continue;
         }
         const std::optional<RefBinding> where = listedElement(operation, first, lane);
-        if (where && isChecked) {
+        if (where && (isChecked || isNoted)) {
             reached.push_back(*where);
         }
         if (!where || evaluation.touches) { // it matters only which elements it accesses
@@ -102,7 +106,49 @@ void Accesses::accessListed(const Evaluation& evaluation)
     if (!operation.results.empty() && !evaluation.touches) {
         m_turn.value(operation.results[0]) = (isAtomic ? old : moved).loadAll();
     }
-    checkListed(operation, std::move(reached));
+    if (isNoted) {
+        noteListed(operation, reached);
+    }
+    if (isChecked) {
+        checkListed(operation, std::move(reached));
+    }
+}
+
+void Accesses::noteListed(const ir::Operation& operation, const std::vector<RefBinding>& lanes)
+{
+    if (lanes.empty()) {
+        noteNothingReached(operation);
+        return;
+    }
+    std::vector<std::int64_t> elements;
+    for (const RefBinding& lane : lanes) {
+        if (lane.recasts.empty()) {
+            elements.push_back(offsetOf(lane));
+        } else {
+            noteReached(operation, lane);
+        }
+    }
+    std::sort(elements.begin(), elements.end());
+    const ir::ValueId ref = operation.operands[0];
+    const Shape& memory = m_turn.memoryShape(ref);
+    const Extent row = memory.rank() == 0 ? 1 : memory[memory.rank() - 1];
+    const Extent apart = elementsOfSector(dtypeBits(m_prepared.program.type(ref).dtype));
+    // Runs in a row of the array. What lies between elements of neighbouring sectors makes no
+    // difference, as whole sectors move.
+    for (auto next = elements.begin(); next != elements.end();) {
+        const std::int64_t first = *next, behind = (first / row + 1) * row;
+        std::int64_t last = first, changes = 0;
+        while (next != elements.end() && *next < behind && *next - last <= apart) {
+            const auto same = std::find_if(next, elements.end(),
+                                           [&](std::int64_t element) { return element != *next; });
+            changes = std::max<std::int64_t>(changes, same - next);
+            last = *next;
+            next = same;
+        }
+        noteReached(operation,
+                    {lanes[0].buffer, false, {first, Shape({last - first + 1}), {1}}, {}, nullptr},
+                    changes);
+    }
 }
 
 // Checks the lanes for races, neighbours together.

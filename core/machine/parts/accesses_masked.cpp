@@ -113,6 +113,44 @@ bool cutToInside(const RefBinding& ref, const Shape& memory, Taken& taken)
     return some;
 }
 
+// The boxes of the lanes that exist and that the mask takes. Runs in a row with no more than `gap`
+// lanes between them are one box, which has these as well.
+std::vector<Accesses::Lanes> boxesOf(const RefBinding& ref, const Shape& memory,
+                                     const RuntimeValue* mask, const Taken& taken, Extent gap = 0)
+{
+    std::vector<Accesses::Lanes> boxes;
+    const auto add = [&](Taken box) {
+        if (cutToInside(ref, memory, box)) {
+            boxes.push_back({partOf(ref, memory, box.low, box.high), box.low, box.high});
+        }
+    };
+    if (taken.count == 0) {
+        return boxes;
+    }
+    if (taken.isBox()) {
+        add(taken);
+        return boxes;
+    }
+    std::optional<Taken> row;
+    const std::size_t along = taken.low.size() - 1;
+    forEachRun(*mask, [&](const Extents& at, std::int64_t from, std::int64_t to) {
+        Taken run{0, at, at};
+        run.low[along] = from;
+        run.high[along] = to - 1;
+        if (row && from - row->high[along] - 1 <= gap
+            && std::equal(at.begin(), at.end() - 1, row->low.begin())) {
+            row->high[along] = to - 1;
+            return;
+        }
+        if (row) {
+            add(*row);
+        }
+        row = std::move(run);
+    });
+    add(*row);
+    return boxes;
+}
+
 // The lanes that exist, in an array of all lanes that are laid out row by row.
 StridedView existingLanes(const RefBinding& ref, const Shape& memory, const Shape& lanes)
 {
@@ -244,12 +282,29 @@ void Accesses::storeLanes(const RefBinding& ref, RuntimeValue value)
     }
 }
 
+void Accesses::noteLanes(const ir::Operation& operation, const std::vector<Lanes>& boxes)
+{
+    if (boxes.empty()) {
+        noteNothingReached(operation);
+    }
+    for (const Lanes& lanes : boxes) {
+        noteReached(operation, lanes.where);
+    }
+}
+
 // Looks for lanes outside of the array and for races; whether the access goes on.
 bool Accesses::checkLanes(const ir::Operation& operation, const RuntimeValue* mask)
 {
     const RefBinding& ref = m_turn.binding(operation.operands[0]);
     const Shape& memory = m_turn.buffer(ref.buffer).shape();
-    Taken taken = takenBy(mask, m_prepared.program.type(operation.operands[0]).shape);
+    const ir::Type& type = m_prepared.program.type(operation.operands[0]);
+    Taken taken = takenBy(mask, type.shape);
+    if (isCached(operation)) {
+        // Loads move whole sectors: lanes between two of neighbouring sectors make no difference.
+        const bool isLoad = operation.code == OpCode::MaskedLoad;
+        const Extent gap = isLoad ? elementsOfSector(dtypeBits(type.dtype)) - 1 : 0;
+        noteLanes(operation, boxesOf(ref, memory, mask, taken, gap));
+    }
     if (taken.count == 0) {
         return true;
     }
@@ -269,14 +324,9 @@ bool Accesses::checkLanes(const ir::Operation& operation, const RuntimeValue* ma
     std::optional<std::vector<RefBinding>> parts;
     if (!taken.isBox()) {
         parts.emplace();
-        forEachRun(*mask, [&](Extents at, std::int64_t from, std::int64_t to) {
-            Taken run{0, at, at};
-            run.low[run.low.size() - 1] = from;
-            run.high[run.high.size() - 1] = to - 1;
-            if (cutToInside(ref, memory, run)) {
-                parts->push_back(partOf(ref, memory, run.low, run.high));
-            }
-        });
+        for (Lanes& lanes : boxesOf(ref, memory, mask, taken)) {
+            parts->push_back(std::move(lanes.where));
+        }
     }
     if (cutToInside(ref, memory, taken)) {
         checkRace(operation.operands[0], operation, ir::storesInto(operation.code),
@@ -291,32 +341,14 @@ std::optional<std::vector<Accesses::Lanes>> Accesses::copiedLanes(const ir::Oper
     const RefBinding& ref = m_turn.binding(operation.operands[0]);
     const Shape& memory = m_turn.memoryShape(operation.operands[0]);
     const Taken taken = takenBy(mask, m_prepared.program.type(operation.operands[0]).shape);
-    std::vector<Lanes> found;
-    if (taken.count == 0) {
-        return found;
-    }
-    if (const auto leaving = ref.asked ? leavingOf(*ref.asked, taken) : std::nullopt;
+    if (const auto leaving =
+            ref.asked && taken.count > 0 ? leavingOf(*ref.asked, taken) : std::nullopt;
         leaving
         && !leavesRef(operation, leaving->axis, leaving->first, leaving->last,
                       ref.asked->extents[leaving->axis])) {
         return {};
     }
-    const auto add = [&](Taken part) {
-        if (cutToInside(ref, memory, part)) {
-            found.push_back({partOf(ref, memory, part.low, part.high), part.low, part.high});
-        }
-    };
-    if (taken.isBox()) {
-        add(taken);
-        return found;
-    }
-    forEachRun(*mask, [&](const Extents& at, std::int64_t from, std::int64_t to) {
-        Taken run{0, at, at};
-        run.low[run.low.size() - 1] = from;
-        run.high[run.high.size() - 1] = to - 1;
-        add(std::move(run));
-    });
-    return found;
+    return boxesOf(ref, memory, mask, taken);
 }
 
 void Accesses::accessLanes(const Evaluation& evaluation)

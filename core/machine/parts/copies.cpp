@@ -2,6 +2,7 @@
 
 #include "core/machine/parts/atomics.h"
 #include "core/machine/parts/slot_units.h"
+#include "core/machine/parts/sync_times.h"
 
 #include <algorithm>
 #include <utility>
@@ -60,6 +61,7 @@ Copies::Copies(const Context& context, CopyState& state, SlotUses& uses, Finding
     if (chip.multiprocessor && gmem && l2 && sm) {
         m_gmem = *gmem;
         m_l2Link = chip.linkBetween(*l2, *sm);
+        m_change = syncTimes(chip).change;
         if (chip.multiprocessor->portBytesPerCycle) {
             m_port = linkIn(chip, *chip.multiprocessor->portBytesPerCycle);
         }
@@ -111,30 +113,57 @@ SlotUse& Copies::slotUse()
     return m_uses[{agent.device, agent.slot}];
 }
 
-std::optional<Copies::Served> Copies::serveThroughL2(std::int32_t link, Picoseconds issue,
-                                                     Bytes bytes, const SectorCache::Part& part,
-                                                     bool out, std::int32_t blocks)
+std::optional<Copies::ThroughL2> Copies::serveThroughL2(std::int32_t link, Picoseconds issue,
+                                                        std::span<const Piece> pieces, bool out,
+                                                        std::int32_t blocks)
 {
     const auto device = static_cast<std::size_t>(m_turn.agent().device);
     SectorCache& cache = m_state.caches[device];
-    const std::optional<SectorCache::Held> held = out ? std::nullopt : cache.use(part);
-    const std::int32_t over = linkHere(held ? *m_l2Link : link);
-    std::optional<Served> served =
-        servedOn(over, issue, held ? Bytes(ceilDiv(bytes.value(), blocks)) : bytes);
-    if (!served) {
-        return served;
+    ThroughL2 served;
+    std::optional<Picoseconds> ready; // when the last of what is held has come to L2
+    m_missed.clear();
+    for (const Piece& piece : pieces) {
+        const std::optional<SectorCache::Held> held = out ? std::nullopt : cache.use(piece.part);
+        if (held) {
+            served.hit += piece.bytes;
+            ready = std::max(ready.value_or(Picoseconds(0)), held->ready);
+        } else {
+            served.missed += piece.bytes;
+            m_missed.push_back(&piece.part);
+        }
+        if (!out) {
+            cache.countRead(piece.part, piece.bytes, held.has_value());
+        }
     }
-    if (!held) {
-        cache.hold(part, {served->service.end});
+    if (ready) {
+        served.held =
+            servedOn(linkHere(*m_l2Link), issue, Bytes(ceilDiv(served.hit.value(), blocks)));
+        if (!served.held) {
+            return std::nullopt;
+        }
+        if (*ready > served.held->arrival) { // what has yet to come keeps nothing from the link
+            served.held->begin += *ready - served.held->arrival;
+            served.held->arrival = *ready;
+        }
+    }
+    if (!m_missed.empty()) {
+        served.fetched = servedOn(linkHere(link), issue, served.missed);
+        if (!served.fetched) {
+            return std::nullopt;
+        }
+        for (const SectorCache::Part* part : m_missed) {
+            cache.hold(*part, {served.fetched->service.end});
+        }
         recordHeld(device);
-    } else if (held->ready > served->arrival) { // what has yet to come keeps nothing from the link
-        served->begin += held->ready - served->arrival;
-        served->arrival = held->ready;
-    }
-    if (!out) {
-        cache.countRead(part, bytes, held.has_value());
     }
     return served;
+}
+
+Picoseconds Copies::changeInL2(const SectorCache::Part& part, std::int64_t changes,
+                               Picoseconds from)
+{
+    SectorCache& cache = m_state.caches[static_cast<std::size_t>(m_turn.agent().device)];
+    return cache.occupy(part, from, m_change * changes);
 }
 
 void Copies::recordHeld(std::size_t device)

@@ -5,6 +5,7 @@
 #include "core/machine/parts/findings.h"
 
 #include <optional>
+#include <span>
 
 namespace pallascope::machine {
 
@@ -79,13 +80,33 @@ public:
                && links[static_cast<std::size_t>(link)].from == m_gmem;
     }
 
-    // As serve(), on a link of the chip that has L2. What L2 holds, it serves on its own link; what
-    // it does not, comes over `link` and stays. What is written goes over `link` at once, as it
-    // must leave L2 at some time, and stays too. `blocks` of a cluster each take a share of what L2
-    // holds; what it does not hold, the first of them that asks brings for all.
-    [[nodiscard]] std::optional<Served> serveThroughL2(std::int32_t link, Picoseconds issue,
-                                                       Bytes bytes, const SectorCache::Part& part,
-                                                       bool out, std::int32_t blocks);
+    // A part of an array in GMEM, and the bytes that are wanted of it.
+    struct Piece
+    {
+        SectorCache::Part part;
+        Bytes bytes;
+    };
+
+    // What is wanted, as far as L2 held it and as far as it did not.
+    struct ThroughL2
+    {
+        std::optional<Served> held, fetched;
+        Bytes hit, missed;
+    };
+
+    // As serve(), of at least one piece, on a link of the chip that has L2. What L2 holds, it
+    // serves on its own link; what it does not, comes over `link` and stays. What is written goes
+    // over `link` at once, as it must leave L2 at some time, and stays too. `blocks` of a cluster
+    // each take a share of what L2 holds; what it does not hold, the first of them that asks brings
+    // for all.
+    [[nodiscard]] std::optional<ThroughL2> serveThroughL2(std::int32_t link, Picoseconds issue,
+                                                          std::span<const Piece> pieces, bool out,
+                                                          std::int32_t blocks);
+
+    // L2 itself changes elements of a part, some of them so many times, once they have come there.
+    // Changes of one element are made one after another. Returns when the last of them is made.
+    [[nodiscard]] Picoseconds changeInL2(const SectorCache::Part& part, std::int64_t changes,
+                                         Picoseconds from);
 
     [[nodiscard]] const FifoLink& linkAt(std::int32_t link) const
     {
@@ -151,11 +172,13 @@ private:
     SlotUses& m_uses;
     Findings& m_findings;
     Watch& m_watch;
-    std::int32_t m_gmem = -1;             // the memory that holds GMEM
-    std::optional<std::int32_t> m_l2Link; // between L2 and the SMs, if the chip has it
-    std::optional<FifoLink> m_port;       // of one SM, whose time is the last of its units'
-    std::optional<FifoLink> m_products;   // how long products of one SM wait for what is written
-    Flight m_flight;                      // used for a copy that is completed at once
+    std::int32_t m_gmem = -1;                       // the memory that holds GMEM
+    std::optional<std::int32_t> m_l2Link;           // between L2 and the SMs, if the chip has it
+    Picoseconds m_change;                           // of an element, by L2
+    std::vector<const SectorCache::Part*> m_missed; // kept for its memory
+    std::optional<FifoLink> m_port;     // of one SM, whose time is the last of its units'
+    std::optional<FifoLink> m_products; // how long products of one SM wait for what is written
+    Flight m_flight;                    // used for a copy that is completed at once
 };
 
 } // namespace pallascope::machine

@@ -54,7 +54,8 @@ bool FusionCopies::begin(const PlanItem& item, BlockFrame& frame)
             }
             const auto& site = m_prepared.description.copySite(*stream.operation);
             const std::int32_t link = m_copies.linkHere(site.link);
-            const Picoseconds work = out ? item.duration - storesFrom(item, i) : Picoseconds(0);
+            const Picoseconds work =
+                out ? item.duration - storesFrom(item, i, frame) : Picoseconds(0);
             const auto service = m_copies.serve(link, m_turn.agent().time + work, stream.bytes);
             if (!service) {
                 return false;
@@ -66,7 +67,8 @@ bool FusionCopies::begin(const PlanItem& item, BlockFrame& frame)
     return true;
 }
 
-Picoseconds FusionCopies::storesFrom(const PlanItem& item, std::size_t stream) const
+Picoseconds FusionCopies::storesFrom(const PlanItem& item, std::size_t stream,
+                                     const BlockFrame& frame) const
 {
     Picoseconds left;
     for (; stream < item.streams.size(); ++stream) {
@@ -74,7 +76,7 @@ Picoseconds FusionCopies::storesFrom(const PlanItem& item, std::size_t stream) c
         if (one.out) {
             const std::int32_t link = m_prepared.description.copySite(*one.operation).link;
             const Picoseconds length =
-                m_copies.linkAt(m_copies.linkHere(link)).lengthFor(one.bytes);
+                m_copies.linkAt(m_copies.linkHere(link)).lengthFor(bytesOf(one, frame));
             left += std::min(length, item.duration - left);
         }
     }
@@ -144,103 +146,173 @@ void FusionCopies::awaitStore(const PlanItem& item, std::size_t from, BlockFrame
         return;
     }
     frame.store = static_cast<std::size_t>(next - item.streams.begin());
-    m_turn.agent().time -= storesFrom(item, frame.store);
+    m_turn.agent().time -= storesFrom(item, frame.store, frame);
 }
 
 bool FusionCopies::serve(const PlanStream& asked, Picoseconds issue, BlockFrame& frame)
 {
-    const RefBinding& where = reachedBy(asked, frame);
-    const std::optional<SectorCache::Part> window = windowOf(asked, where);
-    // An atomic operation is made where the elements are: in L2.
-    const bool isLoad = window && !asked.out && !ir::isAtomic(asked.operation->code);
+    const std::span<const ReachedElements> reached = reachedBy(asked, frame);
     PlanStream stream = asked;
-    if (isLoad) {
-        stream.bytes = SectorCache::inSectors(*window, asked.bytes);
-        if (const auto held = m_l1.use(*window, issue)) {
+    stream.bytes = bytesOf(asked, frame);
+    if (stream.bytes == Bytes(0)) {
+        return true;
+    }
+    const RefBinding& where =
+        reached.empty() ? m_turn.binding(stream.operation->operands[0]) : reached.front().where;
+    if (const std::int32_t owner = m_memory[where.buffer].device; owner != m_turn.agent().device) {
+        std::optional<Copies::Served> served = serveRemote(stream, owner, issue);
+        if (served) {
+            arrive(stream, offsetOf(where), *served, issue, frame);
+        }
+        return served.has_value();
+    }
+    std::vector<Copies::Piece> pieces;
+    if (reached.empty()) {
+        pieces.push_back(pieceOf(stream, where, stream.bytes));
+    }
+    for (const ReachedElements& part : reached) {
+        pieces.push_back(pieceOf(stream, part.where, bytesOf(stream, part.where)));
+    }
+    if (ir::isAtomic(stream.operation->code)) {
+        return changeHere(stream, pieces, reached, issue, frame);
+    }
+    return stream.out ? storeHere(stream, pieces, offsetOf(where), issue, frame)
+                      : loadHere(stream, pieces, offsetOf(where), issue, frame);
+}
+
+bool FusionCopies::loadHere(PlanStream stream, std::span<const Copies::Piece> pieces,
+                            std::int64_t first, Picoseconds issue, BlockFrame& frame)
+{
+    std::vector<Copies::Piece> missing; // from L1
+    for (const Copies::Piece& piece : pieces) {
+        if (const auto held = m_l1.use(piece.part, issue)) {
             await(trace::CopyRow{held->copy}, held->ready, frame);
-            m_recorder.countFromL1(asked.bytes);
-            return true;
+            m_recorder.countFromL1(piece.bytes);
+        } else {
+            missing.push_back({piece.part, SectorCache::inSectors(piece.part, piece.bytes)});
         }
     }
-    std::optional<Copies::Served> served = serve(stream, where, window, issue);
-    if (!served) {
+    if (missing.empty()) {
+        return true;
+    }
+    // No latency is shorter than what it is sooner, so nothing starts before it is issued.
+    auto through = m_copies.serveThroughL2(linkOf(stream), issue - m_sooner, missing, false, 1);
+    if (!through) {
         return false;
     }
-    const std::int32_t hbm =
-        m_copies.linkHere(m_prepared.description.copySite(*asked.operation).link);
-    if (window && ir::isAtomic(asked.operation->code) && served->link == hbm) {
-        // L2 fetches what it does not hold, and what it makes of that must leave it at some time.
-        PlanStream fetched = asked;
-        fetched.out = false;
-        record(fetched, offsetOf(where), *served, issue, frame);
-        served = m_copies.servedOn(hbm, issue, asked.bytes);
-        if (!served) {
-            return false;
+    SectorCache::Held since;
+    const auto come = [&](std::optional<Copies::Served>& served, Bytes bytes) {
+        if (served) {
+            stream.bytes = bytes;
+            const trace::CopyRow copy = arrive(stream, first, *served, issue, frame);
+            since = served->arrival >= since.ready ? SectorCache::Held{served->arrival, copy.number}
+                                                   : since;
         }
-    }
-    if (!stream.out) {
-        m_copies.arriveAtPort(*served, stream.bytes);
-    }
-    const trace::CopyRow copy = record(stream, offsetOf(where), *served, issue, frame);
-    if (isLoad) {
-        m_l1.hold(*window, {served->arrival, copy.number});
+    };
+    come(through->held, through->hit);
+    come(through->fetched, through->missed);
+    for (const Copies::Piece& piece : missing) {
+        m_l1.hold(piece.part, since);
     }
     return true;
 }
 
-const RefBinding& FusionCopies::reachedBy(const PlanStream& stream, const BlockFrame& frame) const
+bool FusionCopies::storeHere(const PlanStream& stream, std::span<const Copies::Piece> pieces,
+                             std::int64_t first, Picoseconds issue, BlockFrame& frame)
 {
-    const auto reached =
-        std::find_if(frame.reached.begin(), frame.reached.end(),
-                     [&](const auto& one) { return one.first == stream.operation; });
-    return reached == frame.reached.end() ? m_turn.binding(stream.operation->operands[0])
-                                          : reached->second;
+    const auto through = m_copies.serveThroughL2(linkOf(stream), issue, pieces, true, 1);
+    if (through) {
+        record(stream, first, *through->fetched, issue, frame);
+    }
+    return through.has_value();
 }
 
-std::optional<SectorCache::Part> FusionCopies::windowOf(const PlanStream& stream,
-                                                        const RefBinding& where) const
+// An atomic operation is made where the elements are: in L2, which fetches what it does not hold.
+// What it makes of that must leave L2 at some time.
+bool FusionCopies::changeHere(PlanStream stream, std::span<const Copies::Piece> pieces,
+                              std::span<const ReachedElements> reached, Picoseconds issue,
+                              BlockFrame& frame)
 {
-    const ir::Operation& operation = *stream.operation;
-    const ir::ValueId ref = operation.operands[0];
+    const auto through = m_copies.serveThroughL2(linkOf(stream), issue, pieces, false, 1);
+    if (!through) {
+        return false;
+    }
+    const std::int64_t first = offsetOf(reached.front().where);
+    trace::CopyRow last;
+    Picoseconds come;
+    if (through->held) {
+        stream.bytes = through->hit;
+        last = record(stream, first, *through->held, issue, frame);
+        come = through->held->arrival;
+    }
+    if (through->fetched) {
+        record({stream.operation, through->missed, false}, first, *through->fetched, issue, frame);
+        come = std::max(come, through->fetched->arrival);
+        const auto written = m_copies.servedOn(through->fetched->link, issue, through->missed);
+        if (!written) {
+            return false;
+        }
+        stream.bytes = through->missed;
+        last = record(stream, first, *written, issue, frame);
+    }
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        await(last, m_copies.changeInL2(pieces[i].part, reached[i].changes, come), frame);
+    }
+    return true;
+}
+
+trace::CopyRow FusionCopies::arrive(const PlanStream& stream, std::int64_t first,
+                                    Copies::Served& served, Picoseconds issue, BlockFrame& frame)
+{
+    if (!stream.out) {
+        m_copies.arriveAtPort(served, stream.bytes);
+    }
+    return record(stream, first, served, issue, frame);
+}
+
+std::int32_t FusionCopies::linkOf(const PlanStream& stream) const
+{
+    return m_prepared.description.copySite(*stream.operation).link;
+}
+
+std::span<const ReachedElements> FusionCopies::reachedBy(const PlanStream& stream,
+                                                         const BlockFrame& frame)
+{
+    const auto isIts = [&](const ReachedElements& one) {
+        return one.operation == stream.operation;
+    };
+    const auto first = std::find_if(frame.reached.begin(), frame.reached.end(), isIts);
+    return {first, std::find_if_not(first, frame.reached.end(), isIts)};
+}
+
+Bytes FusionCopies::bytesOf(const PlanStream& stream, const RefBinding& where) const
+{
+    const ir::ValueId ref = stream.operation->operands[0];
+    return where.buffer < 0 ? Bytes(0)
+                            : packedBytes(m_prepared.program.type(ref).dtype,
+                                          shapeOf(where, m_turn.memoryShape(ref)).elements());
+}
+
+Bytes FusionCopies::bytesOf(const PlanStream& stream, const BlockFrame& frame) const
+{
+    const auto reached = reachedBy(stream, frame);
+    Bytes bytes = reached.empty() ? stream.bytes : Bytes(0);
+    for (const ReachedElements& part : reached) {
+        bytes += bytesOf(stream, part.where);
+    }
+    return bytes;
+}
+
+Copies::Piece FusionCopies::pieceOf(const PlanStream& stream, const RefBinding& where,
+                                    Bytes bytes) const
+{
+    const ir::ValueId ref = stream.operation->operands[0];
     const Shape& array = m_turn.memoryShape(ref);
     Reach reach = reachOf(where, array);
-    bool isWindow = !ir::listsElements(operation.code) && !(where.asked && where.asked->isEmpty)
-                    && stream.bytes > Bytes(0)
-                    && m_memory[where.buffer].device == m_turn.agent().device;
-    if (const auto* atomic = std::get_if<ir::AtomicParams>(&operation.params)) {
-        isWindow = isWindow && !atomic->listed;
-    }
-    for (std::size_t axis = 0; axis < reach.start.size(); ++axis) {
-        isWindow = isWindow && reach.start[axis] < reach.stop[axis];
-    }
-    if (!isWindow) {
-        return std::nullopt;
-    }
-    return SectorCache::Part{where.buffer,
-                             array,
-                             std::move(reach.start),
-                             std::move(reach.stop),
-                             dtypeBits(m_prepared.program.type(ref).dtype),
-                             m_prepared.description.copySite(operation).operand};
-}
-
-std::optional<Copies::Served> FusionCopies::serve(const PlanStream& stream, const RefBinding& where,
-                                                  const std::optional<SectorCache::Part>& window,
-                                                  Picoseconds issue)
-{
-    const std::int32_t owner = m_memory[where.buffer].device;
-    if (owner != m_turn.agent().device) {
-        return serveRemote(stream, owner, issue);
-    }
-    const std::int32_t link = m_prepared.description.copySite(*stream.operation).link;
-    if (!stream.out) { // no latency is shorter, so nothing starts before it is issued
-        issue -= m_sooner;
-    }
-    if (!window) {
-        return m_copies.servedOn(m_copies.linkHere(link), issue, stream.bytes);
-    }
-    const bool out = stream.out && !ir::isAtomic(stream.operation->code);
-    return m_copies.serveThroughL2(link, issue, stream.bytes, *window, out, 1);
+    return {{where.buffer, array, std::move(reach.start), std::move(reach.stop),
+             dtypeBits(m_prepared.program.type(ref).dtype),
+             m_prepared.description.copySite(*stream.operation).operand},
+            bytes};
 }
 
 // On the link between two devices, from the one that sends.

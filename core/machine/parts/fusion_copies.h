@@ -6,6 +6,9 @@
 #include "core/machine/parts/copies.h"
 #include "core/machine/parts/l1_caches.h"
 
+#include <span>
+#include <vector>
+
 namespace pallascope::machine {
 
 class FusionCopies
@@ -34,22 +37,33 @@ public:
 private:
     // Before the end of a segment's work, how long it takes to store this stream and those after
     // it: then it asks for this one.
-    [[nodiscard]] Picoseconds storesFrom(const PlanItem& item, std::size_t stream) const;
+    [[nodiscard]] Picoseconds storesFrom(const PlanItem& item, std::size_t stream,
+                                         const BlockFrame& frame) const;
     [[nodiscard]] bool serve(const PlanStream& asked, Picoseconds issue, BlockFrame& frame);
     void awaitStore(const PlanItem& item, std::size_t from, BlockFrame& frame);
-    // Through what the operation reached the array.
-    [[nodiscard]] const RefBinding& reachedBy(const PlanStream& stream,
-                                              const BlockFrame& frame) const;
-    // What of an array of this device the operation reached there. Empty if it lies anywhere in
-    // the array: then caches are passed by.
-    [[nodiscard]] std::optional<SectorCache::Part> windowOf(const PlanStream& stream,
-                                                            const RefBinding& where) const;
-    [[nodiscard]] std::optional<Copies::Served>
-    serve(const PlanStream& stream, const RefBinding& where,
-          const std::optional<SectorCache::Part>& window, Picoseconds issue);
+
+    // Where the operation reached the array, if that is not all that its ref shows.
+    [[nodiscard]] static std::span<const ReachedElements> reachedBy(const PlanStream& stream,
+                                                                    const BlockFrame& frame);
+    // Of what it moves of the array: all, and what lies in this part.
+    [[nodiscard]] Bytes bytesOf(const PlanStream& stream, const BlockFrame& frame) const;
+    [[nodiscard]] Bytes bytesOf(const PlanStream& stream, const RefBinding& where) const;
+    [[nodiscard]] Copies::Piece pieceOf(const PlanStream& stream, const RefBinding& where,
+                                        Bytes bytes) const;
+    [[nodiscard]] std::int32_t linkOf(const PlanStream& stream) const;
+
+    // What lies on this device. `first` is the first element of it that the stream moves.
+    [[nodiscard]] bool loadHere(PlanStream stream, std::span<const Copies::Piece> pieces,
+                                std::int64_t first, Picoseconds issue, BlockFrame& frame);
+    [[nodiscard]] bool storeHere(const PlanStream& stream, std::span<const Copies::Piece> pieces,
+                                 std::int64_t first, Picoseconds issue, BlockFrame& frame);
+    [[nodiscard]] bool changeHere(PlanStream stream, std::span<const Copies::Piece> pieces,
+                                  std::span<const ReachedElements> reached, Picoseconds issue,
+                                  BlockFrame& frame);
     [[nodiscard]] std::optional<Copies::Served> serveRemote(const PlanStream& stream,
                                                             std::int32_t owner, Picoseconds issue);
-    // `first` is the first element of its array that the stream moves.
+    trace::CopyRow arrive(const PlanStream& stream, std::int64_t first, Copies::Served& served,
+                          Picoseconds issue, BlockFrame& frame);
     trace::CopyRow record(const PlanStream& stream, std::int64_t first,
                           const Copies::Served& served, Picoseconds issue, BlockFrame& frame);
     // The segment ends no earlier than this copy arrives.

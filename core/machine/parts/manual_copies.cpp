@@ -109,7 +109,7 @@ struct ManualCopies::ManualCopy
     RefBinding source, target;
     std::int32_t sender = 0, receiver = 0; // the devices that have them
     Shape shape;                           // the shape of what is copied
-    std::optional<Shape> existing;         // set if only what of it exists moves
+    std::optional<std::int64_t> existing;  // set if only so many of its elements move
     bool isOutside = false;                // all of it lies behind its array; nothing moves
     Rows rows;                             // set if it has a list of rows, or of other parts
     Bytes useful;
@@ -230,6 +230,10 @@ bool ManualCopies::locate(ManualCopy& copy)
             return false;
         }
         copy.isOutside = parts->empty();
+        copy.existing = 0;
+        for (const auto& [part, place] : *parts) {
+            *copy.existing += shapeOf(part, m_turn.memoryShape(from)).elements();
+        }
         if (parts->size() == 1) {
             std::tie(source, target) = std::move(parts->front());
         } else {
@@ -238,10 +242,10 @@ bool ManualCopies::locate(ManualCopy& copy)
         }
     } else if (source.asked || target.asked) {
         dropPadding(operation, source, target);
-        Shape existing = viewOf(source, m_turn.memoryShape(from)).shape;
+        const Shape existing = viewOf(source, m_turn.memoryShape(from)).shape;
         copy.isOutside = existing.elements() == 0;
         if (operation.code != ir::OpCode::DmaStart) { // a TPU takes the padding along
-            copy.existing = std::move(existing);
+            copy.existing = existing.elements();
         }
     }
     return true;
@@ -311,7 +315,7 @@ bool ManualCopies::serve(ManualCopy& copy)
     const ir::Type& type = m_prepared.program.type(copy.from());
     copy.useful = bytesOf(type, copy.shape);
     const std::int64_t passes = copy.isRemote() ? 1 : site.passes;
-    const Bytes moving = copy.existing ? bytesOf(type, *copy.existing) : copy.useful;
+    const Bytes moving = copy.existing ? packedBytes(type.dtype, *copy.existing) : copy.useful;
     const Bytes moved(std::llround(static_cast<double>(moving.value()) * site.withPadding));
     const Bytes bytes = copy.isOutside ? Bytes(0) : moved * passes;
     Description::Route route{site.link, Picoseconds(0)};
@@ -349,10 +353,11 @@ ManualCopies::serveOn(ManualCopy& copy, const Description::Route& route, Bytes b
         const Shape& array = m_turn.memoryShape(ref);
         const Reach& reach = *copy.reach(out, array, m_reaches);
         const std::int64_t bits = dtypeBits(m_prepared.program.type(ref).dtype);
-        return m_copies.serveThroughL2(route.link, issue, bytes,
-                                       {where.buffer, array, reach.start, reach.stop, bits,
-                                        m_prepared.description.copySite(copy.operation).operand},
-                                       out, blocks);
+        const Copies::Piece piece{{where.buffer, array, reach.start, reach.stop, bits,
+                                   m_prepared.description.copySite(copy.operation).operand},
+                                  bytes};
+        const auto served = m_copies.serveThroughL2(route.link, issue, {&piece, 1}, out, blocks);
+        return !served ? std::nullopt : served->held ? served->held : served->fetched;
     }
     bytes = Bytes(ceilDiv(bytes.value(), blocks)); // other blocks fetch the rest
     return m_copies.servedOn(m_copies.linkOf(copy.sender, route.link), issue, bytes);

@@ -17,6 +17,7 @@ struct SyncTimes
     Picoseconds look;           // one whose phase was complete before
     Picoseconds blockStart;     // from the end of a block to the first operation of the next
     Picoseconds l1Load;         // a load of which L1 holds everything
+    Picoseconds change;         // of an element of GMEM by an atomic operation, in L2
     Picoseconds copyBeyondLoad; // how much later a copy of the TMA ends than a load over its link
     Picoseconds productWait;    // a wait for products, after they have ended
     Picoseconds registerProductWait; // the same, if their left operand is in registers
@@ -33,17 +34,12 @@ struct SyncTimes
         return toPicoseconds(Cycles(static_cast<std::int64_t>(std::llround(cycles))),
                              chip.agents.front().clock);
     };
-    double start = 0;
-    if (const auto known = chip.operations.find("core_map"); known != chip.operations.end()) {
-        for (const chip::Instructions& part : known->second) {
-            start += part.count;
-        }
-    }
     return {timeOf(sm.arriveCycles),
             timeOf(sm.waitCycles),
             timeOf(sm.sharedLoadCycles),
-            timeOf(start),
+            chip.blockStart(),
             timeOf(sm.l1LoadCycles),
+            timeOf(sm.atomicCycles),
             timeOf(sm.copyCycles.value_or(0)),
             timeOf(sm.productWaitCycles.value_or(0)),
             timeOf(sm.registerProductWaitCycles.value_or(sm.productWaitCycles.value_or(0)))};

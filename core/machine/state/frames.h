@@ -17,6 +17,15 @@
 
 namespace pallascope::machine {
 
+// Elements of GMEM that an operation reached.
+struct ReachedElements
+{
+    const ir::Operation* operation = nullptr;
+    RefBinding where; // its buffer is -1 if it reached none
+    // Of an atomic operation: how often it changes the element that it changes most often.
+    std::int64_t changes = 1;
+};
+
 // A region that is being executed, item by item. When it ends, its results become those of `owner`
 // (a cond).
 struct BlockFrame
@@ -34,8 +43,9 @@ struct BlockFrame
     Picoseconds streamed;
     // Whether its operations have run, so that only the wait for that copy is left.
     bool awaits = false;
-    // Of that segment: which elements of GMEM operations reached that reach a part of their ref.
-    std::vector<std::pair<const ir::Operation*, RefBinding>> reached;
+    // Of that segment: what operations reached that reach a part of their ref. What one operation
+    // reached in several places follows each other.
+    std::vector<ReachedElements> reached;
     // If its operations have run and it has yet to ask for some of what it stores: when its work
     // ends, and the next of its streams to be asked for. The agent's time is then when that is.
     std::optional<Picoseconds> ends;

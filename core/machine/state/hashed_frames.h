@@ -50,6 +50,12 @@ inline auto hashedParts(const RefBinding::Recast& recast)
     return parts(dtype, shape, view);
 }
 
+inline auto hashedParts(const ReachedElements& reached)
+{
+    const auto& [operation, where, changes] = reached;
+    return parts(operation, where, changes);
+}
+
 inline auto hashedParts(const ScanFrame& frame)
 {
     const auto& [item, done] = frame;

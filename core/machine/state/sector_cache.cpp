@@ -1,6 +1,7 @@
 #include "core/machine/state/sector_cache.h"
 
 #include "core/base/check.h"
+#include "core/machine/state/link.h"
 
 #include <algorithm>
 #include <numeric>
@@ -18,7 +19,7 @@ Extent upTo(Extent place, Extent granule, Extent extent)
 Extent granuleOf(const SectorCache::Part& part, std::size_t axis)
 {
     const bool isLast = axis + 1 == part.start.size();
-    return isLast ? std::max<Extent>(1, kSector.value() * 8 / part.elementBits) : 1;
+    return isLast ? elementsOfSector(part.elementBits) : 1;
 }
 
 } // namespace
@@ -223,6 +224,22 @@ void SectorCache::hold(const Part& part, Held since)
     while (m_held > m_capacity) {
         remove(m_oldest);
     }
+}
+
+Picoseconds SectorCache::occupy(const Part& part, Picoseconds from, Picoseconds length)
+{
+    const Cut& cut = cutFor(part);
+    Picoseconds last = from;
+    forEachTile(cut, rangeOf(cut, part), [&](std::int64_t tile) {
+        if (const auto found = m_found.find(keyOf(part.buffer, tile)); found != m_found.end()) {
+            Picoseconds& ready = m_entries[static_cast<std::size_t>(found->second)].since.ready;
+            ready = std::max(ready, from);
+            ready += std::min(length, kLongestRun - ready);
+            last = std::max(last, ready);
+        }
+        return true;
+    });
+    return last;
 }
 
 bool SectorCache::knows(SlabRange buffers) const

@@ -6,6 +6,7 @@
 #include "core/base/units.h"
 #include "core/machine/state/slab.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,6 +17,12 @@ namespace pallascope::machine {
 
 // Both move sectors of this many bytes (CUDA C++ Best Practices Guide, coalesced access).
 inline constexpr Bytes kSector{32};
+
+// How many elements of so many bits a sector has; at least 1.
+[[nodiscard]] constexpr Extent elementsOfSector(std::int64_t elementBits)
+{
+    return std::max<Extent>(1, kSector.value() * 8 / elementBits);
+}
 
 class SectorCache
 {
@@ -67,6 +74,10 @@ public:
     };
 
     void countRead(const Part& part, Bytes bytes, bool isHit);
+
+    // Something takes so long at each sector of a part that is held, no earlier than this, and one
+    // after another. Returns when it has ended; until then, the part is on its way.
+    [[nodiscard]] Picoseconds occupy(const Part& part, Picoseconds from, Picoseconds length);
 
     [[nodiscard]] const std::vector<Share>& shares() const { return m_shares; }
 
