@@ -1,5 +1,6 @@
 #include "core/analysis/losses.h"
 
+#include "core/analysis/chains.h"
 #include "core/analysis/gains.h"
 #include "core/analysis/moved_bytes.h"
 #include "core/analysis/owners.h"
@@ -20,91 +21,6 @@ Picoseconds ofSeconds(double seconds)
     constexpr double kMost = 9e6; // below 2^63 ps
     return seconds > 0 ? toPicoseconds(Seconds(std::min(seconds, kMost))) : Picoseconds(0);
 }
-
-// Chains of shortest times: one of computing, one of the memory's link and one of the busiest other
-// link, which works beside it. After each term the longest of them counts. Leaving out a term makes
-// its chain shorter from there on.
-class Chains
-{
-public:
-    Chains(Picoseconds most, std::span<const Loss> without)
-        : m_most(most)
-        , m_without(without)
-    {}
-
-    void begin(Picoseconds compute, Picoseconds memory)
-    {
-        m_compute.known = compute;
-        m_memory.known = memory;
-        m_reached = std::min(std::max(compute, memory), m_most);
-        m_losses.roofline = m_reached;
-    }
-
-    // Sets the chain's shortest time after one more term.
-    void compute(LossKind kind, Picoseconds least, std::string of = {})
-    {
-        reach(m_compute, kind, least, std::move(of));
-    }
-
-    void memory(LossKind kind, Picoseconds least, std::string of = {})
-    {
-        reach(m_memory, kind, least, std::move(of));
-    }
-
-    void link(LossKind kind, Picoseconds least, std::string of = {})
-    {
-        reach(m_link, kind, least, std::move(of));
-    }
-
-    // Adds a term to all chains.
-    void add(LossKind kind, Picoseconds time, std::string of = {})
-    {
-        if (time <= Picoseconds(0) || isLeftOut(kind, of)) {
-            return;
-        }
-        const auto same = std::ranges::find_if(
-            m_losses.beyond, [&](const Loss& loss) { return loss.kind == kind && loss.of == of; });
-        if (same == m_losses.beyond.end()) {
-            m_losses.beyond.push_back({kind, std::move(of), time, {}});
-        } else {
-            same->time += time;
-        }
-    }
-
-    [[nodiscard]] Picoseconds reached() const { return m_reached; }
-
-    [[nodiscard]] Picoseconds computed() const { return m_compute.known; }
-
-    [[nodiscard]] Losses take() { return std::move(m_losses); }
-
-private:
-    struct Chain
-    {
-        Picoseconds known;   // with all terms
-        Picoseconds leftOut; // the terms that were left out
-    };
-
-    [[nodiscard]] bool isLeftOut(LossKind kind, const std::string& of) const
-    {
-        return std::any_of(m_without.begin(), m_without.end(),
-                           [&](const Loss& loss) { return loss.kind == kind && loss.of == of; });
-    }
-
-    void reach(Chain& chain, LossKind kind, Picoseconds least, std::string of)
-    {
-        least = std::max(least, chain.known);
-        chain.leftOut += isLeftOut(kind, of) ? least - chain.known : Picoseconds(0);
-        chain.known = least;
-        const Picoseconds next = std::clamp(least - chain.leftOut, m_reached, m_most);
-        add(kind, next - m_reached, std::move(of));
-        m_reached = next;
-    }
-
-    Losses m_losses;
-    Picoseconds m_most, m_reached;
-    std::span<const Loss> m_without;
-    Chain m_compute, m_memory, m_link;
-};
 
 // Scalars and views between fusions are segments like those of a kernel. A program that names
 // neither kernels nor fusions is one kernel.
@@ -159,6 +75,7 @@ public:
         , m_kernels(report.time - report.split.launches - m_fusions)
         , m_stretches(stretches())
         , m_bytes(movedBytesOf(info, sums, m_hasKernel))
+        , m_shareUsed(shareUsed())
     {}
 
     [[nodiscard]] Losses run() const
@@ -177,12 +94,13 @@ public:
             const Picoseconds whole = gain(std::span(&loss, 1));
             const Picoseconds most = mostGain(loss, m_report, m_info, m_sums);
             loss.gain = std::min(whole, most);
-            loss.keepsPart = loss.gain < whole;
+            loss.keepsPart = loss.gain < whole || keepsPart(loss.kind);
             if (loss.kind == LossKind::StepOverhead || loss.kind == LossKind::Refetch) {
                 ofSmallBlocks.push_back(loss);
                 kept += std::max(Picoseconds(0), loss.time - most);
             }
         }
+        losses.multiplies = multiplies();
         losses.gainOfLargerBlocks = std::max(Picoseconds(0), gain(ofSmallBlocks) - kept);
         return losses;
     }
@@ -198,6 +116,15 @@ private:
     void otherLinks(Chains& chains) const;
     void units(Chains& chains) const;
     void overhead(Chains& chains) const;
+    void waitsOnGpu(Chains& chains) const;
+    [[nodiscard]] Picoseconds blockStarts() const;
+    [[nodiscard]] double ownersOfRoof() const;
+    [[nodiscard]] double shareUsed() const;
+
+    [[nodiscard]] bool multiplies() const
+    {
+        return m_roof && m_info.units[static_cast<std::size_t>(*m_roof)].kind == UnitKind::Matrix;
+    }
 
     [[nodiscard]] Picoseconds compute() const
     {
@@ -210,6 +137,13 @@ private:
                         Picoseconds(m_sums.waitedInFusions.value() / m_info.deviceCount()));
     }
 
+    // Whether no change of a kernel is likely to save all of it.
+    [[nodiscard]] bool keepsPart(LossKind kind) const
+    {
+        const bool isOfGpu = kind == LossKind::Waits || kind == LossKind::IdleCores;
+        return kind == LossKind::Copies || (m_report.isGpu && isOfGpu);
+    }
+
     const Report& m_report;
     const trace::Info& m_info;
     const trace::Summary& m_sums;
@@ -220,6 +154,7 @@ private:
     const Picoseconds m_fusions, m_kernels;
     const Stretches m_stretches;
     const MovedBytes m_bytes;
+    const double m_shareUsed; // of the units of the roof, above 0
 };
 
 Stretches Waterfall::stretches() const
@@ -250,6 +185,17 @@ double Waterfall::unitsOfRoof() const
     kind = kind == m_chip.agents.end() ? m_chip.agents.begin() : kind;
     const std::int64_t each = kind->sharesUnits ? 1 : kind->count;
     return static_cast<double>(each * kind->slots * m_info.deviceCount());
+}
+
+double Waterfall::ownersOfRoof() const
+{
+    return static_cast<double>(ownersOf(m_info, m_chip, static_cast<std::size_t>(*m_roof)));
+}
+
+double Waterfall::shareUsed() const
+{
+    const bool hasRoof = m_report.roofline.peak && m_roof;
+    return hasRoof ? std::min(1.0, ownersOfRoof() / unitsOfRoof()) : 1;
 }
 
 // The busiest link of any kind but that of the roofline.
@@ -302,16 +248,11 @@ void Waterfall::throughput(Chains& chains) const
                  ofSeconds(rate > 0 ? m_bytes.useful / rate : 0));
     if (peak > 0) {
         const std::string& unit = m_report.roofline.peak->unit;
-        const auto owners =
-            static_cast<double>(ownersOf(m_info, m_chip, static_cast<std::size_t>(*m_roof)));
+        const double owners = ownersOfRoof();
         const double executed = m_stretches.executed / peak;
         chains.compute(LossKind::Padding, ofSeconds(executed), unit);
-        chains.compute(LossKind::IdleCores,
-                       ofSeconds(executed * std::max(1.0, unitsOfRoof() / owners)));
-        const bool isMatrix =
-            m_info.units[static_cast<std::size_t>(*m_roof)].kind == UnitKind::Matrix;
-        chains.compute(isMatrix ? LossKind::MatrixRate : LossKind::Units,
-                       ofSeconds(m_stretches.busy / owners), unit);
+        chains.compute(multiplies() ? LossKind::MatrixRate : LossKind::Units,
+                       ofSeconds(m_stretches.busy / owners * m_shareUsed), unit);
     }
     if (rate > 0) {
         chains.memory(LossKind::PaddedCopies, ofSeconds(m_bytes.once / rate), m_bytes.mostPadded);
@@ -321,6 +262,8 @@ void Waterfall::throughput(Chains& chains) const
     }
     otherLinks(chains);
     units(chains);
+    const auto spread = static_cast<double>(chains.computed().value());
+    chains.compute(LossKind::IdleCores, Picoseconds(std::llround(spread / m_shareUsed)));
 }
 
 // Each link between devices is taken to move the same share of padding.
@@ -333,8 +276,8 @@ void Waterfall::otherLinks(Chains& chains) const
     chains.link(LossKind::PaddedCopies, link.busy, m_bytes.mostPaddedBetweenDevices);
 }
 
-// The time that units other than the roof's add to computing; each gets a share as large as its
-// share in the run's segments.
+// The time that units other than the roof's add to computing, if all cores did it; each gets a
+// share as large as its share in the run's segments.
 void Waterfall::units(Chains& chains) const
 {
     double all = m_stretches.chains + m_stretches.masks;
@@ -342,9 +285,10 @@ void Waterfall::units(Chains& chains) const
         all += time;
     }
     const Picoseconds from = chains.computed();
-    const auto over = static_cast<double>((compute() - from).value());
+    const Picoseconds spread(std::llround(static_cast<double>(compute().value()) * m_shareUsed));
+    const auto over = static_cast<double>((spread - from).value());
     if (over <= 0 || all <= 0) {
-        chains.compute(LossKind::Units, compute());
+        chains.compute(LossKind::Units, spread);
         return;
     }
     double done = 0;
@@ -370,9 +314,54 @@ void Waterfall::overhead(Chains& chains) const
     more(LossKind::StepOverhead, split.stepOverhead);
     more(LossKind::Prologue, split.prologue);
     more(LossKind::Epilogue, split.epilogue);
+    if (m_report.isGpu) {
+        waitsOnGpu(chains);
+        return;
+    }
     more(LossKind::Waits, split.idle);
     // However well the others hide their copies, all end with the one that has most to do.
-    chains.compute(m_report.isGpu ? LossKind::IdleCores : LossKind::Waits, m_sums.busiest);
+    chains.compute(LossKind::Waits, m_sums.busiest);
+}
+
+// First the time without blocks; then what is left of the run, in proportion to what those agents
+// wait for that wait for copies. Others, such as a warpgroup that only copies, wait for these most
+// of the time, which costs nothing. Products run beside their agents, so waits for them are only
+// what the other waits do not explain. What is left after all are the copies.
+void Waterfall::waitsOnGpu(Chains& chains) const
+{
+    const trace::Summary::Agents& agents = m_sums.agents;
+    const Picoseconds away = std::max(Picoseconds(0), m_kernels - agents.all());
+    const Picoseconds starts = std::min(away, blockStarts());
+    const auto more = [&](LossKind kind, Picoseconds time) {
+        chains.compute(kind, std::min(m_kernels, chains.computed() + time));
+    };
+    more(LossKind::BlockStarts, starts);
+    more(LossKind::IdleCores, away - starts);
+    chains.compute(LossKind::IdleCores, std::min(m_sums.busiest, m_kernels));
+    const Picoseconds left = std::max(Picoseconds(0), m_kernels - chains.computed());
+    const Picoseconds waits = agents.others + agents.copies;
+    more(LossKind::Waits, left - std::min(left, waits));
+    if (waits > Picoseconds(0)) {
+        const double part = std::min(1.0, ratio(left, waits));
+        more(LossKind::Waits,
+             Picoseconds(std::llround(part * static_cast<double>(agents.others.value()))));
+    }
+}
+
+// How long the first of the SMs' places wait for blocks after the first ones to start.
+Picoseconds Waterfall::blockStarts() const
+{
+    Picoseconds sum;
+    for (const trace::BlockGrid& grid : m_info.blockGrids) {
+        const std::int64_t places = std::min(grid.blocks, grid.atATime);
+        if (places > 0) {
+            const double later =
+                static_cast<double>(grid.blocks - places) / static_cast<double>(places);
+            sum +=
+                Picoseconds(std::llround(later * static_cast<double>(m_chip.blockStart().value())));
+        }
+    }
+    return sum;
 }
 
 } // namespace

@@ -25,12 +25,11 @@ struct Words
 constexpr std::array kWords{
     Words{LossKind::Padding, "padding", "padding of products",
           "products whose extents fill the rows and columns of the {} would save it"},
-    Words{
-        LossKind::IdleCores, "idle_cores", "idle cores",
-        "a parallel grid axis, captured with as many cores, or a mesh of cores would use them",
-        "idle SMs",
-        "a grid that fills whole waves of the SMs' places, or a persistent one of a block per SM, "
-        "would use them"},
+    Words{LossKind::IdleCores, "idle_cores", "idle cores",
+          "a parallel grid axis, captured with as many cores, or a mesh of cores would use them",
+          "idle SMs",
+          "a grid that fills whole waves of the SMs' places, or blocks that divide the work more "
+          "evenly, would use them"},
     Words{LossKind::MatrixRate, "matrix_rate", "{} under its peak",
           "more rows of the left operand in each product would save some of it", "",
           "a second warpgroup that multiplies while the first one waits, or larger tiles, would "
@@ -39,9 +38,9 @@ constexpr std::array kWords{
           "a shape of {} whose last two axes fill the rows and lanes of its tiles would save it"},
     Words{LossKind::Refetch, "refetch", "blocks of {} copied again",
           "larger blocks, or an order of the grid in which they stay, would save it",
-          "traffic of {} beyond its size", // lanes that a mask leaves out count as moved
-          "larger tiles, clusters of blocks that share them, an order of the blocks in which L2 "
-          "still has them, or fewer lanes that masks leave out, would save it"},
+          "traffic of {} beyond its size",
+          "larger tiles, clusters of blocks that share them, or an order of the blocks in which L2 "
+          "still has them, would save it"},
     Words{LossKind::LinkRate, "link_rate", "{} under its datasheet rate", ""},
     Words{LossKind::OtherLinks, "other_links", "copies over {}",
           "fewer bytes over that link would save it"},
@@ -53,18 +52,22 @@ constexpr std::array kWords{
           "more warpgroups on each SM would fill the gaps"},
     Words{LossKind::StepOverhead, "step_overhead", "step overhead",
           "fewer and larger steps would save most of it"},
+    Words{LossKind::BlockStarts, "block_starts", "starting blocks",
+          "fewer and larger blocks, or a persistent grid of a block per place, would save most of "
+          "it"},
     Words{LossKind::Prologue, "prologue", "prologue",
           "smaller first blocks, or more steps, would hide more of it"},
     Words{LossKind::Epilogue, "epilogue", "epilogue",
           "smaller last blocks, or more steps, would hide more of it"},
     Words{LossKind::Waits, "waits", "waits for other cores and semaphores",
           "work divided more evenly would save it", "waits at barriers and for products",
-          "warpgroups that take turns, or work divided more evenly among them, would save it"},
+          "other work between a product and the wait for it, more warpgroups on each SM, or work "
+          "divided more evenly among them, would save some of it"},
     Words{
         LossKind::Copies, "copies", "copies not hidden",
-        "more buffers, or steps that compute as long as they copy, would hide them", "",
-        "more slots of SMEM (max_concurrent_steps; num_stages for what Triton's products load), or "
-        "more blocks on each SM, would hide them"},
+        "steps that compute as long as they copy, or more buffers in a pltpu.emit_pipeline, would "
+        "hide them",
+        "", "{}more blocks on each SM would hide them"},
     Words{LossKind::DeviceCopies, "device_copies", "copies between devices not hidden",
           "starting them before the work that does not need them would hide them"},
     Words{LossKind::Launches, "launches", "launches",
@@ -74,6 +77,18 @@ constexpr std::array kWords{
         "fewer of them, arguments that lie as the kernel reads them, or donated arguments where it "
         "updates them in place would save some of it"},
 };
+
+// What hides the copies of a GPU's kernel beside more blocks: blocks that only load into registers
+// have no slots, and Triton only starts early what products load.
+std::string moreSlots(const Report& report)
+{
+    const bool hasSlots = report.vmemPeak > Bytes(0);
+    return !hasSlots && !report.losses.multiplies  ? ""
+           : hasSlots && !report.losses.multiplies ? "more slots of SMEM (max_concurrent_steps) or "
+                                                   : "more slots of SMEM (max_concurrent_steps; "
+                                                     "num_stages for what Triton's products load) "
+                                                     "or ";
+}
 
 const Words& wordsOf(LossKind kind)
 {
@@ -89,6 +104,14 @@ std::string filled(std::string_view text, const std::string& of)
 std::string ofText(const Loss& loss)
 {
     return loss.of.empty() ? "other" : loss.of;
+}
+
+std::string helpText(const Loss& loss, const Report& report)
+{
+    const Words& words = wordsOf(loss.kind);
+    const bool hasOther = report.isGpu && !words.gpuHelp.empty();
+    return filled(hasOther ? words.gpuHelp : words.help,
+                  loss.kind == LossKind::Copies ? moreSlots(report) : ofText(loss));
 }
 
 } // namespace
@@ -152,10 +175,8 @@ std::string advice(const Report& report)
     if (ratio(largest->gain, report.time) < kWorthwhile) {
         return "";
     }
-    const Words& words = wordsOf(largest->kind);
-    const bool hasOther = report.isGpu && !words.gpuHelp.empty();
     return sentence(lossText(*largest, report), largest->keepsPart, largest->gain,
-                    filled(hasOther ? words.gpuHelp : words.help, ofText(*largest)));
+                    helpText(*largest, report));
 }
 
 } // namespace pallascope::analysis

@@ -58,7 +58,7 @@ struct TimeSplit // its parts add up to the run's time, to the picosecond
 enum class LossKind : std::uint8_t
 {
     Padding,   // products of elements that only pad tiles
-    IdleCores, // cores without work
+    IdleCores, // cores without work, for all of the run or for a part of it
     // The matrix unit below its peak: it loads tiles, or its clock is lower than the datasheet's.
     MatrixRate,
     PaddedCopies, // the padding of tiles that copies move
@@ -69,6 +69,7 @@ enum class LossKind : std::uint8_t
     Masks,        // comparisons, selections and iotas in these
     Chains,       // operations that wait for one another's results
     StepOverhead,
+    BlockStarts, // of a GPU: from the end of one block to the first operation of the next
     Prologue,
     Epilogue,
     Waits,        // for other cores, semaphores and delays, or done before the others
@@ -94,6 +95,7 @@ struct Losses // its parts add up to the run's time, to the picosecond
     // How much shorter the run would be with neither step overhead nor blocks that are copied
     // again.
     Picoseconds gainOfLargerBlocks;
+    bool multiplies = false; // whether the roof is that of the matrix unit
 
     [[nodiscard]] Picoseconds total() const
     {

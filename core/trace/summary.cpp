@@ -29,8 +29,7 @@ void Summarizer::addSegment(std::int32_t templateId, AgentRow agent, OptionalRow
 {
     const auto id = static_cast<std::size_t>(templateId);
     if (m_isKernels[id]) {
-        m_ofAgent.resize(std::max(m_ofAgent.size(), agent.index() + 1));
-        m_ofAgent[agent.index()] += m_durations[id];
+        ofAgent(agent).ran += m_durations[id];
     }
     if (!step) {
         m_outside += m_durations[id];
@@ -100,16 +99,20 @@ void Summarizer::coverCopies(std::int64_t until)
 }
 
 Summarizer::WaitKind Summarizer::kindOf(OptionalRow<CopyRow> copy,
+                                        OptionalRow<SemaphoreRow> semaphore,
                                         OptionalRow<OperationRow> operation, bool isFusion)
 {
-    return isFusion    ? WaitKind::Fusion
-           : !copy     ? WaitKind::Other
-           : operation ? WaitKind::ManualCopy
-                       : WaitKind::PipelineCopy;
+    if (isFusion) {
+        return WaitKind::Fusion;
+    }
+    if (copy) {
+        return operation ? WaitKind::ManualCopy : WaitKind::PipelineCopy;
+    }
+    return operation && !semaphore ? WaitKind::Own : WaitKind::Other;
 }
 
-void Summarizer::addWait(OptionalRow<StepRow> step, WaitKind kind, Picoseconds begin,
-                         Picoseconds end)
+void Summarizer::addWait(AgentRow agent, OptionalRow<StepRow> step, WaitKind kind,
+                         Picoseconds begin, Picoseconds end)
 {
     if (begin == end) {
         return;
@@ -119,7 +122,10 @@ void Summarizer::addWait(OptionalRow<StepRow> step, WaitKind kind, Picoseconds b
         m_fusionWaits.push_back({step, begin, end});
         return;
     }
-    m_sums.waitedForCopies += kind == WaitKind::Other ? Picoseconds(0) : end - begin;
+    const bool isForCopy = kind == WaitKind::PipelineCopy || kind == WaitKind::ManualCopy;
+    Summary::Agents& of = ofAgent(agent);
+    (isForCopy ? of.copies : kind == WaitKind::Own ? of.own : of.others) += end - begin;
+    m_sums.waitedForCopies += isForCopy ? end - begin : Picoseconds(0);
     const Wait wait{step, begin, end, kind == WaitKind::PipelineCopy};
     if (!step || *step == StepRow{0} || begin < m_firstInStep) {
         m_waits.push_back(wait);
@@ -175,11 +181,36 @@ void Summarizer::addAgain(const SoFar& from, const SoFar& to, std::int64_t times
         add(m_sums.linkBusy[link], from.linkBusy[link], to.linkBusy[link]);
     }
     for (std::size_t agent = 0; agent < from.ofAgent.size(); ++agent) {
-        add(m_ofAgent[agent], from.ofAgent[agent], to.ofAgent[agent]);
+        const Summary::Agents &before = from.ofAgent[agent], &after = to.ofAgent[agent];
+        add(m_ofAgent[agent].ran, before.ran, after.ran);
+        add(m_ofAgent[agent].copies, before.copies, after.copies);
+        add(m_ofAgent[agent].own, before.own, after.own);
+        add(m_ofAgent[agent].others, before.others, after.others);
     }
     add(m_outside, from.outside, to.outside);
     add(m_sums.waitedForCopies, from.waitedForCopies, to.waitedForCopies);
     addCount(m_covered, from.covered, to.covered);
+}
+
+Summary::Agents Summarizer::averageAgent() const
+{
+    const auto waits = [](const Summary::Agents& one) { return one.copies > Picoseconds(0); };
+    const bool all = std::ranges::none_of(m_ofAgent, waits);
+    Summary::Agents sum;
+    std::int64_t count = 0;
+    for (const Summary::Agents& one : m_ofAgent) {
+        const bool isActive = one.all() > Picoseconds(0);
+        if (isActive && (all || waits(one))) {
+            sum.ran += one.ran;
+            sum.copies += one.copies;
+            sum.own += one.own;
+            sum.others += one.others;
+            ++count;
+        }
+    }
+    count = std::max<std::int64_t>(1, count);
+    const auto average = [&](Picoseconds time) { return Picoseconds(time.value() / count); };
+    return {average(sum.ran), average(sum.copies), average(sum.own), average(sum.others)};
 }
 
 Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picoseconds lastStepEnd,
@@ -214,9 +245,10 @@ Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picosecond
     std::ranges::for_each(m_fusionWaits, addOutside);
     m_sums.firstBody = firstBody;
     m_sums.lastStepEnd = lastStepEnd;
-    if (!m_ofAgent.empty()) {
-        m_sums.busiest = std::ranges::max(m_ofAgent);
+    for (const Summary::Agents& agent : m_ofAgent) {
+        m_sums.busiest = std::max(m_sums.busiest, agent.ran);
     }
+    m_sums.agents = averageAgent();
     m_sums.idle = end - Picoseconds(m_covered);
     if (m_sums.passedBlocks > 0) { // what they covered is an estimate
         m_sums.idle = std::max(m_sums.idle, Picoseconds(0));
@@ -245,9 +277,12 @@ Summary summaryOf(const Trace& trace)
             OperationRow::of(waits.operation.empty() ? kNone : waits.operation[i]);
         const bool isFusion =
             operation && trace.info().operations[operation->index()].name == "fusion";
-        const auto kind = Summarizer::kindOf(CopyRow::of(waits.copy[i]), operation, isFusion);
-        sums.addWait(StepRow::of(waits.step[i]), kind, Picoseconds(waits.begin[i]),
-                     Picoseconds(waits.end[i]));
+        const auto semaphore =
+            SemaphoreRow::of(waits.semaphore.empty() ? kNone : waits.semaphore[i]);
+        const auto kind =
+            Summarizer::kindOf(CopyRow::of(waits.copy[i]), semaphore, operation, isFusion);
+        sums.addWait(AgentRow{waits.agent[i]}, StepRow::of(waits.step[i]), kind,
+                     Picoseconds(waits.begin[i]), Picoseconds(waits.end[i]));
     }
     const Steps& steps = trace.steps();
     const bool any = steps.size() > 0;

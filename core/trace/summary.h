@@ -46,6 +46,21 @@ struct Summary
     Picoseconds waitedAround;    // those of pipelines among these before the first step and after
                                  // the last: what the prologue and the epilogue wait for
     Picoseconds busiest;         // bodies and step overhead of the agent that has most of them
+
+    // What an agent does, on average over those that wait for copies, or over all if none does.
+    struct Agents
+    {
+        Picoseconds ran;    // bodies and step overhead
+        Picoseconds copies; // waits for copies
+        Picoseconds own;    // waits for its own products, and delays
+        Picoseconds others; // waits for other agents
+
+        [[nodiscard]] Picoseconds all() const { return ran + copies + own + others; }
+
+        bool operator==(const Agents&) const = default;
+    };
+
+    Agents agents;
     Picoseconds waitedInFusions; // for what fusions read and write
     Picoseconds idle;            // no segment runs and no link moves
     Picoseconds end;             // the length of the run
@@ -71,24 +86,28 @@ public:
     enum class WaitKind : std::uint8_t
     {
         Other,
+        Own, // for products that the agent has started, or a delay
         PipelineCopy,
         ManualCopy,
         Fusion // for what the fusion itself reads and writes
     };
 
-    // The kind of a wait for `copy`, empty if it is for something else, by `operation`, empty if it
+    // The kind of a wait, by what it is for, if anything, and the operation that waits, empty if it
     // is a pipeline's own.
     [[nodiscard]] static WaitKind kindOf(OptionalRow<CopyRow> copy,
+                                         OptionalRow<SemaphoreRow> semaphore,
                                          OptionalRow<OperationRow> operation, bool isFusion);
 
-    void addWait(OptionalRow<StepRow> step, WaitKind kind, Picoseconds begin, Picoseconds end);
+    void addWait(AgentRow agent, OptionalRow<StepRow> step, WaitKind kind, Picoseconds begin,
+                 Picoseconds end);
 
     // What grows with each block of a grid outside of pipelines.
     struct SoFar
     {
         std::vector<std::int64_t> instances;
         std::vector<std::array<Summary::Moved, 3>> moved;
-        std::vector<Picoseconds> linkBusy, ofAgent;
+        std::vector<Picoseconds> linkBusy;
+        std::vector<Summary::Agents> ofAgent;
         Picoseconds outside, waitedForCopies;
         std::int64_t covered = 0;
     };
@@ -122,14 +141,21 @@ private:
         m_until = std::max(m_until, end);
     }
 
+    Summary::Agents& ofAgent(AgentRow agent)
+    {
+        m_ofAgent.resize(std::max(m_ofAgent.size(), agent.index() + 1));
+        return m_ofAgent[agent.index()];
+    }
+
+    [[nodiscard]] Summary::Agents averageAgent() const;
     void coverCopies(std::int64_t until);
     void count(const Wait& wait);
 
     Summary m_sums;
     std::vector<Picoseconds> m_durations; // for each template
     std::vector<bool> m_isKernels;        // for each template: a body or step overhead
-    std::vector<Picoseconds> m_ofAgent;   // bodies and step overhead
-    std::vector<int> m_hbmPasses;         // for each link
+    std::vector<Summary::Agents> m_ofAgent;
+    std::vector<int> m_hbmPasses; // for each link
     // For each operand that Info has at the start; it is false for later ones.
     std::vector<bool> m_staysInHbm, m_staysOnChip;
     std::vector<Interval> m_copies; // copies not yet covered, sorted by begin, from m_next on

@@ -67,6 +67,56 @@ constexpr double kFlops = 2.0 * 4096 * 4096 * 4096;
 
 } // namespace
 
+// What arrives late counts as copies, however long the warpgroup that makes them waits for slots.
+TEST(Losses, ofTooFewSlotsAreCopies)
+{
+    const auto withStages = [](const std::string& stages) {
+        return reportOf(*runOf(
+            "hopper_matmul",
+            {{"m", "2048"}, {"n", "2048"}, {"k", "1024"}, {"stages", stages}, {"cluster", "none"}},
+            "h100_sxm"));
+    };
+    const Report one = withStages("1"), three = withStages("3");
+    expectSum(one);
+    expectSum(three);
+    const double saved = microseconds(one.time - three.time);
+    const double copies = microseconds(timeOf(one, LossKind::Copies));
+    EXPECT_GT(copies, 0.8 * saved);
+    EXPECT_GT(copies, microseconds(timeOf(one, LossKind::Waits)));
+    EXPECT_NE(analysis::advice(one).find("more slots of SMEM"), std::string::npos);
+}
+
+// One tile more than the SMs do at a time: all but one wait for it.
+TEST(Losses, ofALastWaveAreIdleSms)
+{
+    const auto withRows = [](const std::string& m) {
+        return reportOf(*runOf(
+            "hopper_matmul",
+            {{"m", m}, {"n", "1536"}, {"k", "1024"}, {"persistent", "0"}, {"cluster", "none"}},
+            "h100_sxm"));
+    };
+    const Report full = withRows("2816"); // 22 * 6 tiles
+    const Report more = withRows("2944");
+    expectSum(more);
+    const double longer = microseconds(more.time - full.time);
+    EXPECT_GT(longer, 1);
+    EXPECT_NEAR(microseconds(timeOf(more, LossKind::IdleCores) - timeOf(full, LossKind::IdleCores)
+                             + timeOf(more, LossKind::BlockStarts)),
+                longer, 0.35 * longer);
+}
+
+// A quarter of the SMs do all the work: three quarters of its time are theirs that have none.
+TEST(Losses, ofFewBlocksAreIdleSmsWhateverBoundsThem)
+{
+    const Report few = reportOf(*runOf(
+        "hopper_matmul",
+        {{"m", "384"}, {"n", "2816"}, {"k", "2048"}, {"persistent", "0"}, {"cluster", "none"}},
+        "h100_sxm")); // 33 tiles
+    expectSum(few);
+    const Picoseconds inKernel = few.time - few.split.launches;
+    EXPECT_GT(ratio(timeOf(few, LossKind::IdleCores), inKernel), 0.4);
+}
+
 TEST(Losses, sumToTheRun)
 {
     for (const NamedRun& run : machineRuns()) {
@@ -212,7 +262,10 @@ TEST(Losses, ofACoreWithoutWorkAreHalfOfTheChip)
 {
     const Report report = matmul("4096", "1024", "1024", "1024", "tpu_v5p");
     expectSum(report);
-    EXPECT_NEAR(microseconds(timeOf(report, LossKind::IdleCores)), kFlops / 459e6, 0.1);
+    // The other core would do half of all computing, not only of its products at the peak.
+    EXPECT_NEAR(microseconds(timeOf(report, LossKind::IdleCores)),
+                microseconds(report.split.compute) / 2, 0.1);
+    EXPECT_GT(microseconds(timeOf(report, LossKind::IdleCores)), kFlops / 459e6);
 }
 
 // An H100 has 132 tensor cores, one for each SM, however many warpgroups share it.
@@ -224,11 +277,13 @@ TEST(Losses, ofAGpuAreThoseOfSmsWithoutBlocks)
     };
     const Report few = product("1024"); // 32 blocks
     expectSum(few);
-    EXPECT_NEAR(microseconds(timeOf(few, LossKind::IdleCores)),
-                2.0 * 1024 * 1024 * 1024 / 989.4e6 * (132.0 / 32 - 1), 0.1);
+    const double products = 2.0 * 1024 * 1024 * 1024 / 989.4e6 * (132.0 / 32 - 1);
+    EXPECT_GT(microseconds(timeOf(few, LossKind::IdleCores)), products);
+    EXPECT_LT(microseconds(timeOf(few, LossKind::IdleCores)), 1.2 * products);
     const Report persistent = product("4096");
     expectSum(persistent);
-    EXPECT_EQ(timeOf(persistent, LossKind::IdleCores), Picoseconds(0));
+    EXPECT_LT(ratio(timeOf(persistent, LossKind::IdleCores), persistent.time), 0.1)
+        << "only at the end";
 }
 
 // Each device copies its own part of the arrays once, at the rate of its own memory.
@@ -365,8 +420,8 @@ TEST(Losses, haveTheWordsOfTheChip)
     report.isGpu = true;
     EXPECT_EQ(analysis::advice(report),
               "without idle SMs it would take 0.40 µs, 60.0 % less: a grid that fills "
-              "whole waves of the SMs' places, or a persistent one of a block per SM, would use "
-              "them");
+              "whole waves of the SMs' places, or blocks that divide the work more evenly, would "
+              "use them");
     report.losses.beyond[0].kind = LossKind::Launches; // the same words everywhere
     EXPECT_EQ(analysis::lossText(report.losses.beyond[0], report), "launches");
 }

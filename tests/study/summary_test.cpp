@@ -167,8 +167,9 @@ TEST(Sums, aStepThatWaitsTwiceIsOne)
     trace::Summarizer sums{trace::Info()};
     for (const std::int64_t at : {10, 20, 30}) {
         for (const std::int32_t step : {1, 2}) {
-            sums.addWait(trace::StepRow{step}, trace::Summarizer::WaitKind::PipelineCopy,
-                         Picoseconds(at + step), Picoseconds(at + step + 5));
+            sums.addWait(trace::AgentRow{0}, trace::StepRow{step},
+                         trace::Summarizer::WaitKind::PipelineCopy, Picoseconds(at + step),
+                         Picoseconds(at + step + 5));
         }
     }
     const trace::Summary all =

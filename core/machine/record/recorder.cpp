@@ -173,9 +173,9 @@ void Recorder::addWait(const Awaited& awaited, trace::AgentRow agent,
     countEvents(1);
     if (m_keeps != Keeps::Rows) {
         if (m_sums) {
-            const auto kind =
-                trace::Summarizer::kindOf(awaited.copy, awaited.operation, awaited.isFusion);
-            m_sums->addWait(step, kind, begin, end);
+            const auto kind = trace::Summarizer::kindOf(awaited.copy, awaited.semaphore,
+                                                        awaited.operation, awaited.isFusion);
+            m_sums->addWait(agent, step, kind, begin, end);
         }
         return;
     }

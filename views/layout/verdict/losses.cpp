@@ -56,6 +56,7 @@ Role roleOf(const RunView& run, const Loss& loss)
     case LossKind::Waits:
         return Role::Wait;
     case LossKind::StepOverhead:
+    case LossKind::BlockStarts:
     case LossKind::Launches:
         return Role::Scalar;
     case LossKind::IdleCores:
