@@ -51,7 +51,7 @@ constexpr std::array kWords{
           "more independent work in each step would fill the gaps", "",
           "more warpgroups on each SM would fill the gaps"},
     Words{LossKind::StepOverhead, "step_overhead", "step overhead",
-          "fewer and larger steps would save most of it"},
+          "fewer and larger steps would save most of it, if they do no more work"},
     Words{LossKind::BlockStarts, "block_starts", "starting blocks",
           "fewer and larger blocks, or a persistent grid of a block per place, would save most of "
           "it"},
@@ -90,6 +90,10 @@ std::string moreSlots(const Report& report)
                                                      "or ";
 }
 
+// Copies by hand, which go from one ref to another, have neither blocks nor an order of a grid.
+constexpr Words kCopiedByHand{LossKind::Refetch, "refetch", "parts of {} copied again",
+                              "keeping on chip what is copied more than once would save it"};
+
 const Words& wordsOf(LossKind kind)
 {
     return *std::find_if(kWords.begin(), kWords.end(),
@@ -106,9 +110,17 @@ std::string ofText(const Loss& loss)
     return loss.of.empty() ? "other" : loss.of;
 }
 
+const Words& wordsOf(const Loss& loss, const Report& report)
+{
+    constexpr std::string_view kArrow = " \u2192 ";
+    const bool isByHand = loss.kind == LossKind::Refetch && !report.isGpu
+                          && loss.of.find(kArrow) != std::string::npos;
+    return isByHand ? kCopiedByHand : wordsOf(loss.kind);
+}
+
 std::string helpText(const Loss& loss, const Report& report)
 {
-    const Words& words = wordsOf(loss.kind);
+    const Words& words = wordsOf(loss, report);
     const bool hasOther = report.isGpu && !words.gpuHelp.empty();
     return filled(hasOther ? words.gpuHelp : words.help,
                   loss.kind == LossKind::Copies ? moreSlots(report) : ofText(loss));
@@ -123,7 +135,7 @@ std::string_view lossName(LossKind kind)
 
 std::string lossText(const Loss& loss, const Report& report)
 {
-    const Words& words = wordsOf(loss.kind);
+    const Words& words = wordsOf(loss, report);
     const bool hasOther = report.isGpu && !words.gpuText.empty();
     return filled(hasOther ? words.gpuText : words.text, ofText(loss));
 }

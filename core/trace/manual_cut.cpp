@@ -167,8 +167,10 @@ private:
         for (std::size_t axis = 0; axis < whole.rank(); ++axis) {
             place.push_back({first[axis], std::min(first[axis] + box[axis], whole[axis])});
         }
-        addEnd(number, {copy, !isSource(end), std::move(place),
-                        packedBytes(operand.dtype, box.elements()).value()});
+        // A copy of listed parts moves less than lies between the first and the last of them.
+        const std::int64_t bytes = std::min(packedBytes(operand.dtype, box.elements()).value(),
+                                            m_trace.copies().bytes[copy]);
+        addEnd(number, {copy, !isSource(end), std::move(place), bytes});
     }
 
     void addEnd(std::int32_t number, ManualEnd end)

@@ -17,7 +17,7 @@ struct ManualEnd
     std::uint32_t copy = 0; // row of Copies
     bool writes = false;
     ManualBox box;
-    std::int64_t bytes = 0; // of the box
+    std::int64_t bytes = 0; // of the box that the copy moves
 };
 
 // All ends in one array, in the order of their copies.

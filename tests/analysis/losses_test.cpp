@@ -352,7 +352,7 @@ TEST(Losses, adviseNothingThatBringsNothing)
     report.losses.beyond[1].gain = Picoseconds(100'000);
     EXPECT_EQ(analysis::advice(report),
               "without step overhead it would take 0.90 µs, 10.0 % less: fewer and larger steps "
-              "would save most of it");
+              "would save most of it, if they do no more work");
 }
 
 TEST(Losses, adviseLargerBlocksWhereOverheadAndCopiesHideEachOther)
@@ -417,6 +417,12 @@ TEST(Losses, haveTheWordsOfTheChip)
     EXPECT_EQ(analysis::advice(report),
               "without idle cores it would take 0.40 µs, 60.0 % less: a parallel grid axis, "
               "captured with as many cores, or a mesh of cores would use them");
+    Report byHand = report;
+    byHand.losses.beyond[0].kind = LossKind::Refetch;
+    byHand.losses.beyond[0].of = "x \u2192 rows";
+    EXPECT_EQ(analysis::advice(byHand),
+              "without parts of x \u2192 rows copied again it would take 0.40 µs, 60.0 % less: "
+              "keeping on chip what is copied more than once would save it");
     report.isGpu = true;
     EXPECT_EQ(analysis::advice(report),
               "without idle SMs it would take 0.40 µs, 60.0 % less: a grid that fills "
