@@ -30,8 +30,7 @@ public:
                 section = std::max(section, m_first[operand]);
             }
         }
-        if (kind
-            == OpKind::Dot) { // it reads whole operands; in the section before, they come to it
+        if (kind == OpKind::Dot) { // it reads whole operands, which come to it in the one before
             ++section;
         }
         if (kind == OpKind::Memory) {
