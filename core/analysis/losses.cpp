@@ -357,8 +357,8 @@ Picoseconds Waterfall::blockStarts() const
         if (places > 0) {
             const double later =
                 static_cast<double>(grid.blocks - places) / static_cast<double>(places);
-            sum +=
-                Picoseconds(std::llround(later * static_cast<double>(m_chip.blockStart().value())));
+            const Picoseconds start = m_chip.blockStart(grid.barriers > 0);
+            sum += Picoseconds(std::llround(later * static_cast<double>(start.value())));
         }
     }
     return sum;

@@ -43,9 +43,10 @@ std::optional<std::int32_t> Chip::memoryIndex(std::string_view memory) const
     return std::nullopt;
 }
 
-Picoseconds Chip::blockStart() const
+Picoseconds Chip::blockStart(bool hasBarriers) const
 {
-    const auto known = operations.find("core_map");
+    auto known = operations.find("core_map without barriers");
+    known = hasBarriers || known == operations.end() ? operations.find("core_map") : known;
     double cycles = 0;
     if (multiprocessor && known != operations.end()) {
         for (const Instructions& part : known->second) {

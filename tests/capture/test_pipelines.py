@@ -229,7 +229,7 @@ def test_more_than_two_buffers_of_a_pallas_call_are_refused_as_jax_does():
 
     def function(x):
         return pl.pallas_call(kernel, grid=(4,), in_specs=[rows(8, pipeline_mode=pl.Buffered(3))],
-                              out_specs=rows(8), out_shape=like(32, 128))(x)
+                              out_specs=rows(8), out_shape=like(32, 128, dtype=INT))(x)
 
     x = integers(32, 128)
     with pytest.raises(pallascope.UnsupportedError, match="3 buffers of x_ref.* 1 or 2"):

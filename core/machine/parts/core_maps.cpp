@@ -21,7 +21,6 @@ CoreMaps::CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched
     , m_agents(agents)
     , m_semaphores(semaphores)
     , m_longGrids(context, turns)
-    , m_blockStart(syncTimes(context.prepared.chip).blockStart)
 {
     const chip::Chip& chip = m_prepared.chip;
     const auto l2 = chip.memoryIndex("L2"), sm = chip.memoryIndex("SMEM");
@@ -204,7 +203,9 @@ void CoreMaps::joinCores(const CoresFrame& frame)
         m_recorder.gridBlocks().end(m_turn.agent().id, end);
     }
     if (m_dispatched[static_cast<std::size_t>(m_turn.agent().device)] < ir::sizeOf(mesh.grid)) {
-        m_turn.agent().time += m_blockStart; // the launch covers that of a place's first block
+        // The launch covers that of a place's first block.
+        m_turn.agent().time +=
+            m_prepared.layout.groupOf(m_turn.agent().kind).blockStartOfMaps.at(&mesh);
         dispatch(item);
         return;
     }

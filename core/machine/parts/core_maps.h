@@ -52,7 +52,6 @@ private:
     Agents& m_agents;
     Semaphores& m_semaphores;
     LongGrids m_longGrids;
-    Picoseconds m_blockStart;
     Picoseconds m_claimTime; // of a claim until its answer is there: a way to L2 and back
 };
 

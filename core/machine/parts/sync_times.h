@@ -15,7 +15,6 @@ struct SyncTimes
     Picoseconds arrival;        // an arrival at a barrier
     Picoseconds wait;           // a wait at a barrier, after its phase is complete
     Picoseconds look;           // one whose phase was complete before
-    Picoseconds blockStart;     // from the end of a block to the first operation of the next
     Picoseconds l1Load;         // a load of which L1 holds everything
     Picoseconds change;         // of an element of GMEM by an atomic operation, in L2
     Picoseconds copyBeyondLoad; // how much later a copy of the TMA ends than a load over its link
@@ -37,7 +36,6 @@ struct SyncTimes
     return {timeOf(sm.arriveCycles),
             timeOf(sm.waitCycles),
             timeOf(sm.sharedLoadCycles),
-            chip.blockStart(),
             timeOf(sm.l1LoadCycles),
             timeOf(sm.atomicCycles),
             timeOf(sm.copyCycles.value_or(0)),

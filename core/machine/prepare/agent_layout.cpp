@@ -70,6 +70,8 @@ void addMap(AgentGroup& group, const chip::Chip& chip, const ir::Operation& core
         std::max(group.slots, static_cast<std::int32_t>(std::min(starts, clusters) * size));
     group.blockCores = std::max(group.blockCores, mesh.cores);
     group.clustersOfMaps[&mesh] = static_cast<std::int32_t>(std::min(starts * each, clusters));
+    group.blockStartOfMaps[&mesh] =
+        chip.blockStart(grid == grids.end() || grid->shared.barriers > 0);
     if (grid != grids.end() && chip.multiprocessor->l1WithShared) {
         const std::int64_t blocks = std::min(each, ceilDiv(clusters, starts));
         const Bytes shared = cost::sharedTaken(grid->block, *chip.multiprocessor) * blocks;

@@ -35,6 +35,8 @@ struct AgentGroup
     bool usesTensorMemory = false;
     // How many clusters of each core_map run at a time; without clusters, how many blocks.
     std::map<const ir::CoreMapParams*, std::int32_t> clustersOfMaps;
+    // From the end of a block to the first operation of the next one in its place; 0 on a TPU.
+    std::map<const ir::CoreMapParams*, Picoseconds> blockStartOfMaps;
     // What the L1 of a slot holds during each core_map. Absent where the chip has none.
     std::map<const ir::CoreMapParams*, Bytes> l1OfMaps;
 

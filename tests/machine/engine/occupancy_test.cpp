@@ -144,8 +144,11 @@ TEST(Occupancy, aBlockBeginsSomeTimeAfterTheOneBefore)
 {
     const auto gapWith = [](double instructions) {
         auto file = nlohmann::ordered_json::parse(withSms(1).json);
-        file["operations"]["core_map"] = {
-            {"scalar", {{"value", instructions}, {"source", "made up"}, {"status", "assumed"}}}};
+        for (const char* entry : {"core_map", "core_map without barriers"}) {
+            file["operations"][entry] = {
+                {"scalar",
+                 {{"value", instructions}, {"source", "made up"}, {"status", "assumed"}}}};
+        }
         const Result<chip::Chip> parsed = chip::parse(file.dump(), "one_sm.json");
         if (!parsed) {
             throw std::runtime_error(parsed.error().message);
