@@ -180,7 +180,7 @@ struct Chip
     // link of HBM; none if there is none.
     [[nodiscard]] std::optional<std::int32_t> linkBetween(std::int32_t from, std::int32_t to) const;
     // On a GPU: how long after a block has ended the first operation of the next one begins, in its
-    // place. Blocks with barriers set them up before.
+    // place. Blocks that have barriers set them up in that time.
     [[nodiscard]] Picoseconds blockStart(bool hasBarriers) const;
     // How many sets of the units there are that agents of a kind own, on one device.
     [[nodiscard]] std::int64_t unitSets(std::int32_t agent = 0) const;

@@ -126,8 +126,8 @@ private:
     void noteNothingReached(const ir::Operation& operation) { noteReached(operation, {}); }
 
     void noteLanes(const ir::Operation& operation, const std::vector<Lanes>& boxes);
-    // Lanes that it lists, in any order and as often as it lists them.
-    void noteListed(const ir::Operation& operation, const std::vector<RefBinding>& lanes);
+    // Elements of the memory that it lists, in any order and as often as it lists them.
+    void noteListed(const ir::Operation& operation, std::vector<std::int64_t> elements);
 
     // Notes the NaNs in what an operation has loaded, if somebody looks for them.
     void noteLoad(const RefBinding& ref, const ir::Operation& operation)

@@ -80,12 +80,20 @@ void Accesses::accessListed(const Evaluation& evaluation)
                            && mayRace(m_turn.binding(operation.operands[0]));
     std::vector<RefBinding> reached;
     const bool isNoted = isCached(operation);
+    std::vector<std::int64_t> elements;
+    bool reachesAny = false;
     for (std::int64_t lane = 0; lane < lanes.elements() && !m_ending.hasStopped(); ++lane) {
         if (mask != nullptr && mask->as<std::uint8_t>()[lane] == 0) {
             continue;
         }
         const std::optional<RefBinding> where = listedElement(operation, first, lane);
-        if (where && (isChecked || isNoted)) {
+        reachesAny = reachesAny || where;
+        if (where && isNoted && where->recasts.empty()) {
+            elements.push_back(offsetOf(*where));
+        } else if (where && isNoted) {
+            noteReached(operation, *where);
+        }
+        if (where && isChecked) {
             reached.push_back(*where);
         }
         if (!where || evaluation.touches) { // it matters only which elements it accesses
@@ -106,30 +114,21 @@ void Accesses::accessListed(const Evaluation& evaluation)
     if (!operation.results.empty() && !evaluation.touches) {
         m_turn.value(operation.results[0]) = (isAtomic ? old : moved).loadAll();
     }
-    if (isNoted) {
-        noteListed(operation, reached);
+    if (isNoted && reachesAny) {
+        noteListed(operation, std::move(elements));
+    } else if (isNoted) {
+        noteNothingReached(operation);
     }
-    if (isChecked) {
-        checkListed(operation, std::move(reached));
-    }
+    checkListed(operation, std::move(reached));
 }
 
-void Accesses::noteListed(const ir::Operation& operation, const std::vector<RefBinding>& lanes)
+void Accesses::noteListed(const ir::Operation& operation, std::vector<std::int64_t> elements)
 {
-    if (lanes.empty()) {
-        noteNothingReached(operation);
-        return;
+    if (!std::is_sorted(elements.begin(), elements.end())) {
+        std::sort(elements.begin(), elements.end());
     }
-    std::vector<std::int64_t> elements;
-    for (const RefBinding& lane : lanes) {
-        if (lane.recasts.empty()) {
-            elements.push_back(offsetOf(lane));
-        } else {
-            noteReached(operation, lane);
-        }
-    }
-    std::sort(elements.begin(), elements.end());
     const ir::ValueId ref = operation.operands[0];
+    const std::int32_t buffer = m_turn.binding(ref).buffer;
     const Shape& memory = m_turn.memoryShape(ref);
     const Extent row = memory.rank() == 0 ? 1 : memory[memory.rank() - 1];
     const Extent apart = elementsOfSector(dtypeBits(m_prepared.program.type(ref).dtype));
@@ -146,8 +145,7 @@ void Accesses::noteListed(const ir::Operation& operation, const std::vector<RefB
             next = same;
         }
         noteReached(operation,
-                    {lanes[0].buffer, false, {first, Shape({last - first + 1}), {1}}, {}, nullptr},
-                    changes);
+                    {buffer, false, {first, Shape({last - first + 1}), {1}}, {}, nullptr}, changes);
     }
 }
 

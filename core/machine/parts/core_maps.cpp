@@ -2,7 +2,6 @@
 
 #include "core/ir/mesh.h"
 #include "core/machine/ops/evaluate.h"
-#include "core/machine/parts/sync_times.h"
 
 #include <algorithm>
 #include <array>

@@ -152,26 +152,30 @@ void FusionCopies::awaitStore(const PlanItem& item, std::size_t from, BlockFrame
 bool FusionCopies::serve(const PlanStream& asked, Picoseconds issue, BlockFrame& frame)
 {
     const std::span<const ReachedElements> reached = reachedBy(asked, frame);
+    const RefBinding& where =
+        reached.empty() ? m_turn.binding(asked.operation->operands[0]) : reached.front().where;
     PlanStream stream = asked;
-    stream.bytes = bytesOf(asked, frame);
+    std::vector<Copies::Piece> pieces;
+    if (reached.empty()) {
+        pieces.push_back(pieceOf(stream, where, stream.bytes));
+    } else {
+        stream.bytes = Bytes(0);
+    }
+    for (const ReachedElements& part : reached) {
+        if (part.where.buffer >= 0) {
+            pieces.push_back(pieceOf(stream, part.where, bytesOf(stream, part.where)));
+            stream.bytes += pieces.back().bytes;
+        }
+    }
     if (stream.bytes == Bytes(0)) {
         return true;
     }
-    const RefBinding& where =
-        reached.empty() ? m_turn.binding(stream.operation->operands[0]) : reached.front().where;
     if (const std::int32_t owner = m_memory[where.buffer].device; owner != m_turn.agent().device) {
         std::optional<Copies::Served> served = serveRemote(stream, owner, issue);
         if (served) {
             arrive(stream, offsetOf(where), *served, issue, frame);
         }
         return served.has_value();
-    }
-    std::vector<Copies::Piece> pieces;
-    if (reached.empty()) {
-        pieces.push_back(pieceOf(stream, where, stream.bytes));
-    }
-    for (const ReachedElements& part : reached) {
-        pieces.push_back(pieceOf(stream, part.where, bytesOf(stream, part.where)));
     }
     if (ir::isAtomic(stream.operation->code)) {
         return changeHere(stream, pieces, reached, issue, frame);
