@@ -126,8 +126,12 @@ private:
         return m_roof && m_info.units[static_cast<std::size_t>(*m_roof)].kind == UnitKind::Matrix;
     }
 
+    // On a GPU without warpgroups that only copy.
     [[nodiscard]] Picoseconds compute() const
     {
+        if (m_hasKernel && m_report.isGpu) {
+            return std::min(m_sums.agents.ran, m_kernels);
+        }
         return m_hasKernel ? m_report.split.compute : m_report.split.fusions - waitedAround();
     }
 

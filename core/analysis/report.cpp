@@ -62,6 +62,7 @@ void Accounting::identify(Report& report) const
     report.kernel = m_info.kernel;
     report.parameters = m_info.parameters;
     report.chip = m_info.chip;
+    report.isGpu = m_chip.multiprocessor.has_value();
     if (!m_info.pipelines.empty()) {
         report.grid = m_info.pipelines.front().grid;
     }
@@ -162,6 +163,9 @@ void Accounting::split(Report& report) const
         return part;
     };
     TimeSplit& split = report.split;
+    if (report.isGpu) { // its products run beside the agents
+        ran[trace::SegmentKind::Body] -= m_sums.ranBeside;
+    }
     split.compute = take(ofEach(trace::SegmentKind::Body));
     split.stepOverhead = take(ofEach(trace::SegmentKind::StepOverhead));
     // Only the first agent of a device launches kernels and runs fusions.
@@ -180,6 +184,10 @@ void Accounting::split(Report& report) const
     }
     split.exposedCopies =
         take(Picoseconds((m_sums.waitedForCopies - m_sums.waitedAround).value() / agents));
+    if (report.isGpu) {
+        split.products = take(Picoseconds(m_sums.waitedForOwn.value() / agents));
+        split.barriers = take(Picoseconds(m_sums.waitedForOthers.value() / agents));
+    }
     split.idle = left;
 }
 
@@ -223,7 +231,6 @@ void Accounting::memory(Report& report) const
     report.vmemPeak = sumOf(report.vmemByOperand);
     countBlocks(report);
     const trace::Memory& memory = m_info.memories[static_cast<std::size_t>(onChip)];
-    report.isGpu = m_chip.multiprocessor.has_value();
     report.onChipName = memory.name;
     report.vmemTemporariesEstimate = m_info.temporariesEstimate;
     report.vmemCapacity = memory.capacity;

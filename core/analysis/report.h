@@ -46,12 +46,15 @@ struct TimeSplit // its parts add up to the run's time, to the picosecond
     Picoseconds compute, exposedCopies, stepOverhead, prologue, epilogue; // of kernels
     Picoseconds launches;                                                 // of kernels and fusions
     Picoseconds fusions; // fusions, with what they read and write
-    Picoseconds idle;    // waiting for other agents or for a delay, or done before the others
+    // Of GPUs: waits for the agent's own asynchronous products, and for other agents.
+    Picoseconds products, barriers;
+    // Done before the others. On TPUs it also has the waits for other agents and for delays.
+    Picoseconds idle;
 
     [[nodiscard]] Picoseconds total() const
     {
         return compute + exposedCopies + stepOverhead + prologue + epilogue + launches + fusions
-               + idle;
+               + products + barriers + idle;
     }
 };
 

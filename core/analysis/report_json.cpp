@@ -84,9 +84,10 @@ Json findingsJson(const trace::Info& info)
     return json;
 }
 
-Json splitJson(const TimeSplit& split)
+Json splitJson(const Report& report)
 {
-    return {{"compute", seconds(split.compute)},
+    const TimeSplit& split = report.split;
+    Json json = {{"compute", seconds(split.compute)},
             {"exposed_copies", seconds(split.exposedCopies)},
             {"step_overhead", seconds(split.stepOverhead)},
             {"prologue", seconds(split.prologue)},
@@ -94,6 +95,11 @@ Json splitJson(const TimeSplit& split)
             {"launches", seconds(split.launches)},
             {"fusions", seconds(split.fusions)},
             {"idle", seconds(split.idle)}};
+    if (report.isGpu) {
+        json["products"] = seconds(split.products);
+        json["barriers"] = seconds(split.barriers);
+    }
+    return json;
 }
 
 Json lossesJson(const Losses& losses)
@@ -216,7 +222,7 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["utilization"] = number(report.utilization);
     json["bound_by"] = toString(report.boundBy);
     json["busy_s"] = busyJson(report);
-    json["time_split_s"] = splitJson(report.split);
+    json["time_split_s"] = splitJson(report);
     json["roofline_s"] = seconds(report.losses.roofline);
     json["beyond_roofline_s"] = lossesJson(report.losses);
     const std::string advised = advice(report);

@@ -179,6 +179,8 @@ std::string splitLine(const Report& report)
     std::string rare; // parts that are 0 in many runs
     for (const auto& [name, part] : {std::pair("launches", split.launches),
                                      {"fusions", split.fusions},
+                                     {"waits for products", split.products},
+                                     {"at barriers", split.barriers},
                                      {"idle", split.idle}}) {
         rare += part > Picoseconds(0) ? fmt::format(", {} {}", name, share(part)) : "";
     }

@@ -26,6 +26,17 @@ std::pair<std::string, std::string> beforeNumber(const std::string& name)
     return isNumber(last) ? std::pair(name.substr(0, space), last) : std::pair(name, std::string());
 }
 
+// The unit of which an agent is an instance, by the agent's name without its number; null if it is
+// none.
+const Unit* unitOf(const Info& info, const std::string& name)
+{
+    const auto found = std::find_if(info.units.begin(), info.units.end(), [&](const Unit& unit) {
+        return unit.kind == UnitKind::Matrix
+               && (name == unit.name || name.ends_with(" " + unit.name));
+    });
+    return found == info.units.end() ? nullptr : &*found;
+}
+
 // The owner of "TensorCore 0 MXU 1" is the agent "TensorCore 0". The owner of "device 2 MXU 1" or
 // "MXU 1", which all agents of a device share, is the device's first agent; that of "device 1 SM 3
 // TC 0" is the SM's first.
@@ -47,17 +58,12 @@ std::vector<std::int32_t> owners(const Info& info)
     for (std::size_t i = 0; i < owner.size(); ++i) {
         owner[i] = static_cast<std::int32_t>(i);
         const std::string name = beforeNumber(info.agents[i]).first;
-        for (const Unit& unit : info.units) {
-            if (unit.kind != UnitKind::Matrix || name == info.agents[i]) {
-                continue;
-            }
-            const bool whole = name == unit.name;
-            if (whole || name.ends_with(" " + unit.name)) {
-                const std::string of =
-                    whole ? only : name.substr(0, name.size() - unit.name.size() - 1);
-                const auto found = first.find(of);
-                owner[i] = found == first.end() ? owner[i] : found->second;
-            }
+        const Unit* unit = name == info.agents[i] ? nullptr : unitOf(info, name);
+        if (unit != nullptr) {
+            const std::string of =
+                name == unit->name ? only : name.substr(0, name.size() - unit->name.size() - 1);
+            const auto found = first.find(of);
+            owner[i] = found == first.end() ? owner[i] : found->second;
         }
     }
     const std::vector<std::int32_t> named = owner;
@@ -192,6 +198,12 @@ std::string kindOfAgent(const std::string& name)
         from = to + 1;
     }
     return kind;
+}
+
+bool isUnitInstance(const Info& info, const std::string& agent)
+{
+    const std::string name = beforeNumber(agent).first;
+    return name != agent && unitOf(info, name) != nullptr;
 }
 
 std::optional<std::string> nameOfPlace(const std::string& agent)

@@ -52,6 +52,10 @@ struct Agents
 // The name of an agent without its numbers.
 [[nodiscard]] std::string kindOfAgent(const std::string& name);
 
+// Whether an agent is an instance of a matrix unit, by its name: "SM 3 TC 0". What agents ask of it
+// runs beside them.
+[[nodiscard]] bool isUnitInstance(const Info& info, const std::string& agent);
+
 // A short name of an agent whose slot has several places for blocks: "SM 3.1.0" of "SM 3 place 1
 // Warpgroup 0". None for other agents.
 [[nodiscard]] std::optional<std::string> nameOfPlace(const std::string& agent);

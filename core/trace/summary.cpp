@@ -1,5 +1,7 @@
 #include "core/trace/summary.h"
 
+#include "core/trace/agents.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -14,6 +16,9 @@ Summarizer::Summarizer(const Info& info)
         m_durations.push_back(segment.duration);
         m_isKernels.push_back(segment.kind == SegmentKind::Body
                               || segment.kind == SegmentKind::StepOverhead);
+    }
+    for (const std::string& agent : info.agents) {
+        m_isUnit.push_back(isUnitInstance(info, agent));
     }
     for (std::size_t link = 0; link < info.links.size(); ++link) {
         m_hbmPasses.push_back(info.hbmPasses(link));
@@ -198,8 +203,9 @@ Summary::Agents Summarizer::averageAgent() const
     const bool all = std::ranges::none_of(m_ofAgent, waits);
     Summary::Agents sum;
     std::int64_t count = 0;
-    for (const Summary::Agents& one : m_ofAgent) {
-        const bool isActive = one.all() > Picoseconds(0);
+    for (std::size_t agent = 0; agent < m_ofAgent.size(); ++agent) {
+        const Summary::Agents& one = m_ofAgent[agent];
+        const bool isActive = one.all() > Picoseconds(0) && !isUnit(agent);
         if (isActive && (all || waits(one))) {
             sum.ran += one.ran;
             sum.copies += one.copies;
@@ -245,8 +251,12 @@ Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picosecond
     std::ranges::for_each(m_fusionWaits, addOutside);
     m_sums.firstBody = firstBody;
     m_sums.lastStepEnd = lastStepEnd;
-    for (const Summary::Agents& agent : m_ofAgent) {
-        m_sums.busiest = std::max(m_sums.busiest, agent.ran);
+    for (std::size_t agent = 0; agent < m_ofAgent.size(); ++agent) {
+        const Summary::Agents& of = m_ofAgent[agent];
+        m_sums.busiest = std::max(m_sums.busiest, of.ran);
+        m_sums.ranBeside += isUnit(agent) ? of.ran : Picoseconds(0);
+        m_sums.waitedForOwn += of.own;
+        m_sums.waitedForOthers += of.others;
     }
     m_sums.agents = averageAgent();
     m_sums.idle = end - Picoseconds(m_covered);

@@ -43,11 +43,15 @@ struct Summary
     // all devices.
     Picoseconds computeBefore, computeAfter;
     Picoseconds waitedForCopies; // of all agents, without those of fusions
+    Picoseconds ranBeside;       // of all instances of matrix units: what agents asked of them
+    Picoseconds waitedForOwn;    // of all agents, for their own products and for delays
+    Picoseconds waitedForOthers; // of all agents, for other agents
     Picoseconds waitedAround;    // those of pipelines among these before the first step and after
                                  // the last: what the prologue and the epilogue wait for
     Picoseconds busiest;         // bodies and step overhead of the agent that has most of them
 
-    // What an agent does, on average over those that wait for copies, or over all if none does.
+    // What an agent does, on average over those that wait for copies, or over all if none does;
+    // instances of units are none.
     struct Agents
     {
         Picoseconds ran;    // bodies and step overhead
@@ -77,7 +81,8 @@ struct Summary
 class Summarizer
 {
 public:
-    explicit Summarizer(const Info& info); // its templates, operands and links must be complete
+    // Its agents, units, templates, operands and links must be complete.
+    explicit Summarizer(const Info& info);
 
     void addSegment(std::int32_t templateId, AgentRow agent, OptionalRow<StepRow> step,
                     Picoseconds begin);
@@ -147,6 +152,11 @@ private:
         return m_ofAgent[agent.index()];
     }
 
+    [[nodiscard]] bool isUnit(std::size_t agent) const
+    {
+        return agent < m_isUnit.size() && m_isUnit[agent];
+    }
+
     [[nodiscard]] Summary::Agents averageAgent() const;
     void coverCopies(std::int64_t until);
     void count(const Wait& wait);
@@ -154,6 +164,7 @@ private:
     Summary m_sums;
     std::vector<Picoseconds> m_durations; // for each template
     std::vector<bool> m_isKernels;        // for each template: a body or step overhead
+    std::vector<bool> m_isUnit;           // for each agent: an instance of a matrix unit
     std::vector<Summary::Agents> m_ofAgent;
     std::vector<int> m_hbmPasses; // for each link
     // For each operand that Info has at the start; it is false for later ones.

@@ -40,6 +40,11 @@ struct SplitPart
 std::vector<SplitPart> splitParts(const RunView& run)
 {
     const analysis::TimeSplit& split = run.report.split;
+    // Asynchronous products run beside the agents, whose own work is on other units.
+    const auto counts = [&](const trace::Unit& unit) {
+        return unit.kind != UnitKind::Scalar
+               && (split.products == Picoseconds(0) || unit.kind != UnitKind::Matrix);
+    };
     Role compute = Role::Mxu;
     // Compute has the colour of the unit that is busy longest over the run.
     for (const trace::Unit& unit : run.trace->info().units) {
@@ -51,11 +56,11 @@ std::vector<SplitPart> splitParts(const RunView& run)
                     const bool isUnit = std::any_of(
                         run.trace->info().units.begin(), run.trace->info().units.end(),
                         [&](const trace::Unit& other) {
-                            return other.name == busy.first && other.kind != UnitKind::Scalar;
+                            return other.name == busy.first && counts(other);
                         });
                     return !isUnit || busy.second <= found->second;
                 });
-            if (longest && unit.kind != UnitKind::Scalar) {
+            if (longest && counts(unit)) {
                 compute = parts::unitRole(unit.kind);
                 break;
             }
@@ -71,6 +76,12 @@ std::vector<SplitPart> splitParts(const RunView& run)
     }
     if (split.fusions > Picoseconds(0)) { // XLA's operations around kernels
         parts.push_back({"fusions", Role::Edge, split.fusions});
+    }
+    if (split.products > Picoseconds(0)) {
+        parts.push_back({"waits for products", Role::Mxu, split.products});
+    }
+    if (split.barriers > Picoseconds(0)) {
+        parts.push_back({"at barriers", Role::Prologue, split.barriers});
     }
     if (split.idle > Picoseconds(0)) { // while other cores still work
         parts.push_back({"idle", Role::Line, split.idle});
