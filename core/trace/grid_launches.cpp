@@ -201,4 +201,15 @@ std::optional<std::int64_t> GridLaunches::blockOf(std::int32_t agent, Picosecond
     return later == rows.begin() ? std::nullopt : std::optional(*std::prev(later));
 }
 
+std::optional<Picoseconds> GridLaunches::blockEnd(std::int32_t agent, Picoseconds t) const
+{
+    const std::optional<std::int64_t> row = blockOf(agent, t);
+    if (!row) {
+        return std::nullopt;
+    }
+    const Picoseconds end(m_trace->gridBlocks().end[trace::at(*row)]);
+    const bool isCut = !m_trace->info().stoppedBy.empty() && end >= m_trace->end();
+    return isCut ? std::nullopt : std::optional(end);
+}
+
 } // namespace pallascope::trace

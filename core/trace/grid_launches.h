@@ -70,6 +70,10 @@ public:
     // Trace::gridBlocks. What it has claimed does not count.
     [[nodiscard]] std::optional<std::int64_t> blockOf(std::int32_t agent, Picoseconds t) const;
 
+    // When that block ends, and with it what it holds on its SM. Empty if there is none, or if a
+    // finding stopped the run before the block ended.
+    [[nodiscard]] std::optional<Picoseconds> blockEnd(std::int32_t agent, Picoseconds t) const;
+
 private:
     void finish(const Agents& agents, GridLaunch& launch, const std::vector<std::int64_t>& rows);
 

@@ -122,10 +122,10 @@ struct Index::Sums
     Arrays arrays;
     SemaphoreCounts semaphores;
     CacheHistory caches;
+    GridLaunches launches;
     ScratchSlots scratch;
     LeadingSteps leading;
     LoopRounds rounds;
-    GridLaunches launches;
     std::vector<Pieces> pieces; // for each device
     DeviceTimes devices;
     std::vector<std::vector<std::int32_t>> sharing; // per operand that is the first of several

@@ -302,7 +302,8 @@ ManualArrays::blocksOver(const Trace& trace, const Arrays& arrays, const ManualA
     return found;
 }
 
-// What a copy brings lies in its slot until another copy begins to go over the same part of it.
+// What a copy brings lies in its slot until another copy begins to go over the same part of it, or
+// the block of a GPU that has the slot ends.
 void ManualArrays::collectStays(const Trace& trace, const ScratchSlots& scratch)
 {
     struct Held
@@ -330,11 +331,12 @@ void ManualArrays::collectStays(const Trace& trace, const ScratchSlots& scratch)
             std::vector<Held>& there = held[{buffer, ends.agent[end.index()]}];
             std::erase_if(there, [&](const Held& one) {
                 const bool isOver = overlap(one.box, box);
-                m_stays[one.number].kept = isOver ? issue : m_stays[one.number].kept;
+                std::int64_t& kept = m_stays[one.number].kept;
+                kept = isOver ? std::min(kept, issue) : kept;
                 return isOver;
             });
             if (!isSource(end)) {
-                m_stays[number].kept = trace.end().value();
+                m_stays[number].kept = scratch.released(end).value_or(trace.end()).value();
                 if (const std::optional<Picoseconds> waited = scratch.awaited(end)) {
                     m_stays[number].waited = waited->value();
                 }

@@ -60,7 +60,8 @@ std::int32_t semaphoreOfEnd(const Trace& trace, EndRow end)
 
 } // namespace
 
-ScratchSlots::ScratchSlots(const Trace& trace, const SemaphoreCounts& semaphores)
+ScratchSlots::ScratchSlots(const Trace& trace, const SemaphoreCounts& semaphores,
+                           const GridLaunches& launches)
 {
     const SharedList<Buffer>& buffers = trace.info().buffers;
     std::map<std::tuple<std::string, std::vector<Extent>, DType, std::int32_t>, std::int32_t> known;
@@ -77,8 +78,19 @@ ScratchSlots::ScratchSlots(const Trace& trace, const SemaphoreCounts& semaphores
                                                     number)
                                        .first->second);
     }
+    findReleases(trace, launches);
     findWaits(trace, semaphores);
     makeSlots(trace);
+}
+
+void ScratchSlots::findReleases(const Trace& trace, const GridLaunches& launches)
+{
+    const CopyEnds& ends = trace.copyEnds();
+    for (std::size_t end = 0; end < ends.size(); ++end) {
+        const Picoseconds issue(trace.copies().issue[at(ends.copy[end])]);
+        const std::optional<Picoseconds> released = launches.blockEnd(ends.agent[end], issue);
+        m_released.push_back(released ? released->value() : kNever);
+    }
 }
 
 // A semaphore counts bytes, so the waits take them in the order in which copies have landed.
@@ -155,10 +167,11 @@ void ScratchSlots::addToSlot(const Trace& trace, std::size_t slot, EndRow end)
     };
     const bool joins = !history.groups.empty() && history.groups.back().out == isSource(end)
                        && history.groups.back().firstAwaited > copies.issue[copy]
+                       && history.groups.back().released > copies.issue[copy]
                        && !touches(history.groups.back());
     if (!joins) {
         history.groups.push_back(
-            {history.ends.size(), 0, isSource(end), copies.issue[copy], 0, kNever, 0});
+            {history.ends.size(), 0, isSource(end), copies.issue[copy], 0, kNever, 0, 0});
     }
     if (const std::int32_t semaphore = semaphoreOfEnd(trace, end); semaphore != kNone) {
         m_guards[at(semaphore)] = true;
@@ -169,6 +182,7 @@ void ScratchSlots::addToSlot(const Trace& trace, std::size_t slot, EndRow end)
     group.landed = std::max(group.landed, copies.end[copy]);
     group.firstAwaited = std::min(group.firstAwaited, m_awaited[end.index()]);
     group.awaited = std::max(group.awaited, m_awaited[end.index()]);
+    group.released = std::max(group.released, m_released[end.index()]);
 }
 
 ScratchSlots::Range ScratchSlots::of(std::int32_t buffer, std::int32_t agent) const
@@ -196,6 +210,12 @@ std::optional<Picoseconds> ScratchSlots::awaited(EndRow end) const
     return time == kNever ? std::nullopt : std::optional(Picoseconds(time));
 }
 
+std::optional<Picoseconds> ScratchSlots::released(EndRow end) const
+{
+    const std::int64_t time = m_released[end.index()];
+    return time == kNever ? std::nullopt : std::optional(Picoseconds(time));
+}
+
 ScratchState ScratchSlots::stateAt(const Trace& trace, std::size_t slot, Picoseconds time) const
 {
     const History& history = m_histories[slot];
@@ -203,7 +223,9 @@ ScratchState ScratchSlots::stateAt(const Trace& trace, std::size_t slot, Picosec
     const auto next = std::partition_point(history.groups.begin(), history.groups.end(),
                                            [&](const Group& one) { return one.issue <= t; });
     ScratchState state;
-    if (next == history.groups.begin()) {
+    const bool isFree =
+        next == history.groups.begin() || std::max((next - 1)->released, (next - 1)->landed) <= t;
+    if (isFree) {
         if (!history.ends.empty()) {
             state.semaphore = semaphoreOfEnd(trace, history.ends.front());
         }

@@ -2,6 +2,7 @@
 // without the ends of copies has none.
 #pragma once
 
+#include "core/trace/grid_launches.h"
 #include "core/trace/row.h"
 #include "core/trace/semaphore_counts.h"
 #include "core/trace/trace.h"
@@ -27,11 +28,12 @@ struct ScratchSlot
 // before them go together, unless they touch the same part.
 enum class ScratchPhase : std::uint8_t
 {
-    Unused,        // no copy so far
+    Unused,        // no copy so far or, on a GPU, none in the block that is there
     Queued,        // copies into it are issued, none has started
     Arriving,      // some of them have not landed
     Ready,         // all have landed, and nobody has waited for all of them
-    InUse,         // they have been waited for; lasts until the next copies are issued
+    InUse,         // they have been waited for; lasts until the next copies are issued or, on a
+                   // GPU, the block ends
     LeavingQueued, // copies out of it are issued, none has started
     Leaving,       // some of them have not landed
     Sent           // all have landed
@@ -57,7 +59,8 @@ class ScratchSlots
 {
 public:
     // Reads every row of CopyEnds once. Use Index::scratch, which keeps the result.
-    ScratchSlots(const Trace& trace, const SemaphoreCounts& semaphores);
+    ScratchSlots(const Trace& trace, const SemaphoreCounts& semaphores,
+                 const GridLaunches& launches);
 
     // Sorted by buffer, agent and index.
     [[nodiscard]] const std::vector<ScratchSlot>& all() const { return m_slots; }
@@ -84,6 +87,9 @@ public:
     // When somebody has waited for the copy at an end; empty if nobody does.
     [[nodiscard]] std::optional<Picoseconds> awaited(EndRow end) const;
 
+    // When the block of a GPU ends that holds what lies at an end; empty if none does.
+    [[nodiscard]] std::optional<Picoseconds> released(EndRow end) const;
+
 private:
     // Copies that go together: `count` ends of a slot from `first` on.
     struct Group
@@ -92,6 +98,7 @@ private:
         bool out = false;
         std::int64_t issue = 0, landed = 0;
         std::int64_t firstAwaited = 0, awaited = 0; // kNever: by nobody
+        std::int64_t released = 0;                  // kNever: no block ends
     };
 
     struct History
@@ -100,6 +107,7 @@ private:
         std::vector<Group> groups;
     };
 
+    void findReleases(const Trace& trace, const GridLaunches& launches);
     void findWaits(const Trace& trace, const SemaphoreCounts& semaphores);
     void makeSlots(const Trace& trace);
     void addToSlot(const Trace& trace, std::size_t slot, EndRow end);
@@ -108,6 +116,7 @@ private:
     std::vector<History> m_histories;     // for each slot
     std::vector<std::int32_t> m_listedAs; // for each buffer: the row that the ends name
     std::vector<std::int64_t> m_awaited;  // for each end, kNever: by nobody
+    std::vector<std::int64_t> m_released; // for each end, kNever: no block ends
     std::vector<bool> m_guards;           // for each row of Info::semaphores
 };
 

@@ -4,6 +4,7 @@
 #include "core/trace/cache_history.h"
 #include "core/trace/grid_launches.h"
 #include "core/trace_file/trace_file.h"
+#include "tests/layout_program/runs.h"
 #include "tests/layout_views/scene_probe.h"
 #include "tests/machine/support.h"
 #include "views/layout/run/barriers.h"
@@ -72,29 +73,11 @@ ir::Program tiledProduct()
 
 std::shared_ptr<const RunView> runOfTiled(std::int32_t devices)
 {
-    auto file = nlohmann::ordered_json::parse(machine_test::b200().json);
-    file["agents"][0]["slots"]["value"] = kSms;
-    file["multiprocessor"]["l2_usable_bytes"]["value"] = 1 << 20; // somewhat more than all arrays
-    const chip::Chip chip = chip::parse(file.dump(), "few_sms.json").value();
     ir::Program program = tiledProduct();
     if (devices > 1) { // which all do the same
         program.mesh = {{"x", devices}};
     }
-    std::vector<Array> inputs;
-    for (const ir::Argument& argument : program.arguments) {
-        if (argument.kind == ir::ArgumentKind::Input) {
-            const ir::Type& type = program.type(argument.ref);
-            inputs.push_back({type.dtype, type.shape, nullptr});
-        }
-    }
-    machine::Options options;
-    options.settings.registers = 255; // so an SM runs two blocks at a time
-    options.values = machine::ValueMode::Needed;
-    Result<machine::RunResult> run = machine::run(program, inputs, chip, options);
-    if (!run) {
-        throw std::runtime_error(run.error().message);
-    }
-    return *app::viewOf(run->trace);
+    return test::runOnFewSms(program, kSms);
 }
 
 const RunView& tiledRun()

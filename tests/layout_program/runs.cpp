@@ -5,6 +5,8 @@
 #include "tests/chip/edited_chip.h"
 #include "tests/machine/support.h"
 
+#include <nlohmann/json.hpp>
+
 #include <map>
 #include <stdexcept>
 
@@ -57,6 +59,29 @@ const RunOfProgram& runOf(const std::string& name)
         found = runs.emplace(name, made(name)).first;
     }
     return found->second;
+}
+
+std::shared_ptr<const layout::RunView> runOnFewSms(const ir::Program& program, std::int32_t sms)
+{
+    auto file = nlohmann::ordered_json::parse(machine_test::b200().json);
+    file["agents"][0]["slots"]["value"] = sms;
+    file["multiprocessor"]["l2_usable_bytes"]["value"] = 1 << 20; // somewhat more than all arrays
+    const chip::Chip chip = chip::parse(file.dump(), "few_sms.json").value();
+    std::vector<Array> inputs;
+    for (const ir::Argument& argument : program.arguments) {
+        if (argument.kind == ir::ArgumentKind::Input) {
+            const ir::Type& type = program.type(argument.ref);
+            inputs.push_back({type.dtype, type.shape, nullptr});
+        }
+    }
+    machine::Options options;
+    options.settings.registers = 255; // so an SM runs two blocks at a time
+    options.values = machine::ValueMode::Needed;
+    Result<machine::RunResult> run = machine::run(program, inputs, chip, options);
+    if (!run) {
+        throw std::runtime_error(run.error().message);
+    }
+    return *app::viewOf(run->trace);
 }
 
 } // namespace pallascope::test

@@ -4,6 +4,8 @@
 #include "core/ir/program.h"
 #include "views/layout/run/run_view.h"
 
+#include <cstdint>
+#include <memory>
 #include <string>
 
 namespace pallascope::test {
@@ -18,5 +20,10 @@ struct RunOfProgram
 
 // One of programsOfSeveral, by its name. Its inputs have no values.
 [[nodiscard]] const RunOfProgram& runOf(const std::string& name);
+
+// A run of a program for GPUs on a B200 of so few SMs, which run two blocks at a time if these have
+// room. Its inputs have no values.
+[[nodiscard]] std::shared_ptr<const layout::RunView> runOnFewSms(const ir::Program& program,
+                                                                 std::int32_t sms);
 
 } // namespace pallascope::test

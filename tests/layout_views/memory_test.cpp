@@ -368,7 +368,7 @@ TEST(Memory, everyPhaseOfASlotHasItsWords)
     const RunView run = mainJobView();
     const auto words = [&](std::int32_t buffer, trace::SlotPhase phase) {
         const Picoseconds t = whenSlotIs(run, buffer, phase);
-        return layout::slotWords(*run.trace, placeOf(run, buffer), t);
+        return layout::slotWords(run, placeOf(run, buffer), t);
     };
     EXPECT_EQ(words(5, trace::SlotPhase::Empty), "undefined until step 8");
     EXPECT_EQ(words(1, trace::SlotPhase::Queued), "queued");
@@ -376,15 +376,14 @@ TEST(Memory, everyPhaseOfASlotHasItsWords)
     EXPECT_EQ(words(1, trace::SlotPhase::Ready).rfind("ready for step ", 0), 0U);
     EXPECT_EQ(words(1, trace::SlotPhase::InUse), "in use");
     EXPECT_EQ(words(4, trace::SlotPhase::Leaving).rfind("leaving ", 0), 0U);
-    EXPECT_EQ(layout::slotWords(*run.trace, placeOf(run, 4), Picoseconds(0)),
-              "undefined until stored");
+    EXPECT_EQ(layout::slotWords(run, placeOf(run, 4), Picoseconds(0)), "undefined until stored");
     const trace::Steps& steps = run.trace->steps();
-    EXPECT_EQ(layout::slotWords(*run.trace, placeOf(run, 4), Picoseconds(steps.bodyBegin[2] + 1)),
+    EXPECT_EQ(layout::slotWords(run, placeOf(run, 4), Picoseconds(steps.bodyBegin[2] + 1)),
               "step 3 of 8 of this block");
-    EXPECT_EQ(layout::slotWords(*run.trace, placeOf(run, 4), Picoseconds(steps.end[2] - 1)),
+    EXPECT_EQ(layout::slotWords(run, placeOf(run, 4), Picoseconds(steps.end[2] - 1)),
               "step 3 of 8 of this block")
         << "its overhead is its own";
-    EXPECT_EQ(layout::slotWords(*run.trace, placeOf(run, 4), Picoseconds(steps.bodyBegin[12])),
+    EXPECT_EQ(layout::slotWords(run, placeOf(run, 4), Picoseconds(steps.bodyBegin[12])),
               "written back, free");
 }
 

@@ -56,6 +56,7 @@ struct Place
     Bytes address, bytes;
     // Of a slot of a pipeline: the operand of the agent that is shown.
     std::int32_t operand = trace::kNone;
+    std::int32_t agent = trace::kNone; // in whose memory it lies
 };
 
 // The places of buffers in the memory of an agent, in the order of their addresses.
@@ -102,7 +103,7 @@ struct SlotStack
                                   std::size_t slots);
 
 // What happens in a slot of a pipeline, in words: "arriving 61 %", "ready for step 3".
-[[nodiscard]] std::string slotWords(const trace::Trace& trace, const Place& place, Picoseconds now);
+[[nodiscard]] std::string slotWords(const RunView& run, const Place& place, Picoseconds now);
 
 // Such a slot, or scratch that no copy touches. Without `texts` only its fill is painted.
 void paintSlot(Canvas& canvas, const RunView& run, const Place& place, Rect rect, Picoseconds now,

@@ -206,8 +206,12 @@ std::vector<Place> placesOf(const RunView& run, const std::vector<std::int32_t>&
         const trace::Buffer& buffer = run.trace->info().buffers[index(row)];
         const trace::ScratchSlots::Range slots = run.index->scratch().of(row, agent);
         if (slots.empty()) {
-            places.push_back(
-                {row, {}, buffer.address, buffer.bytes, operandOf(run, buffer.operand, agent)});
+            places.push_back({row,
+                              {},
+                              buffer.address,
+                              buffer.bytes,
+                              operandOf(run, buffer.operand, agent),
+                              agent});
             continue;
         }
         const auto count = static_cast<std::int64_t>(slots.size());

@@ -1,6 +1,7 @@
 // Paints a slot of a pipeline, or scratch that no copy touches: its fill, its name, what it holds
 // and what happens in it.
 #include "core/base/format.h"
+#include "core/trace/grid_launches.h"
 #include "core/trace/slot_state.h"
 #include "views/layout/memory/parts.h"
 #include "views/layout/run/operand_color.h"
@@ -18,12 +19,23 @@ std::string stepText(const trace::Trace& trace, trace::StepRow step)
     return "step " + countText(parts::stepOrdinal(trace, step));
 }
 
-trace::SlotState stateOf(const trace::Trace& trace, const Place& place, Picoseconds now)
+// Whether the block of a GPU that has used a place last has ended.
+bool isReleased(const RunView& run, const Place& place, Picoseconds now)
 {
+    const auto end = run.index->launches().blockEnd(place.agent, now);
+    return end && *end <= now;
+}
+
+trace::SlotState stateOf(const RunView& run, const Place& place, Picoseconds now)
+{
+    const trace::Trace& trace = *run.trace;
     const trace::Buffer& buffer = trace.info().buffers[static_cast<std::size_t>(place.buffer)];
-    return place.operand == trace::kNone
-               ? trace::slotStateAt(trace, trace::BufferRow{place.buffer}, now)
-               : trace::slotStateOf(trace, trace::OperandRow{place.operand}, buffer.slot, now);
+    if (place.operand != trace::kNone) {
+        return trace::slotStateOf(trace, trace::OperandRow{place.operand}, buffer.slot, now);
+    }
+    trace::SlotState state = trace::slotStateAt(trace, trace::BufferRow{place.buffer}, now);
+    state.phase = isReleased(run, place, now) ? trace::SlotPhase::Free : state.phase;
+    return state;
 }
 
 bool isOutput(const trace::Trace& trace, const trace::Buffer& buffer)
@@ -170,7 +182,7 @@ void paintSlot(Canvas& canvas, const RunView& run, const Place& place, Rect rect
     const trace::Trace& trace = *run.trace;
     const std::int32_t index = place.buffer;
     const trace::Buffer& buffer = trace.info().buffers[static_cast<std::size_t>(index)];
-    const trace::SlotState state = stateOf(trace, place, now);
+    const trace::SlotState state = stateOf(run, place, now);
     const SlotLook look = lookOf(trace, buffer, state, now);
     const Role role = bufferRole(run, trace::BufferRow{index});
     if (look.undefined) {
@@ -195,16 +207,17 @@ void paintSlot(Canvas& canvas, const RunView& run, const Place& place, Rect rect
                      rect.h >= 8 ? 2 : 1);
     }
     if (texts) {
-        paintSlotTexts(canvas, run, buffer, state, look, rect, slotWords(trace, place, now));
+        paintSlotTexts(canvas, run, buffer, state, look, rect, slotWords(run, place, now));
     }
     canvas.hit(rect.x, rect.y, rect.w, rect.h, target::Buffer{index});
 }
 
-std::string slotWords(const trace::Trace& trace, const Place& place, Picoseconds now)
+std::string slotWords(const RunView& run, const Place& place, Picoseconds now)
 {
     using trace::SlotPhase;
+    const trace::Trace& trace = *run.trace;
     const trace::Buffer& buffer = trace.info().buffers[static_cast<std::size_t>(place.buffer)];
-    const trace::SlotState state = stateOf(trace, place, now);
+    const trace::SlotState state = stateOf(run, place, now);
     const auto firstStep = [&](trace::VisitRow visit) {
         return stepText(trace, trace::StepRow{trace.visits().firstStep[visit.index()]});
     };

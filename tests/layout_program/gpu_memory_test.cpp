@@ -1,0 +1,123 @@
+// What the memory view says of shared memory and of barriers while the blocks of a GPU come and go.
+#include "core/ir/builder_gpu.h"
+#include "core/trace/columns.h"
+#include "core/trace/scratch_slots.h"
+#include "tests/layout_program/runs.h"
+#include "tests/layout_views/scene_probe.h"
+#include "tests/machine/support.h"
+#include "views/layout/run/barriers.h"
+#include "views/layout/views.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+using namespace pallascope;
+using namespace pallascope::layout;
+using trace::at;
+
+namespace {
+
+namespace gpu = pl::gpu;
+using trace::ScratchPhase;
+
+constexpr std::int32_t kTwoSms = 2, kBlocksAhead = 8, kSlots = 2;
+constexpr Extent kTileRows = 64, kTileColumns = 64;
+
+// Each block copies all of its tiles ahead, one after the other into both slots, and then waits for
+// them in turn. Its last scratch is touched by no copy. Without `canEnd` it waits for a barrier on
+// which nothing arrives.
+ir::Program copiesAhead(bool canEnd)
+{
+    const Extent rows = kBlocksAhead * kSlots * kTileRows;
+    return machine_test::mustTrace(pl::kernel(
+        "ahead",
+        {pl::in("x", DType::F32, {rows, kTileColumns}),
+         pl::out("out", DType::F32, {rows, kTileColumns})},
+        [&](pl::Ref x, pl::Ref out) {
+            gpu::launch({{{"i", kBlocksAhead}}}, [&] {
+                const pl::Value first = pl::axisIndex("i") * static_cast<int>(kSlots * kTileRows);
+                gpu::runScoped(
+                    {gpu::smem("tiles", DType::F32, {kSlots, kTileRows, kTileColumns}),
+                     gpu::smem("sums", DType::F32, {kTileRows, kTileColumns}),
+                     gpu::barrier("full", 1, {kSlots}), gpu::barrier("never")},
+                    true, [&](const std::vector<pl::Ref>& refs) {
+                        const auto part = [&](const pl::Ref& ref, int slot) {
+                            return ref.at(
+                                {pl::ds(first + slot * static_cast<int>(kTileRows), kTileRows),
+                                 pl::all});
+                        };
+                        for (int slot = 0; slot < kSlots; ++slot) {
+                            gpu::copyGmemToSmem(part(x, slot), refs[0].at({slot, pl::all, pl::all}),
+                                                refs[2].at({slot}));
+                        }
+                        for (int slot = 0; slot < kSlots; ++slot) {
+                            gpu::barrierWait(refs[2].at({slot}));
+                            refs[1][pl::all] =
+                                pl::exp(refs[0].at({slot, pl::all, pl::all})[pl::all].load());
+                            part(out, slot)[pl::all] = refs[1][pl::all].load();
+                        }
+                        if (!canEnd) {
+                            gpu::barrierWait(refs[3]);
+                        }
+                    });
+            });
+        }));
+}
+
+const RunView& ahead()
+{
+    static const std::shared_ptr<const RunView> run = test::runOnFewSms(copiesAhead(true), kTwoSms);
+    return *run;
+}
+
+// Whether some block of an agent runs.
+bool isHeld(const trace::Trace& trace, std::int32_t agent, Picoseconds now)
+{
+    const trace::GridBlocks& blocks = trace.gridBlocks();
+    bool held = false;
+    for (std::size_t row = 0; row < blocks.size(); ++row) {
+        held = held
+               || (blocks.agent[row] == agent && blocks.begin[row] <= now.value()
+                   && now.value() < blocks.end[row]);
+    }
+    return held;
+}
+
+Scene memoryOf(const RunView& run, Picoseconds now)
+{
+    ViewState state;
+    state.now = now;
+    return findView("memory")->layout(run, state, {800, 600});
+}
+
+} // namespace
+
+TEST(GpuMemory, aSlotIsFreeWhileNoBlockHasIt)
+{
+    const RunView& run = ahead();
+    std::map<ScratchPhase, int> held, unheld;
+    for (double share = 0; share <= 1; share += 0.005) {
+        const Picoseconds now = test::at(run, share).now;
+        for (std::size_t slot = 0; slot < run.index->scratch().all().size(); ++slot) {
+            const std::int32_t agent = run.index->scratch().all()[slot].agent;
+            const ScratchPhase phase = run.index->scratch().stateAt(*run.trace, slot, now).phase;
+            ++(isHeld(*run.trace, agent, now) ? held : unheld)[phase];
+        }
+    }
+    EXPECT_GT(held[ScratchPhase::InUse], 10);
+    EXPECT_GT(unheld[ScratchPhase::Unused], 10);
+    EXPECT_EQ(unheld.size(), 1U);
+}
+
+TEST(GpuMemory, saysFreeOfSharedMemoryAfterTheLastBlock)
+{
+    const RunView& run = ahead();
+    const Scene scene = memoryOf(run, run.trace->end());
+    EXPECT_FALSE(test::hasText(scene, "in use"));
+    EXPECT_FALSE(test::hasText(scene, "scratch"));
+    const std::vector<TextItem> texts = test::textsOf(scene);
+    EXPECT_EQ(std::ranges::count(texts, "free", &TextItem::text), kSlots + 1);
+}
