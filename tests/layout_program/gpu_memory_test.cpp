@@ -121,3 +121,27 @@ TEST(GpuMemory, saysFreeOfSharedMemoryAfterTheLastBlock)
     const std::vector<TextItem> texts = test::textsOf(scene);
     EXPECT_EQ(std::ranges::count(texts, "free", &TextItem::text), kSlots + 1);
 }
+
+TEST(GpuMemory, showsTheBarrierOnWhichNothingArrives)
+{
+    const std::shared_ptr<const RunView> run = test::runOnFewSms(copiesAhead(false), kTwoSms);
+    ASSERT_EQ(run->trace->info().stoppedBy, "deadlock");
+    const Scene scene = memoryOf(*run, run->trace->end() - Picoseconds(1));
+    EXPECT_TRUE(test::hasText(scene, "never"));
+    std::set<std::string> shown, waitedFor;
+    for (const Hit& hit : scene.hits) {
+        if (const auto* semaphore = std::get_if<target::Semaphore>(&hit.target)) {
+            const std::string& name = run->trace->info().semaphores[at(semaphore->row)].name;
+            shown.insert(name);
+            const BarrierNow now = barrierAt(*run, static_cast<std::int32_t>(semaphore->row),
+                                             run->trace->end() - Picoseconds(1));
+            if (!now.waiting.empty()) {
+                waitedFor.insert(name);
+            }
+        }
+    }
+    EXPECT_EQ(shown, (std::set<std::string>{"full[0]", "full[1]", "never"}));
+    EXPECT_EQ(waitedFor, (std::set<std::string>{"never"}));
+    // Nothing has ended, so what lies in the slots is still there at the end.
+    EXPECT_TRUE(test::hasText(memoryOf(*run, run->trace->end()), "in use"));
+}

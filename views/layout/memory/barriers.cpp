@@ -92,8 +92,7 @@ std::vector<std::int32_t> barriersOf(const RunView& run, std::int32_t agent)
     std::vector<std::int32_t> barriers;
     for (std::size_t i = 0; i < info.semaphores.size(); ++i) {
         const auto number = static_cast<std::int32_t>(i);
-        if (info.semaphores[i].agent == agent && isBarrier(info, number)
-            && run.index->semaphores().isUsed(number)) {
+        if (info.semaphores[i].agent == agent && isBarrier(info, number)) {
             barriers.push_back(number);
         }
     }

@@ -125,8 +125,9 @@ void paintGuard(Canvas& canvas, const RunView& run, const Place& place, Rect rec
 double paintSemaphores(Canvas& canvas, const RunView& run, Picoseconds now,
                        const std::vector<std::int32_t>& semaphores, double y);
 
-// The barriers of the block of an agent of a GPU, as far as the run uses them: for each its phases,
-// its arrivals, and the bytes that copies will bring it. Those of one scratch share a line.
+// The barriers of the block of an agent of a GPU, also those on which nothing ever arrives: for
+// each its phases, its arrivals, and the bytes that copies will bring it. Those of one scratch
+// share a line.
 [[nodiscard]] std::vector<std::int32_t> barriersOf(const RunView& run, std::int32_t agent);
 // With a line for each; 0 without any. With less room, the last lines are left out.
 [[nodiscard]] double barriersHeight(const RunView& run, const std::vector<std::int32_t>& barriers);
