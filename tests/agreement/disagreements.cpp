@@ -1,6 +1,7 @@
 #include "tests/agreement/disagreements.h"
 
 #include "core/base/format.h"
+#include "core/trace/pipelines.h"
 #include "tests/agreement/colors.h"
 #include "views/layout/overview/overview.h"
 #include "views/layout/run/kept_run.h"
@@ -181,8 +182,8 @@ private:
         const auto key = [&](std::int32_t operand) {
             const trace::Operand& of =
                 m_run.trace->info().operands[static_cast<std::size_t>(operand)];
-            return std::tuple(of.name, toString(of.array), toString(of.block), of.dtype,
-                              of.direction, of.pipeline == trace::kNone, of.arrayNumber);
+            return std::tuple(std::string(trace::arrayName(of)), toString(of.array), of.dtype,
+                              of.arrayNumber);
         };
         return key(a) == key(b);
     }

@@ -2,6 +2,7 @@
 // y below it. Only the sources of the memory view use them.
 #pragma once
 
+#include "views/layout/memory/strip_blocks.h"
 #include "views/layout/run/copies.h"
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/canvas.h"
@@ -12,13 +13,6 @@
 
 namespace pallascope::layout {
 
-// The arrays as strips of blocks with the bytes moved so far. One strip shows all operands that
-// walk the same array in the same way: those of all cores, and the manual DMAs of several lines.
-using Strips = std::vector<std::vector<std::int32_t>>; // the operands of each strip, at least one
-
-// The strips of the pipeline under the playhead come first, then those of other pipelines, then
-// those of manual DMAs, the largest arrays first.
-[[nodiscard]] Strips stripsOf(const RunView& run, Picoseconds now);
 // The height of as many strips as fit in `room` and in two fifths of the view, but at least three.
 // More than six stand in two columns.
 [[nodiscard]] double stripsHeight(const Strips& strips, Size view, double room);

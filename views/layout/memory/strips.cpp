@@ -1,24 +1,24 @@
 // Paints the upper part of the memory view: the arrays in HBM as strips of blocks.
 #include "core/base/format.h"
+#include "core/trace/columns.h"
 #include "core/trace/pipelines.h"
 #include "views/layout/grid/block_cells.h"
 #include "views/layout/memory/cached.h"
 #include "views/layout/memory/parts.h"
 #include "views/layout/run/operand_color.h"
-#include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace pallascope::layout {
 
 namespace {
+
+using trace::at;
 
 constexpr double kStripHead = 17;
 constexpr double kBytesWidth = 72, kNarrowBytesWidth = 50; // px, in one column and in two
@@ -50,9 +50,21 @@ struct Strip
     }
 };
 
+// How many copies of an operand have landed where a block of another one lies.
+double copiesAt(const RunView& run, std::int32_t operand, const trace::Operand& lead,
+                std::int64_t block, Picoseconds now)
+{
+    std::int64_t most = 0;
+    for (const std::int64_t own : blocksAt(run.trace->info().operands[at(operand)], lead, block)) {
+        most = std::max(most, run.index->blockStateAt(trace::OperandRow{operand}, own, now).copies);
+    }
+    return static_cast<double>(most);
+}
+
 Color stripFill(const RunView& run, const std::vector<std::int32_t>& operands, std::int64_t first,
                 std::int64_t last, Picoseconds now)
 {
+    const trace::Operand& lead = run.trace->info().operands[at(operands.front())];
     const std::int64_t stride = std::max<std::int64_t>(1, (last - first) / kSamples);
     double copies = 0;
     double touched = 0;
@@ -62,8 +74,7 @@ Color stripFill(const RunView& run, const std::vector<std::int32_t>& operands, s
         for (const std::int32_t operand : operands) {
             if (run.index->sharing(trace::OperandRow{operand}).front()
                 == operand) { // it counts for all that share
-                ofBlock += static_cast<double>(
-                    run.index->blockStateAt(trace::OperandRow{operand}, block, now).copies);
+                ofBlock += copiesAt(run, operand, lead, block, now);
             }
         }
         copies += ofBlock;
@@ -73,8 +84,7 @@ Color stripFill(const RunView& run, const std::vector<std::int32_t>& operands, s
     if (touched == 0) {
         return mix(Role::Text, 0.07);
     }
-    const trace::Info& info = run.trace->info();
-    const bool output = parts::writes(info.operands[static_cast<std::size_t>(operands.front())]);
+    const bool output = parts::writes(lead);
     const double share = output ? 0.50 : std::min(0.66, 0.18 + 0.06 * copies / touched);
     return mix(operandRole(run, trace::OperandRow{operands.front()}),
                share * std::max(0.35, touched / looked));
@@ -103,11 +113,19 @@ void paintStrip(Canvas& canvas, const RunView& run, const std::vector<std::int32
         }
         const std::int32_t operand = copies.operand[range.first];
         const std::int64_t block = copies.block[range.first];
-        const double x = strip.edge(strip.cellOf(block));
-        const double w = std::max(2.0, strip.edge(strip.cellOf(block) + 1) - x - gap);
-        canvas.fill(x, y, w, height, operandRole(run, trace::OperandRow{operand}));
-        canvas.fill(x, y + height + 1, w, 2, Role::Text);
-        canvas.hit(x, y, w, height, target::Block{operand, block});
+        std::int64_t last = -1; // of the cells painted
+        for (const std::int64_t own : blocksAt(trace.info().operands[at(operands.front())],
+                                               trace.info().operands[at(operand)], block)) {
+            if (strip.cellOf(own) == last) {
+                continue;
+            }
+            last = strip.cellOf(own);
+            const double x = strip.edge(last);
+            const double w = std::max(2.0, strip.edge(last + 1) - x - gap);
+            canvas.fill(x, y, w, height, operandRole(run, trace::OperandRow{operand}));
+            canvas.fill(x, y + height + 1, w, 2, Role::Text);
+            canvas.hit(x, y, w, height, target::Block{operand, block});
+        }
     }
 }
 
@@ -220,11 +238,12 @@ std::size_t columnsOf(const Strips& strips, double width)
     return strips.size() > kMany && width >= kLeastWidth ? 2 : 1;
 }
 
-// The array alone; with where it is copied to or from where several strips are of that array.
-std::string stripName(const trace::Info& info, const Strips& strips, std::size_t strip)
+// The array alone; with where it is copied to or from where several arrays have that name.
+std::string stripName(const RunView& run, const Strips& strips, std::size_t strip)
 {
+    const trace::Info& info = run.trace->info();
     const auto of = [&](std::size_t i) -> const trace::Operand& {
-        return info.operands[static_cast<std::size_t>(strips[i].front())];
+        return info.operands[at(strips[i].front())];
     };
     for (std::size_t i = 0; i < strips.size(); ++i) {
         if (i != strip && trace::arrayName(of(i)) == trace::arrayName(of(strip))) {
@@ -235,45 +254,6 @@ std::string stripName(const trace::Info& info, const Strips& strips, std::size_t
 }
 
 } // namespace
-
-Strips stripsOf(const RunView& run, Picoseconds now)
-{
-    const trace::Info& info = run.trace->info();
-    const Position position = positionAt(run, now);
-    const auto keyOf = [](const trace::Operand& operand) {
-        return std::tuple(operand.name, toString(operand.array), toString(operand.block),
-                          operand.dtype, operand.direction, operand.pipeline == trace::kNone,
-                          operand.arrayNumber);
-    };
-    std::map<decltype(keyOf(info.operands.front())), std::size_t> known;
-    Strips strips;
-    for (std::size_t i = 0; i < info.operands.size(); ++i) {
-        if (info.operands[i].isOnChip) {
-            continue; // neither end lies in HBM
-        }
-        const auto [place, isNew] = known.try_emplace(keyOf(info.operands[i]), strips.size());
-        if (isNew) {
-            strips.emplace_back();
-        }
-        strips[place->second].push_back(static_cast<std::int32_t>(i));
-    }
-    const auto isOfNow = [&](std::int32_t operand) {
-        const std::int32_t pipeline = info.operands[static_cast<std::size_t>(operand)].pipeline;
-        return pipeline < 0
-               || run.index->pipelines().ofPipeline[static_cast<std::size_t>(pipeline)]
-                      == position.kind;
-    };
-    std::stable_sort(strips.begin(), strips.end(), [&](const auto& a, const auto& b) {
-        const auto rank = [&](const std::vector<std::int32_t>& strip) {
-            const trace::Operand& of = info.operands[static_cast<std::size_t>(strip.front())];
-            const bool isManual = of.pipeline == trace::kNone;
-            const bool isOther = std::none_of(strip.begin(), strip.end(), isOfNow);
-            return std::tuple(isManual, isOther, isManual ? -of.arrayBytes.value() : 0);
-        };
-        return rank(a) < rank(b);
-    });
-    return strips;
-}
 
 double stripsHeight(const Strips& strips, Size view, double room)
 {
@@ -303,7 +283,7 @@ double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Pic
     std::vector<std::string> names;
     double nameWidth = 28;
     for (std::size_t i = 0; i < strips.size(); ++i) {
-        names.push_back(stripName(run.trace->info(), strips, i));
+        names.push_back(stripName(run, strips, i));
         nameWidth = std::max(nameWidth, textWidth(names.back(), 11, Weight::Mono));
     }
     constexpr double kLeastStrip = 30; // px, with what lies around it

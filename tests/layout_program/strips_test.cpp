@@ -1,0 +1,90 @@
+// The arrays in HBM as strips, for programs of several kernels and devices.
+#include "core/trace/columns.h"
+#include "core/trace/pipelines.h"
+#include "tests/layout_program/runs.h"
+#include "tests/layout_views/scene_probe.h"
+#include "views/layout/memory/strip_blocks.h"
+#include "views/layout/views.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+using namespace pallascope;
+using namespace pallascope::layout;
+using trace::at;
+
+namespace {
+
+// What a strip of each array says at the end of a run, by the array's name.
+std::map<std::string, double> saidOf(const RunView& run)
+{
+    const Scene scene =
+        findView("memory")->layout(run, test::at(run, 1), {600, 1200}); // all strips have room
+    std::map<std::string, double> said;
+    for (const Fact& fact : scene.facts) {
+        if (fact.kind == FactKind::BytesMoved) {
+            const trace::Operand& operand = run.trace->info().operands[at(fact.of)];
+            EXPECT_TRUE(said.emplace(trace::arrayName(operand), fact.value).second) << operand.name;
+        }
+    }
+    return said;
+}
+
+// The same from each copy: where it reads HBM and where it writes it.
+std::map<std::string, double> movedOf(const trace::Trace& trace)
+{
+    std::map<std::string, double> moved;
+    for (std::size_t row = 0; row < trace.copies().size(); ++row) {
+        const trace::Operand& operand = trace.info().operands[at(trace.copies().operand[row])];
+        const auto bytes = static_cast<double>(trace.copies().bytes[row]);
+        moved[std::string(trace::arrayName(operand))] += bytes;
+        if (operand.direction == trace::Direction::InOut) {
+            const std::string arrow = " \u2192 ";
+            moved[operand.name.substr(operand.name.find(arrow) + arrow.size())] += bytes;
+        }
+    }
+    return moved;
+}
+
+trace::Operand cut(const Shape& array, const Shape& block)
+{
+    trace::Operand operand;
+    operand.array = array;
+    operand.block = block;
+    for (std::size_t axis = 0; axis < array.rank(); ++axis) {
+        operand.blockCounts.push_back(ceilDiv(array[axis], block[axis]));
+    }
+    return operand;
+}
+
+} // namespace
+
+TEST(Strips, showEachArrayOnce)
+{
+    for (const char* name : {"kernels and fusions", "kernels by hand around one with steps",
+                             "pipelines one after the other"}) {
+        SCOPED_TRACE(name);
+        const RunView& run = *test::runOf(name).view;
+        EXPECT_EQ(saidOf(run), movedOf(*run.trace));
+    }
+}
+
+TEST(Strips, knowWhichBlocksOfAnotherCutLieInAPlace)
+{
+    const trace::Operand wide = cut({8, 12}, {2, 12}), tall = cut({8, 12}, {8, 3}),
+                         cells = cut({8, 12}, {4, 4});
+    using Blocks = std::vector<std::int64_t>;
+    EXPECT_EQ(blocksAt(wide, wide, 3), (Blocks{3}));
+    EXPECT_EQ(blocksAt(tall, wide, 3), (Blocks{0, 1, 2, 3}));
+    EXPECT_EQ(blocksAt(cells, wide, 1), (Blocks{0, 1, 2}));
+    EXPECT_EQ(blocksAt(cells, wide, 2), (Blocks{3, 4, 5}));
+    EXPECT_EQ(blocksAt(cells, tall, 1), (Blocks{0, 1, 3, 4}));
+    EXPECT_EQ(blocksAt(wide, cells, 4), (Blocks{2, 3}));
+    trace::Operand anywhere = cut({8, 12}, {1, 12});
+    anywhere.elementAxes = {0};
+    anywhere.elementPads = {0};
+    EXPECT_EQ(blocksAt(anywhere, wide, 1), (Blocks{2, 3}));
+    EXPECT_EQ(blocksAt(wide, anywhere, 7), (Blocks{3}));
+}
