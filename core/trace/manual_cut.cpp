@@ -8,7 +8,6 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 namespace pallascope::trace {
@@ -91,13 +90,7 @@ public:
         : m_trace(trace)
         , m_arrays(arrays)
         , m_device(device)
-    {
-        const SharedList<Operand>& operands = trace.info().operands;
-        for (std::size_t number = 0; number < operands.size(); ++number) {
-            m_named.try_emplace(std::string(arrayName(operands[number])),
-                                static_cast<std::int32_t>(number));
-        }
-    }
+    {}
 
     void add(std::uint32_t copy)
     {
@@ -147,19 +140,10 @@ private:
         const Operand& operand = info.operands[at(number)];
         const Shape& box = info.copiedShapes[at(ends.shape[end.index()])];
         if (isSource(end) == (operand.direction == Direction::Out)) { // not the operand's own array
-            if (operand.direction != Direction::InOut) {
+            number = m_arrays.targetOf[at(number)];
+            if (number == kNone || info.operands[at(number)].array.rank() != box.rank()) {
                 return;
             }
-            constexpr std::string_view kArrow = " \u2192 ";
-            const std::size_t arrow = operand.name.find(kArrow);
-            const auto other = arrow == std::string::npos
-                                   ? m_named.end()
-                                   : m_named.find(operand.name.substr(arrow + kArrow.size()));
-            if (other == m_named.end()
-                || info.operands[at(other->second)].array.rank() != box.rank()) {
-                return;
-            }
-            number = other->second;
         }
         const Shape& whole = info.operands[at(number)].array;
         const std::vector<Extent> first = rowMajorIndex(whole.extents(), ends.first[end.index()]);
@@ -193,7 +177,6 @@ private:
     const Trace& m_trace;
     const Arrays& m_arrays;
     std::int32_t m_device;
-    std::map<std::string, std::int32_t, std::less<>> m_named;     // the first operand of an array
     std::map<std::pair<std::int32_t, bool>, std::size_t> m_known; // by array, around kernels or not
     std::vector<ManualEnds> m_all;
 };

@@ -132,15 +132,36 @@ void findAround(const Info& info, PipelineKinds& kinds)
     }
 }
 
-std::string_view chipName(const Operand& operand) // of the other end
+std::string_view otherName(const Operand& operand) // of the other end
 {
     const std::string_view name = operand.name, array = arrayName(operand);
     constexpr std::size_t kArrow = std::string_view(" \u2192 ").size();
-    if (array.size() == name.size() || operand.direction == Direction::InOut) {
+    if (array.size() == name.size()) {
         return {};
     }
     return operand.direction == Direction::Out ? name.substr(0, name.size() - array.size() - kArrow)
                                                : name.substr(array.size() + kArrow);
+}
+
+std::string_view chipName(const Operand& operand)
+{
+    return operand.direction == Direction::InOut ? std::string_view() : otherName(operand);
+}
+
+// Of manual DMA from HBM to HBM, whose ends are both named.
+std::vector<std::int32_t> targetsOf(const Info& info)
+{
+    std::map<std::string_view, std::int32_t> named;
+    for (std::size_t number = 0; number < info.operands.size(); ++number) {
+        named.try_emplace(arrayName(info.operands[number]), static_cast<std::int32_t>(number));
+    }
+    std::vector<std::int32_t> targets;
+    for (std::size_t number = 0; number < info.operands.size(); ++number) {
+        const auto target =
+            info.staysInHbm(number) ? named.find(otherName(info.operands[number])) : named.end();
+        targets.push_back(target == named.end() ? kNone : target->second);
+    }
+    return targets;
 }
 
 } // namespace
@@ -271,6 +292,7 @@ Arrays arraysOf(const Info& info)
     std::map<Key, std::int32_t> known;
     std::map<std::string_view, std::int32_t> inScratch; // by the name of the scratch
     Arrays arrays;
+    arrays.targetOf = targetsOf(info);
     for (const Operand& operand : info.operands) {
         const Key key{arrayName(operand), operand.array.extents(), operand.dtype,
                       storedBytes(operand).value()};

@@ -72,6 +72,9 @@ private:
 struct Arrays
 {
     std::vector<std::int32_t> ofOperand;
+    // For each operand of manual DMA from HBM to HBM: the first operand over the array that it
+    // writes. -1: no operand goes over it; or the operand is another one.
+    std::vector<std::int32_t> targetOf;
     std::vector<std::int32_t> ofBuffer; // of scratch: the array that manual DMA brings to it or
                                         // takes from it, -1: none
 };

@@ -188,6 +188,23 @@ private:
         return key(a) == key(b);
     }
 
+    // The operand that has the array which a copy from HBM to HBM writes; the operand itself where
+    // there is none, and of other copies.
+    [[nodiscard]] std::int32_t writtenBy(std::int32_t operand) const
+    {
+        const auto& operands = m_run.trace->info().operands;
+        const trace::Operand& of = operands[static_cast<std::size_t>(operand)];
+        const std::string name = of.name, arrow = " \u2192 ";
+        if (of.direction != trace::Direction::InOut || name.find(arrow) == std::string::npos) {
+            return operand;
+        }
+        const auto written = std::ranges::find_if(operands, [&](const trace::Operand& other) {
+            return trace::arrayName(other) == name.substr(name.find(arrow) + arrow.size());
+        });
+        return written == operands.end() ? operand
+                                         : static_cast<std::int32_t>(written - operands.begin());
+    }
+
     // Of an output whose blocks have all been written once, blocks times their bytes are the bytes.
     void blocksAndBytes()
     {
@@ -230,7 +247,8 @@ private:
         double underWay = 0;
         for (std::size_t row = 0; row < copies.size(); ++row) {
             if (copies.start[row] > m_state.now.value()
-                || !isSameStrip(copies.operand[row], operand)) {
+                || !(isSameStrip(copies.operand[row], operand)
+                     || isSameStrip(writtenBy(copies.operand[row]), operand))) {
                 continue;
             }
             const auto sharing = m_run.index->sharing(trace::OperandRow{operand});
@@ -270,7 +288,10 @@ private:
                 if (m_run.trace->info().operands[operand].isOnChip) {
                     continue; // the memory view shows arrays in HBM
                 }
-                const std::int32_t array = m_run.index->arrays().ofOperand[operand];
+                const bool isWritten = key.first == FactKind::BytesWritten;
+                const auto of =
+                    isWritten ? static_cast<std::size_t>(writtenBy(key.second)) : operand;
+                const std::int32_t array = m_run.index->arrays().ofOperand[of];
                 (isMoved ? moved : reported)[array] += fact.second.value;
                 all += isMoved ? fact.second.value : 0;
             }

@@ -61,6 +61,14 @@ trace::Operand cut(const Shape& array, const Shape& block)
 
 } // namespace
 
+TEST(Strips, aCopyBetweenDevicesIsReadAtOneArrayAndWrittenAtAnother)
+{
+    const RunView& run = *test::runOf("a ring of devices").view;
+    const std::map<std::string, double> said = saidOf(run);
+    EXPECT_EQ(said.size(), 3U);
+    EXPECT_EQ(said, movedOf(*run.trace));
+}
+
 TEST(Strips, showEachArrayOnce)
 {
     for (const char* name : {"kernels and fusions", "kernels by hand around one with steps",

@@ -6,6 +6,7 @@
 #include "views/layout/run/view_parts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <tuple>
@@ -121,6 +122,40 @@ Strips stripsOf(const RunView& run, Picoseconds now)
         return std::tuple(isManual, isOther, isManual ? -of.arrayBytes.value() : 0);
     });
     return strips;
+}
+
+bool writesElsewhere(const RunView& run, const Strips& strips, std::int32_t operand)
+{
+    const std::int32_t target = run.index->arrays().targetOf[at(operand)];
+    return run.trace->info().staysInHbm(at(operand))
+           && std::ranges::none_of(strips, [target](const std::vector<std::int32_t>& strip) {
+                  return std::ranges::find(strip, target) != strip.end();
+              });
+}
+
+std::vector<Bytes> bytesMoved(const RunView& run, const Strips& strips, Picoseconds now)
+{
+    const std::vector<std::int32_t>& targets = run.index->arrays().targetOf;
+    std::vector<std::size_t> stripOf(targets.size(), strips.size());
+    for (std::size_t strip = 0; strip < strips.size(); ++strip) {
+        for (const std::int32_t operand : strips[strip]) {
+            stripOf[at(operand)] = strip;
+        }
+    }
+    std::vector<double> moved(strips.size() + 1); // at the end, what no strip shows
+    for (std::size_t operand = 0; operand < targets.size(); ++operand) {
+        const std::size_t target =
+            targets[operand] == trace::kNone ? strips.size() : stripOf[at(targets[operand])];
+        const double all = run.index->movedBytes(trace::OperandRow::at(operand), now);
+        const double written = target == strips.size() ? 0 : all / 2;
+        moved[stripOf[operand]] += all - written;
+        moved[target] += written;
+    }
+    std::vector<Bytes> bytes;
+    for (std::size_t strip = 0; strip < strips.size(); ++strip) {
+        bytes.emplace_back(std::llround(moved[strip]));
+    }
+    return bytes;
 }
 
 } // namespace pallascope::layout

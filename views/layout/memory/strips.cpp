@@ -129,16 +129,6 @@ void paintStrip(Canvas& canvas, const RunView& run, const std::vector<std::int32
     }
 }
 
-// Between two ends in HBM what moves is read and written: it counts as in the report.
-Bytes bytesMoved(const RunView& run, const std::vector<std::int32_t>& operands, Picoseconds now)
-{
-    double moved = 0;
-    for (const std::int32_t operand : operands) {
-        moved += run.index->movedBytes(trace::OperandRow{operand}, now);
-    }
-    return Bytes(std::llround(moved));
-}
-
 // Paints the name of the memory and how much of it the arrays take.
 void paintStripsHead(Canvas& canvas, const RunView& run, const Strips& strips, double y)
 {
@@ -179,6 +169,7 @@ struct StripRow // where the strip of an array stands, and how it is called
 {
     Rect rect;
     std::string name;
+    Bytes moved;
     double nameWidth = 0, bytesWidth = 0, l2Width = 0;
 };
 
@@ -220,14 +211,13 @@ void paintStripRow(Canvas& canvas, const RunView& run, const std::vector<std::in
     if (strip.width >= 16) {
         paintStrip(canvas, run, operands, strip, rect.y + 3, rect.h - 8, now);
     }
-    const Bytes moved = bytesMoved(run, operands, now);
-    canvas.text(end - row.bytesWidth, rect.y, row.bytesWidth, rect.h - 2, bytesText(moved),
+    canvas.text(end - row.bytesWidth, rect.y, row.bytesWidth, rect.h - 2, bytesText(row.moved),
                 {11, Role::Text, Weight::Regular, Align::Right});
     if (row.l2Width > 0) {
         paintFromL2(canvas, run, operands, now, {end, rect.y, row.l2Width, rect.h});
     }
-    canvas.state({FactKind::BytesMoved, operands.front(), static_cast<double>(moved.value()),
-                  bytesText(moved)});
+    canvas.state({FactKind::BytesMoved, operands.front(), static_cast<double>(row.moved.value()),
+                  bytesText(row.moved)});
 }
 
 // Many arrays stand in two columns, where there is room for them.
@@ -238,13 +228,19 @@ std::size_t columnsOf(const Strips& strips, double width)
     return strips.size() > kMany && width >= kLeastWidth ? 2 : 1;
 }
 
-// The array alone; with where it is copied to or from where several arrays have that name.
+// The array alone; with where it is copied to or from where several arrays have that name, or where
+// no strip shows the array to which it is copied.
 std::string stripName(const RunView& run, const Strips& strips, std::size_t strip)
 {
     const trace::Info& info = run.trace->info();
     const auto of = [&](std::size_t i) -> const trace::Operand& {
         return info.operands[at(strips[i].front())];
     };
+    for (const std::int32_t operand : strips[strip]) {
+        if (writesElsewhere(run, strips, operand)) {
+            return info.operands[at(operand)].name;
+        }
+    }
     for (std::size_t i = 0; i < strips.size(); ++i) {
         if (i != strip && trace::arrayName(of(i)) == trace::arrayName(of(strip))) {
             return of(strip).name;
@@ -280,6 +276,7 @@ double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Pic
     canvas.fill(x, top, w, body, mix(Role::Hbm, 0.08));
     canvas.fill(x, top, 3, body, Role::Hbm);
     const double pitch = (w - 10) / static_cast<double>(columns);
+    const std::vector<Bytes> moved = bytesMoved(run, strips, now);
     std::vector<std::string> names;
     double nameWidth = 28;
     for (std::size_t i = 0; i < strips.size(); ++i) {
@@ -303,6 +300,7 @@ double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Pic
         paintStripRow(canvas, run, strips[i], now,
                       {{left, rowY, right - left, row},
                        names[i],
+                       moved[i],
                        nameWidth,
                        columns > 1 ? kNarrowBytesWidth : kBytesWidth,
                        l2Width});
