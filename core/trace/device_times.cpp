@@ -2,6 +2,7 @@
 
 #include "core/trace/columns.h"
 #include "core/trace/index_sums.h"
+#include "core/trace/semaphore_counts.h"
 
 #include <algorithm>
 #include <numeric>
@@ -103,7 +104,7 @@ bool DeviceTimes::isForOthers(std::size_t wait) const
         return false;
     }
     const bool isOwnBarrier = !waits.semaphore.empty() && waits.semaphore[wait] != kNone
-                              && info.semaphores[at(waits.semaphore[wait])].kind == "barrier";
+                              && isBarrier(info, waits.semaphore[wait]);
     if (isOwnBarrier) { // of a GPU's block
         return false;
     }

@@ -58,6 +58,22 @@ std::int32_t semaphoreOfEnd(const Trace& trace, EndRow end)
     return ends.semaphore[borrows ? other : end.index()];
 }
 
+// For each semaphore its waits, in the order in which they end.
+std::vector<std::vector<std::size_t>> waitsBySemaphore(const Trace& trace)
+{
+    const Waits& waits = trace.waits();
+    std::vector<std::vector<std::size_t>> all(trace.info().semaphores.size());
+    for (std::size_t row = 0; row < waits.semaphore.size(); ++row) {
+        if (waits.semaphore[row] != kNone) {
+            all[at(waits.semaphore[row])].push_back(row);
+        }
+    }
+    for (std::vector<std::size_t>& ofOne : all) {
+        std::ranges::stable_sort(ofOne, {}, [&](std::size_t row) { return waits.end[row]; });
+    }
+    return all;
+}
+
 } // namespace
 
 ScratchSlots::ScratchSlots(const Trace& trace, const SemaphoreCounts& semaphores,
@@ -100,7 +116,7 @@ void ScratchSlots::findWaits(const Trace& trace, const SemaphoreCounts& semaphor
     m_awaited.assign(ends.size(), kNever);
     std::vector<std::vector<std::size_t>> signalling(trace.info().semaphores.size());
     for (std::size_t end = 0; end < ends.size(); ++end) {
-        if (ends.semaphore[end] != kNone) {
+        if (ends.semaphore[end] != kNone && !isBarrier(trace.info(), ends.semaphore[end])) {
             signalling[at(ends.semaphore[end])].push_back(end);
         }
     }
@@ -117,9 +133,38 @@ void ScratchSlots::findWaits(const Trace& trace, const SemaphoreCounts& semaphor
             }
         }
     }
+    findBarrierWaits(trace, semaphores);
     for (std::size_t end = 0; end < ends.size(); end += 2) { // sources without a semaphore
         if (ends.semaphore[end] == kNone && semaphoreOfEnd(trace, EndRow::at(end)) != kNone) {
             m_awaited[end] = m_awaited[end + 1];
+        }
+    }
+}
+
+// A copy arrives on a barrier. It has been waited for when the first wait for the phase that its
+// arrival completes has ended, which begins before the next phase completes and the block ends.
+void ScratchSlots::findBarrierWaits(const Trace& trace, const SemaphoreCounts& semaphores)
+{
+    const CopyEnds& ends = trace.copyEnds();
+    const Waits& waits = trace.waits();
+    const std::vector<std::vector<std::size_t>> bySemaphore = waitsBySemaphore(trace);
+    for (std::size_t end = 0; end < ends.size(); ++end) {
+        const std::int32_t barrier = ends.semaphore[end];
+        if (barrier == kNone || !isBarrier(trace.info(), barrier)) {
+            continue;
+        }
+        const Picoseconds landed(trace.copies().end[at(ends.copy[end])]);
+        const std::optional<Picoseconds> complete = semaphores.nextTake(barrier, landed);
+        if (!complete) {
+            continue;
+        }
+        const std::optional<Picoseconds> next =
+            semaphores.nextTake(barrier, *complete + Picoseconds(1));
+        const std::int64_t before = std::min(next ? next->value() : kNever, m_released[end]);
+        const auto wait = std::ranges::lower_bound(bySemaphore[at(barrier)], complete->value(), {},
+                                                   [&](std::size_t row) { return waits.end[row]; });
+        if (wait != bySemaphore[at(barrier)].end() && waits.begin[*wait] < before) {
+            m_awaited[end] = waits.end[*wait];
         }
     }
 }

@@ -109,6 +109,7 @@ private:
 
     void findReleases(const Trace& trace, const GridLaunches& launches);
     void findWaits(const Trace& trace, const SemaphoreCounts& semaphores);
+    void findBarrierWaits(const Trace& trace, const SemaphoreCounts& semaphores);
     void makeSlots(const Trace& trace);
     void addToSlot(const Trace& trace, std::size_t slot, EndRow end);
 

@@ -17,6 +17,11 @@ void addTo(std::vector<std::int64_t>& sums, std::int64_t amount)
 
 } // namespace
 
+bool isBarrier(const Info& info, std::int32_t semaphore)
+{
+    return info.semaphores[at(semaphore)].kind == "barrier";
+}
+
 SemaphoreCounts::SemaphoreCounts(const Trace& trace)
     : m_all(trace.info().semaphores.size())
 {
@@ -78,6 +83,13 @@ std::int64_t SemaphoreCounts::takesBy(std::int32_t semaphore, Picoseconds t) con
 std::int64_t SemaphoreCounts::firstTaken(std::int32_t semaphore) const
 {
     return of(semaphore).taken.empty() ? 0 : of(semaphore).taken.front();
+}
+
+std::optional<Picoseconds> SemaphoreCounts::nextTake(std::int32_t semaphore, Picoseconds t) const
+{
+    const std::vector<std::int64_t>& times = of(semaphore).takenTime;
+    const auto next = std::lower_bound(times.begin(), times.end(), t.value());
+    return next == times.end() ? std::nullopt : std::optional(Picoseconds(*next));
 }
 
 OptionalRow<WaitRow> waitOn(const Trace& trace, std::int32_t semaphore, Picoseconds t)

@@ -10,6 +10,9 @@
 
 namespace pallascope::trace {
 
+// Whether a semaphore (row of Info::semaphores) is a barrier of a GPU's block.
+[[nodiscard]] bool isBarrier(const Info& info, std::int32_t semaphore);
+
 class SemaphoreCounts
 {
 public:
@@ -30,6 +33,8 @@ public:
     // the first one of the run takes, 0 if none does.
     [[nodiscard]] std::int64_t takesBy(std::int32_t semaphore, Picoseconds t) const;
     [[nodiscard]] std::int64_t firstTaken(std::int32_t semaphore) const;
+    // When that happens for the first time at t or later; empty if it does not.
+    [[nodiscard]] std::optional<Picoseconds> nextTake(std::int32_t semaphore, Picoseconds t) const;
 
 private:
     // Sums are unsigned so that a hostile file that overflows them only makes them wrap.

@@ -122,6 +122,35 @@ TEST(GpuMemory, saysFreeOfSharedMemoryAfterTheLastBlock)
     EXPECT_EQ(std::ranges::count(texts, "free", &TextItem::text), kSlots + 1);
 }
 
+TEST(GpuMemory, aSlotIsInUseFromTheWaitForItsOwnBarrier)
+{
+    const trace::Trace& trace = *ahead().trace;
+    const trace::CopyEnds& ends = trace.copyEnds();
+    const trace::Waits& waits = trace.waits();
+    std::map<std::int32_t, std::vector<std::size_t>> copies, waited; // by barrier
+    for (std::size_t end = 1; end < ends.size(); end += 2) {
+        if (ends.semaphore[end] != trace::kNone) {
+            copies[ends.semaphore[end]].push_back(end);
+        }
+    }
+    for (std::size_t row = 0; row < waits.size(); ++row) {
+        if (waits.semaphore[row] != trace::kNone) {
+            waited[waits.semaphore[row]].push_back(row);
+        }
+    }
+    int later = 0;
+    for (const auto& [barrier, its] : copies) {
+        ASSERT_EQ(its.size(), waited[barrier].size());
+        for (std::size_t i = 0; i < its.size(); ++i) { // one copy and one wait in each block
+            const std::int64_t end = waits.end[waited[barrier][i]];
+            EXPECT_EQ(ahead().index->scratch().awaited(trace::EndRow::at(its[i])),
+                      Picoseconds(end));
+            later += end > trace.copies().end[at(ends.copy[its[i]])] ? 1 : 0;
+        }
+    }
+    EXPECT_GE(later, kBlocksAhead);
+}
+
 TEST(GpuMemory, showsTheBarrierOnWhichNothingArrives)
 {
     const std::shared_ptr<const RunView> run = test::runOnFewSms(copiesAhead(false), kTwoSms);

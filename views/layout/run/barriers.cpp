@@ -38,11 +38,6 @@ void addCopies(const RunView& run, std::int32_t semaphore, Picoseconds now, Barr
 
 } // namespace
 
-bool isBarrier(const trace::Info& info, std::int32_t semaphore)
-{
-    return info.semaphores[at(semaphore)].kind == "barrier";
-}
-
 BarrierNow barrierAt(const RunView& run, std::int32_t semaphore, Picoseconds now)
 {
     const trace::SemaphoreCounts& counts = run.index->semaphores();

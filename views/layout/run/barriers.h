@@ -10,8 +10,6 @@
 
 namespace pallascope::layout {
 
-[[nodiscard]] bool isBarrier(const trace::Info& info, std::int32_t semaphore);
-
 struct BarrierNow
 {
     std::int64_t complete = 0; // phases, since the block that has it began
