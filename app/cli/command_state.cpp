@@ -367,24 +367,6 @@ void printState(const Json& state, bool hasPipelines)
     }
 }
 
-// The error lists the names of all refs that can be asked for.
-Error noSuchRef(const Replay& replay, const StateCommand& command, const std::string& ref)
-{
-    std::vector<std::string> names;
-    for (const Replay::AgentPlace& place : replay.places()) {
-        for (const ir::ValueId id : place.refs) {
-            const std::string& name = replay.program().value(id).name;
-            if (std::find(names.begin(), names.end(), name) == names.end()) {
-                names.push_back(name);
-            }
-        }
-    }
-    const std::string where = (command.space.empty() ? "" : " in " + command.space)
-                              + (command.agent.empty() ? "" : " of " + command.agent);
-    return userError("There is no ref \"" + ref + "\"" + where + " at that moment; "
-                     + (names.empty() ? "none is there." : "expected " + orList(names) + "."));
-}
-
 Result<Asked> whatIsAsked(const Replay& replay, const StateCommand& command)
 {
     if (command.ref.empty()) {
@@ -396,7 +378,7 @@ Result<Asked> whatIsAsked(const Replay& replay, const StateCommand& command)
     }
     Asked asked{*choice, findRefs(replay, choice->name, command.space, command.agent)};
     if (asked.found.empty()) {
-        return noSuchRef(replay, command, choice->name);
+        return noSuchRef(replay, choice->name, command.space, command.agent);
     }
     const Status exists = checkElement(replay, asked.found.back(), *choice);
     std::erase_if(asked.found,

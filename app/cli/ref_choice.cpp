@@ -1,6 +1,7 @@
 #include "app/cli/ref_choice.h"
 
 #include "app/run_job/values_source.h"
+#include "core/base/format.h"
 #include "core/base/indexed_name.h"
 #include "views/layout/scene/header.h"
 #include "views/layout/values/values.h"
@@ -26,6 +27,17 @@ Result<RefChoice> chooseRef(const Replay& replay, const std::string& text)
     return RefChoice{std::move(element->name), std::move(element->index)};
 }
 
+namespace {
+
+// Whether it is a ref of this name in this memory; empty: of any.
+bool isRefOf(const ir::Value& value, const std::string& name, const std::string& space)
+{
+    return value.type.isRef() && (name.empty() || value.name == name)
+           && (space.empty() || ir::memorySpaceName(*value.type.space) == space);
+}
+
+} // namespace
+
 std::vector<FoundRef> findRefs(const Replay& replay, const std::string& name,
                                const std::string& space, const std::string& agent)
 {
@@ -36,14 +48,39 @@ std::vector<FoundRef> findRefs(const Replay& replay, const std::string& name,
             continue;
         }
         for (const ir::ValueId id : places[i].refs) {
-            const ir::Value& value = replay.program().value(id);
-            if (value.name == name
-                && (space.empty() || ir::memorySpaceName(*value.type.space) == space)) {
+            if (isRefOf(replay.program().value(id), name, space)) {
                 found.push_back({i, id});
             }
         }
     }
     return found;
+}
+
+// The error lists the names of all refs that can be asked for.
+Error noSuchRef(const Replay& replay, const std::string& name, const std::string& space,
+                const std::string& agent)
+{
+    std::vector<std::string> names;
+    for (const FoundRef& there : findRefs(replay, "", space, agent)) {
+        const std::string& other = replay.program().value(there.id).name;
+        if (std::find(names.begin(), names.end(), other) == names.end()) {
+            names.push_back(other);
+        }
+    }
+    const std::vector<Replay::AgentPlace> places = replay.places();
+    const bool isAgent = agent.empty()
+                         || std::any_of(places.begin(), places.end(),
+                                        [&](const auto& place) { return place.agent == agent; });
+    const std::vector<ir::Value>& values = replay.program().values;
+    const bool isThereElsewhen =
+        std::any_of(values.begin(), values.end(),
+                    [&](const ir::Value& value) { return isRefOf(value, name, space); });
+    return userError("There is no ref \"" + name + "\"" + (space.empty() ? "" : " in " + space)
+                     + (agent.empty() ? "" : " of " + agent) + " at that moment"
+                     + (!isAgent          ? ", as there is no such agent; "
+                        : isThereElsewhen ? ", as its scope has ended or has yet to begin; "
+                                          : "; ")
+                     + (names.empty() ? "none is there." : "expected " + orList(names) + "."));
 }
 
 Status checkElement(const Replay& replay, const FoundRef& ref, const RefChoice& choice)

@@ -28,9 +28,13 @@ struct FoundRef
 };
 
 // The refs of this name at the moment of the replay, those of the innermost region last, in the
-// memory called `space` and of the agent called `agent` unless these are empty.
+// memory called `space` and of the agent called `agent`. What is empty may be any.
 [[nodiscard]] std::vector<FoundRef> findRefs(const machine::Replay& replay, const std::string& name,
                                              const std::string& space, const std::string& agent);
+
+// The error where none is found. It says what there is in that memory of that agent instead.
+[[nodiscard]] Error noSuchRef(const machine::Replay& replay, const std::string& name,
+                              const std::string& space, const std::string& agent);
 
 // An error if the element does not exist.
 [[nodiscard]] Status checkElement(const machine::Replay& replay, const FoundRef& ref,

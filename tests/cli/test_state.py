@@ -106,6 +106,15 @@ class State(Case):
             self.refused("state", *KERNEL, "--step", 2, "--ref", ref, says=[text])
         self.refused("state", *KERNEL, "--step", 2, "--ref", "out", "--in", "smem", says=['"out" in smem'])
 
+    def test_a_ref_whose_scope_has_ended_is_not_among_those_to_expect(self):
+        at_end = ("state", *KERNEL, "--at", "100%", "--ref")
+        ended = "at that moment, as its scope has ended or has yet to begin; "
+        self.refused(*at_end, "x", "--in", "vmem", says=[f'There is no ref "x" in vmem {ended}none is there.'])
+        self.refused(*at_end, "z", "--agent", "TensorCore 0",
+                     says=['There is no ref "z" of TensorCore 0 at that moment; expected x, y or out.'])
+        self.refused(*at_end, "x", "--agent", "TensorCore 9",
+                     says=['"x" of TensorCore 9 at that moment, as there is no such agent; none is there.'])
+
     def test_moments_and_refs_that_do_not_exist_are_refused(self):
         self.refused("state", *KERNEL, "--step", STEPS, says=[f"There is no step {STEPS}: matmul has {STEPS}"])
         self.refused("state", *KERNEL, "--copy", 1000, says=["There is no copy 1000"])
