@@ -128,7 +128,7 @@ Json historyJson(const std::vector<Touch>& touches, const NamedProgram& words)
     for (const Touch& touch : touches) {
         Json one = {{"what", kindName(touch.kind)},           {"event", touch.event},
                     {"time_ps", touch.time.value()},          {"step", trace::stored(touch.step)},
-                    {"element", spotJson(touch.spot, words)}, {"agent", words.agent(touch.owner)}};
+                    {"element", spotJson(touch.spot, words)}, {"agent", words.agent(touch.on)}};
         if (touch.slot >= 0) {
             one["slot"] = touch.slot;
         }

@@ -59,7 +59,8 @@ struct Touch
     Picoseconds time;
     std::int32_t owner = -1; // the agent that has the memory
     std::int32_t slot = -1;  // of a pipeline's operand; -1: it has no slots
-    std::int32_t agent = -1;
+    std::int32_t agent = -1; // that does it, or started the copy
+    std::int32_t on = -1; // the owner; of memory that its device shares, `agent` if that is there
     trace::OptionalRow<trace::StepRow> step;
     std::int32_t operation = -1; // Operation::id; -1: none
     trace::OptionalRow<trace::CopyRow> copy;

@@ -46,7 +46,7 @@ struct NanLink
     Kind kind = Kind::Stored;
     std::int64_t event = 0;
     Picoseconds time;
-    // Of a birth or a load the agent that does it, else the one that has the memory; -1: none.
+    // Of a birth or a load the agent that does it, else as Touch::on; -1: none.
     std::int32_t agent = -1;
     std::int32_t operation = -1; // -1: none
     trace::OptionalRow<trace::StepRow> step;

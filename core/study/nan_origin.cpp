@@ -265,7 +265,7 @@ private:
         if (touch != nullptr) {
             link.event = touch->event;
             link.time = touch->time;
-            link.agent = touch->owner;
+            link.agent = touch->on;
             link.step = touch->step;
             link.operation = touch->operation;
             link.copy = touch->copy;

@@ -1,5 +1,6 @@
 // A NaN is followed back to where a program makes it, through memories and copies.
 #include "core/ir/builder.h"
+#include "core/ir/builder_gpu.h"
 #include "core/study/element_history.h"
 #include "tests/study/runs.h"
 
@@ -38,6 +39,35 @@ ir::Program logarithms()
     return *std::move(program);
 }
 
+// Each block of a GPU takes the logarithm of its row from itself, and stores that in GMEM, or in
+// SMEM, from where a copy brings it there.
+ir::Program differences(bool byCopy)
+{
+    namespace gpu = pl::gpu;
+    Result<ir::Program> program = pl::kernel(
+        "differences", {pl::in("x", DType::F32, {64, 128}), pl::out("out", DType::F32, {64, 128})},
+        [&](pl::Ref x, pl::Ref out) {
+            gpu::launch({{{"block", 4}}}, [&] {
+                gpu::runScoped(
+                    {gpu::smem("row", DType::F32, {1, 128})}, true, [&](const auto& refs) {
+                        const auto mine = pl::ds(pl::axisIndex("block"), 1);
+                        const pl::Value logs =
+                            pl::elementwise(ir::OpCode::Log, {x[{mine, pl::all}].load()});
+                        if (!byCopy) {
+                            out[{mine, pl::all}] = logs - logs;
+                            return;
+                        }
+                        refs[0][pl::all] = logs - logs;
+                        gpu::commitSmem();
+                        gpu::copySmemToGmem(refs[0], out.at({mine, pl::all}));
+                        gpu::waitSmemToGmem(0);
+                    });
+            });
+        });
+    PALLASCOPE_CHECK(program.has_value());
+    return *std::move(program);
+}
+
 Array onesWith(const std::vector<std::pair<std::int64_t, double>>& others)
 {
     Array array = makeArray(DType::F32, {64, 128});
@@ -50,9 +80,10 @@ Array onesWith(const std::vector<std::pair<std::int64_t, double>>& others)
     return array;
 }
 
-std::unique_ptr<machine::Replay> begun(const ir::Program& program, const Array& x)
+std::unique_ptr<machine::Replay> begun(const ir::Program& program, const Array& x,
+                                       const std::string& chip = "tpu_v5e")
 {
-    auto replay = machine::Replay::start(program, {x}, chipNamed("tpu_v5e"), {});
+    auto replay = machine::Replay::start(program, {x}, chipNamed(chip), {});
     PALLASCOPE_CHECK(replay.has_value());
     return std::move(*replay);
 }
@@ -116,6 +147,24 @@ TEST(NanOrigin, isTheInputThatHasIt)
               (std::vector<Kind>{Kind::Copied, Kind::Stored, Kind::Loaded, Kind::Stored,
                                  Kind::Loaded, Kind::Copied, Kind::Given}));
     EXPECT_EQ(text(program, links.back().spot), "x 27 5");
+}
+
+// All SMs share GMEM, so that who has it says nothing.
+TEST(NanOrigin, namesTheSmThatStoredItInGmem)
+{
+    for (const bool byCopy : {false, true}) {
+        const ir::Program program = differences(byCopy);
+        const auto replay = begun(program, onesWith({{2 * 128 + 5, 0}}), "h100_sxm");
+        const std::vector<NanLink> links = originOf(*replay, "out[2,5]");
+        ASSERT_EQ(kindsOf(links), byCopy
+                                      ? (std::vector<Kind>{Kind::Copied, Kind::Stored, Kind::Born})
+                                      : (std::vector<Kind>{Kind::Stored, Kind::Born}));
+        for (const NanLink& link : links) {
+            ASSERT_GE(link.agent, 0);
+            EXPECT_EQ(replay->places()[static_cast<std::size_t>(link.agent)].agent,
+                      "SM 2 Warpgroup 0");
+        }
+    }
 }
 
 TEST(NanOrigin, isNothingWhereThereIsNoNan)

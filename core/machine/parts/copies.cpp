@@ -293,10 +293,11 @@ void Copies::noteStored(const RefBinding& ref, const RuntimeValue& value, ir::Lo
 
 Flight& Copies::newFlight(std::int32_t link)
 {
-    if (m_mode == DmaMode::Timed) {
-        return m_state.flights[static_cast<std::size_t>(link)].emplace_back();
-    }
-    return m_flight = {};
+    Flight& flight = m_mode == DmaMode::Timed
+                         ? m_state.flights[static_cast<std::size_t>(link)].emplace_back()
+                         : (m_flight = {});
+    flight.agent = m_turn.agent().id;
+    return flight;
 }
 
 // What the copy does to memory happens later, now, or when somebody waits, as dma_execution_mode

@@ -1,5 +1,6 @@
 #include "core/machine/parts/watch.h"
 
+#include "core/ir/infer.h"
 #include "core/machine/memory/positions.h"
 #include "core/machine/parts/turn.h"
 
@@ -38,7 +39,7 @@ void Watch::begin(Watched watched)
     m_by = {};
     m_isCopy = false;
     m_cells.clear();
-    m_refs.clear();
+    m_created.clear();
     for (const Cell& cell : m_watched.cells) {
         m_cells.push_back({cell, -1, -1, true});
     }
@@ -126,6 +127,7 @@ void Watch::byCopy(const Flight& flight, Picoseconds time)
     m_by = {};
     m_by.event = m_recorder.position().events;
     m_by.time = time;
+    m_by.agent = flight.agent;
     m_by.step = flight.step;
     m_by.copy = flight.copy;
     m_isCopy = true;
@@ -139,7 +141,7 @@ void Watch::created(ir::ValueId ref, SlabRange memories)
     byAgent();
     const std::optional<std::int64_t> position = positionOf(ref);
     for (std::int32_t i = 0; i < memories.count; ++i) {
-        m_refs.insert_or_assign(memories.first + i, ref);
+        m_created.insert_or_assign(memories.first + i, Home{ref, m_turn.agent().id});
     }
     for (std::int32_t i = 0; i < memories.count && position; ++i) {
         add({memories.first + i, *position}, m_turn.agent().id, memories.count > 1 ? i : -1);
@@ -164,7 +166,7 @@ void Watch::released(ir::ValueId ref, SlabRange memories)
     std::erase_if(
         m_cells, [&](const Entry& one) { return !one.isAsked && isIn(one.cell.memory, memories); });
     for (std::int32_t i = 0; i < memories.count; ++i) {
-        m_refs.erase(memories.first + i);
+        m_created.erase(memories.first + i);
     }
 }
 
@@ -289,9 +291,9 @@ Watch::Hits Watch::hitsInBlock(const OperandPlan& operand, const RefBinding& arr
 
 // Bindings of scopes that have ended still name their memory, so what frames own decides. While a
 // scope ends, or agents share it, no frame owns its memory.
-ir::ValueId Watch::refOf(std::int32_t memory) const
+Watch::Home Watch::homeOf(std::int32_t memory) const
 {
-    if (const auto created = m_refs.find(memory); created != m_refs.end()) {
+    if (const auto created = m_created.find(memory); created != m_created.end()) {
         return created->second;
     }
     for (const Agent& agent : m_agents) {
@@ -303,12 +305,12 @@ ir::ValueId Watch::refOf(std::int32_t memory) const
                 found = refIn(scope->owned, memory);
             }
             if (found.index >= 0) {
-                return found;
+                return {found, agent.id};
             }
         }
         for (const ir::Argument& argument : m_prepared.program.arguments) {
             if (memoryOf(agent, argument.ref) == memory) {
-                return argument.ref;
+                return {argument.ref, agent.id};
             }
         }
     }
@@ -317,7 +319,7 @@ ir::ValueId Watch::refOf(std::int32_t memory) const
 
 Spot Watch::spotOf(const Cell& cell) const
 {
-    Spot spot{refOf(cell.memory), {}};
+    Spot spot{homeOf(cell.memory).ref, {}};
     std::int64_t rest = cell.element;
     for (const std::int64_t stride : rowMajorStrides(shapeOfMemory(cell.memory))) {
         spot.index.push_back(rest / stride);
@@ -345,11 +347,26 @@ Touch Watch::touch(Touch::Kind kind, const Hit& hit) const
     touch.before = touch.after = held(hit.cell);
     const auto watched = std::find_if(m_cells.begin(), m_cells.end(),
                                       [&](const Entry& one) { return one.cell == hit.cell; });
-    if (watched != m_cells.end()) {
-        touch.owner = watched->owner;
-        touch.slot = watched->slot;
-    }
+    const Home home = homeOf(hit.cell.memory);
+    const bool isOfRef = watched != m_cells.end() && !watched->isAsked;
+    touch.owner = isOfRef ? watched->owner : home.agent;
+    touch.slot = isOfRef ? watched->slot : -1;
+    touch.on = isSharedWith(m_by.agent, {home.ref, touch.owner}) ? m_by.agent : touch.owner;
     return touch;
+}
+
+// Whether the agent has this memory, too: all agents of a device share its HBM.
+bool Watch::isSharedWith(std::int32_t agent, const Home& home) const
+{
+    if (agent < 0 || home.agent < 0 || home.ref.index < 0) {
+        return false;
+    }
+    const ir::MemorySpace space = *m_prepared.program.type(home.ref).space;
+    const auto deviceOf = [&](std::int32_t id) {
+        return m_agents[static_cast<std::size_t>(id)].device;
+    };
+    return (ir::isFar(space) || space == ir::MemorySpace::Spmem)
+           && deviceOf(agent) == deviceOf(home.agent);
 }
 
 void Watch::noteRead(const Hits& hits)
@@ -404,7 +421,7 @@ void Watch::noteLoad(const RefBinding& ref, const RuntimeValue& loaded)
         }
     }
     if (!found.nans.empty()) {
-        found.ref = refOf(ref.buffer);
+        found.ref = homeOf(ref.buffer).ref;
         m_found.loads.push_back(std::move(found));
     }
 }

@@ -137,7 +137,16 @@ private:
     void noteRead(const Hits& hits);
     [[nodiscard]] Held held(const Cell& cell) const;
     [[nodiscard]] Spot spotOf(const Cell& cell) const;
-    [[nodiscard]] ir::ValueId refOf(std::int32_t memory) const;
+
+    // The ref that owns a memory, and the agent that has it: the first one of those that share it.
+    struct Home
+    {
+        ir::ValueId ref;
+        std::int32_t agent = -1;
+    };
+
+    [[nodiscard]] Home homeOf(std::int32_t memory) const;
+    [[nodiscard]] bool isSharedWith(std::int32_t agent, const Home& home) const;
     [[nodiscard]] std::optional<std::int64_t> positionOf(ir::ValueId ref) const; // if it is watched
     [[nodiscard]] std::int32_t memoryOf(const Agent& agent, ir::ValueId ref) const;
     void add(const Cell& cell, std::int32_t owner, std::int32_t slot = -1);
@@ -166,7 +175,7 @@ private:
     };
 
     std::vector<Entry> m_cells;
-    std::map<std::int32_t, ir::ValueId> m_refs; // of memory created since it began, by its number
+    std::map<std::int32_t, Home> m_created; // of memory created since it began, by its number
     Touch m_by; // what all touches of the current operation or copy have in common
     bool m_isCopy = false;
     Touches m_found;

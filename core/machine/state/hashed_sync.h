@@ -62,10 +62,11 @@ inline auto hashedParts(const Semaphore& semaphore)
 
 inline auto hashedParts(const Flight& flight)
 {
-    const auto& [start, end, out, started, explained, step, copy, operand, slotBuffer, block, array,
-                 payload, source, target, elements, location, rows, ofRows, reduction] = flight;
-    return parts(start, end, out, started, explained, step, copy, operand, slotBuffer, block, array,
-                 payload, source, target, elements, location, rows, ofRows, reduction);
+    const auto& [start, end, out, started, explained, agent, step, copy, operand, slotBuffer, block,
+                 array, payload, source, target, elements, location, rows, ofRows, reduction] =
+        flight;
+    return parts(start, end, out, started, explained, agent, step, copy, operand, slotBuffer, block,
+                 array, payload, source, target, elements, location, rows, ofRows, reduction);
 }
 
 inline auto hashedParts(const Signal& signal)

@@ -165,6 +165,7 @@ struct Flight
     Picoseconds start, end;
     bool out = false, started = false;
     bool explained = false;                  // as Memory::explained, for what it writes back
+    std::int32_t agent = -1;                 // that started it
     trace::OptionalRow<trace::StepRow> step; // that issued it
     trace::CopyRow copy;
     // Only for a pipeline's copy:
