@@ -119,8 +119,11 @@ std::string memoryReason(const Report& report, const trace::Info& info, const st
     const bool mostlyHidden = ratio(report.split.exposedCopies, report.time) < 0.2;
     // The copies of fusions are not meant to be hidden.
     if (ratio(report.split.fusions, report.time) < 0.1) {
-        text += fmt::format("{} |{}| of copies are exposed", mostlyHidden ? ", although only" : ";",
-                            timeText(report.split.exposedCopies));
+        const Picoseconds exposed = report.split.exposedCopies;
+        text += exposed <= Picoseconds(0)
+                    ? ", although no copies are exposed"
+                    : fmt::format("{} |{}| of copies are exposed",
+                                  mostlyHidden ? ", although only" : ";", timeText(exposed));
     }
     text += fmt::format(": |{}| FLOP/B is {} the ridge of |{}|",
                         intensityText(report.arithmeticIntensity), under ? "under" : "above",

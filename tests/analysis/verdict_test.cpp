@@ -86,6 +86,16 @@ TEST(Verdict, memoryNamesTheLinkTheExposedCopiesAndTheRidge)
         "ridge of 200.0, and HBM achieves 80 % of its datasheet rate.");
 }
 
+TEST(Verdict, memorySaysThatNoCopiesAreExposed)
+{
+    Report report = plainReport({BoundKind::Memory, "HBM"});
+    report.split.exposedCopies = us(0);
+    const std::string text = verdictOf(report);
+    EXPECT_NE(text.find("(90.0 %), although no copies are exposed: 125.0 FLOP/B"),
+              std::string::npos)
+        << text;
+}
+
 TEST(Verdict, memoryBlamesAWideOutputAndLongWaits)
 {
     trace::Info info = plainInfo();
