@@ -2,6 +2,7 @@
 #include "core/study/compare.h"
 
 #include "core/analysis/band.h"
+#include "core/analysis/block_grids.h"
 #include "core/analysis/figures.h"
 #include "core/base/format.h"
 #include "core/study/faster.h"
@@ -62,14 +63,47 @@ std::string workText(const trace::Info& info, const trace::SegmentTemplate& work
     return text;
 }
 
-std::string workText(const Trace& trace, std::size_t segment)
+const trace::SegmentTemplate* workOf(const Trace& trace, std::size_t segment)
 {
     const trace::Segments& segments = trace.segments();
     return segment >= segments.size()
-               ? "no more work"
-               : workText(
-                   trace.info(),
-                   trace.info().templates[static_cast<std::size_t>(segments.templateId[segment])]);
+               ? nullptr
+               : &trace.info().templates[static_cast<std::size_t>(segments.templateId[segment])];
+}
+
+std::string workText(const Trace& trace, std::size_t segment)
+{
+    const trace::SegmentTemplate* const work = workOf(trace, segment);
+    return work == nullptr ? "no more work" : workText(trace.info(), *work);
+}
+
+// How many operations the segments have in common at their beginning, by their labels.
+std::size_t commonOperations(const Trace& a, const Trace& b, std::size_t segment)
+{
+    const auto labelOf = [](const Trace& trace, std::int32_t operation) {
+        return trace.info().operations[static_cast<std::size_t>(operation)].label;
+    };
+    const trace::SegmentTemplate *one = workOf(a, segment), *other = workOf(b, segment);
+    if (one == nullptr || other == nullptr) {
+        return 0;
+    }
+    const auto end =
+        std::mismatch(one->operations.begin(), one->operations.end(), other->operations.begin(),
+                      other->operations.end(), [&](std::int32_t x, std::int32_t y) {
+                          return labelOf(a, x) == labelOf(b, y);
+                      });
+    return static_cast<std::size_t>(end.first - one->operations.begin());
+}
+
+// The line of the operation of this number in a segment; empty if there is none.
+std::string sourceOf(const Trace& trace, std::size_t segment, std::size_t number)
+{
+    const trace::SegmentTemplate* const work = workOf(trace, segment);
+    if (work == nullptr || number >= work->operations.size()) {
+        return "";
+    }
+    const auto operation = static_cast<std::size_t>(work->operations[number]);
+    return analysis::sourceText(trace.info(), trace.info().operations[operation].source);
 }
 
 Parting partingAtCopy(const Trace& a, const Trace& b, std::size_t i, Parting::What what)
@@ -86,7 +120,12 @@ Parting partingAtCopy(const Trace& a, const Trace& b, std::size_t i, Parting::Wh
 
 Parting partingAtWork(const Trace& a, const Trace& b, std::size_t i, Parting::What what)
 {
-    Parting parting{.what = what, .a = workText(a, i), .b = workText(b, i)};
+    const std::size_t common = commonOperations(a, b, i);
+    Parting parting{.what = what,
+                    .a = workText(a, i),
+                    .b = workText(b, i),
+                    .sourceA = sourceOf(a, i, common),
+                    .sourceB = sourceOf(b, i, common)};
     const Trace& one = i < a.segments().size() ? a : b;
     parting.step = trace::StepRow::of(one.segments().step[i]);
     parting.timeA = i < a.segments().size() ? Picoseconds(a.segments().begin[i]) : a.end();
@@ -215,6 +254,15 @@ std::string title(const trace::Info& info)
     return text + " on " + info.chipName;
 }
 
+// The lines tell an author more than names of operations, of which there are many.
+std::string otherWorkText(const Parting& parting)
+{
+    const std::string &a = parting.sourceA, &b = parting.sourceB;
+    return !a.empty() && a == b ? fmt::format("they have other operations for {}", a)
+                                : fmt::format("A has {}; B has {}", a.empty() ? parting.a : a,
+                                              b.empty() ? parting.b : b);
+}
+
 std::string partingText(const std::optional<Parting>& parting)
 {
     if (!parting) {
@@ -229,8 +277,8 @@ std::string partingText(const std::optional<Parting>& parting)
         return fmt::format("They part at a copy: A moves {}; B moves {} ({}).\n", parting->a,
                            parting->b, when);
     case Parting::What::Work:
-        return fmt::format("They part at what is computed {}: A has {}; B has {} ({}).\n", place,
-                           parting->a, parting->b, when);
+        return fmt::format("They part at what is computed {}: {} ({}).\n", place,
+                           otherWorkText(*parting), when);
     case Parting::What::Signal:
         return fmt::format("They part at a semaphore: A has {}; B has {} ({}).\n", parting->a,
                            parting->b, when);
@@ -325,6 +373,8 @@ std::string toJson(const Comparison& comparison)
             {"block", parting->operand.empty() ? Json(nullptr) : Json(parting->block)},
             {"a", parting->a},
             {"b", parting->b},
+            {"source_a", parting->sourceA.empty() ? Json(nullptr) : Json(parting->sourceA)},
+            {"source_b", parting->sourceB.empty() ? Json(nullptr) : Json(parting->sourceB)},
             {"time_a_s", toSeconds(parting->timeA).value()},
             {"time_b_s", toSeconds(parting->timeB).value()}};
     } else {

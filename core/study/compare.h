@@ -23,9 +23,11 @@ struct Parting
         Signal, // another change of a semaphore
         Time    // the same event at another time
     } what = What::Copy;
-    std::string a, b;    // the event in each run: "copy of x(0,1) in, 512 KiB"; "nothing"
-    std::string operand; // of a copy; otherwise empty
-    std::string block;   // "0,1"
+    std::string a, b; // the event in each run: "copy of x(0,1) in, 512 KiB"; "nothing"
+    // Of other operations the line of the first one that differs: "kernel.py:12"; empty: unknown.
+    std::string sourceA, sourceB;
+    std::string operand;                     // of a copy; otherwise empty
+    std::string block;                       // "0,1"
     trace::OptionalRow<trace::StepRow> step; // none: outside the steps
     Picoseconds timeA, timeB; // when it begins, or when it ends if both begin at the same time
 };

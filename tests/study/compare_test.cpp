@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <source_location>
+
 namespace pallascope::study {
 
 namespace {
@@ -185,6 +187,36 @@ TEST(Comparing, runsMayPartAtASemaphoreAlone)
         << toText(one);
     EXPECT_EQ(nlohmann::json::parse(toJson(one))["parting"]["what"], "signal");
     EXPECT_FALSE(compared(*signalling(1), *signalling(1)).parting);
+}
+
+// The names of operations would not tell an author where to look.
+TEST(Comparing, otherOperationsPartAtALine)
+{
+    std::uint_least32_t line = 0;
+    const auto changing = [&](bool adds) {
+        const auto kernel = [&](pl::Ref) {
+            pl::runScoped({{"kept", DType::F32, {8, 128}}}, [&](const std::vector<pl::Ref>& refs) {
+                refs[0][pl::all] = pl::full({8, 128}, 1, DType::F32);
+                const pl::Value all = refs[0][pl::all].load();
+                line = std::source_location::current().line() + 1;
+                refs[0][pl::all] = adds ? all + 1 : all * 2;
+                return std::vector<pl::Value>();
+            });
+        };
+        return neededRun(
+            pl::kernel("changing", {pl::in("x", DType::F32, {8, 128})}, kernel).value(),
+            chipNamed("tpu_v5e"));
+    };
+    const Comparison one = compared(*changing(true), *changing(false));
+    ASSERT_TRUE(one.parting);
+    EXPECT_EQ(one.parting->what, Parting::What::Work);
+    EXPECT_TRUE(one.parting->sourceA.ends_with("compare_test.cpp:" + std::to_string(line)))
+        << one.parting->sourceA;
+    EXPECT_EQ(one.parting->sourceB, one.parting->sourceA);
+    EXPECT_NE(toText(one).find("they have other operations for " + one.parting->sourceA),
+              std::string::npos)
+        << toText(one);
+    EXPECT_EQ(nlohmann::json::parse(toJson(one))["parting"]["source_a"], one.parting->sourceA);
 }
 
 TEST(Comparing, otherKernelsPartAtWhatTheyCompute)
