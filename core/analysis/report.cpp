@@ -121,10 +121,7 @@ void Accounting::traffic(Report& report) const
     }
     report.arrays = trafficByArray(report.traffic, m_info, trace::arraysOf(m_info).ofOperand,
                                    trace::pipelineKindsOf(m_info));
-    const auto comesFromL2 = [&](const trace::Link& link) {
-        return m_info.memories[static_cast<std::size_t>(link.from)].name == "L2";
-    };
-    if (std::any_of(m_info.links.begin(), m_info.links.end(), comesFromL2)) {
+    if (m_info.hasL2()) {
         report.l2.emplace();
         report.l2->room = m_chip.multiprocessor ? m_chip.multiprocessor->l2Usable : Bytes();
         report.l2->fromL1 = m_info.fromL1;

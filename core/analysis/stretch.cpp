@@ -91,17 +91,30 @@ void addWaits(const trace::Trace& trace, Stretch& stretch)
                      [](const StretchTime& a, const StretchTime& b) { return a.time > b.time; });
 }
 
-// Read and written bytes together of copies from HBM to HBM: a device's own link moves each byte
-// twice, once each way, and one between devices reads and writes each byte that it moves.
-double throughHbm(const trace::Index& index, trace::OperandRow operand, const Stretch& stretch)
+// What the copies of an operand move in the stretch, told apart as the report of a run does it. Of
+// copies from HBM to HBM a device's own link moves each byte twice, once each way, and one between
+// devices reads and writes each byte that it moves.
+StretchBytes movedOf(const trace::Index& index, trace::OperandRow operand, const Stretch& stretch)
 {
     const trace::Info& info = index.trace().info();
-    double sum = 0;
+    const bool isOnChip = info.operands[operand.index()].isOnChip;
+    const bool stays = info.staysInHbm(operand.index());
+    StretchBytes sum;
     for (std::size_t i = 0; i < info.links.size(); ++i) {
         const auto link = trace::LinkRow::at(i);
-        sum += info.hbmPasses(i)
-               * (index.operandBytes(operand, link, stretch.end)
-                  - index.operandBytes(operand, link, stretch.begin));
+        const int passes = info.hbmPasses(i);
+        for (const bool out : {false, true}) {
+            const double bytes = index.operandBytes(operand, out, link, stretch.end)
+                                 - index.operandBytes(operand, out, link, stretch.begin);
+            if (isOnChip || passes == 0) {
+                sum.outsideHbm += bytes;
+            } else if (stays) {
+                sum.read += bytes * passes / 2;
+                sum.written += bytes * passes / 2;
+            } else {
+                (out ? sum.written : sum.read) += bytes;
+            }
+        }
     }
     return sum;
 }
@@ -131,26 +144,15 @@ void addBytes(const trace::Index& index, Stretch& stretch)
 {
     const trace::Info& info = index.trace().info();
     for (std::size_t i = 0; i < info.operands.size(); ++i) {
-        const auto operand = trace::OperandRow::at(i);
-        const auto moved = [&](bool out) {
-            return index.operandBytes(operand, out, stretch.end)
-                   - index.operandBytes(operand, out, stretch.begin);
-        };
-        double read = moved(false), written = moved(true);
-        if (info.operands[i].isOnChip) {
-            if (read + written >= kLeastBytes) {
-                bytesOf(trace::arrayName(info.operands[i]), stretch).outsideHbm += read + written;
-            }
+        const StretchBytes moved = movedOf(index, trace::OperandRow::at(i), stretch);
+        if (moved.outsideHbm >= kLeastBytes) {
+            bytesOf(trace::arrayName(info.operands[i]), stretch).outsideHbm += moved.outsideHbm;
+        }
+        if (moved.read < kLeastBytes && moved.written < kLeastBytes) {
             continue;
         }
-        if (info.staysInHbm(i)) {
-            read = written = throughHbm(index, operand, stretch) / 2;
-        }
-        if (read < kLeastBytes && written < kLeastBytes) {
-            continue;
-        }
-        bytesOf(trace::arrayName(info.operands[i]), stretch).read += read;
-        bytesOf(writtenName(info, i), stretch).written += written;
+        bytesOf(trace::arrayName(info.operands[i]), stretch).read += moved.read;
+        bytesOf(writtenName(info, i), stretch).written += moved.written;
     }
 }
 
@@ -181,7 +183,7 @@ std::vector<std::string> movedTexts(const Stretch& stretch)
     for (const StretchBytes& row : stretch.bytes) {
         add(row.array, row.read, "read");
         add(row.array, row.written, "written");
-        add(row.array, row.outsideHbm, "moved outside HBM");
+        add(row.array, row.outsideHbm, stretch.hasL2 ? "from L2" : "moved outside HBM");
     }
     return texts;
 }
@@ -207,7 +209,8 @@ Stretch stretchOf(const trace::Index& index, Picoseconds from, Picoseconds to)
     Stretch stretch{.begin = inside(std::min(from, to)),
                     .end = inside(std::max(from, to)),
                     .agents =
-                        std::max<std::int64_t>(1, static_cast<std::int64_t>(info.agents.size()))};
+                        std::max<std::int64_t>(1, static_cast<std::int64_t>(info.agents.size())),
+                    .hasL2 = info.hasL2()};
     stretch.flops = index.flops(stretch.end) - index.flops(stretch.begin);
     const std::vector<Picoseconds> besides = bookkeeping(trace, stretch);
     for (std::size_t i = 0; i < info.units.size(); ++i) {

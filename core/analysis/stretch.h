@@ -21,13 +21,15 @@ struct StretchBytes
     std::string array;
     // In HBM; of a copy under way, the share that moves in the stretch.
     double read = 0, written = 0;
-    double outsideHbm = 0; // likewise, of it between other memories, of one device or of two
+    // Likewise, of it between other memories, of one device or of two; on a GPU what L2 serves.
+    double outsideHbm = 0;
 };
 
 struct Stretch
 {
     Picoseconds begin, end;
     std::int64_t agents = 1; // over which busy times and waits are summed
+    bool hasL2 = false;      // whether copies go through it
     double flops = 0;        // useful ones
     // Those that are busy or waited for in it. Units in the order of the chip, then links by
     // direction; waits by their cause, the longest first.

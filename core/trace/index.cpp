@@ -225,21 +225,18 @@ Picoseconds Index::waiting(Picoseconds time) const
 
 double Index::operandBytes(OperandRow operand, bool out, Picoseconds time) const
 {
-    PALLASCOPE_CHECK(operand.index() < m_trace->info().operands.size());
-    const std::int64_t t = clamped(*m_trace, time);
-    const std::size_t key = operand.index() * 2 + (out ? 1 : 0);
     double sum = 0;
-    for (const Lane& lane : sums().lanes) {
-        sum += laneBytes(*m_trace, lane, key, t);
+    for (std::size_t link = 0; link < sums().lanes.size(); ++link) {
+        sum += operandBytes(operand, out, LinkRow::at(link), time);
     }
     return sum;
 }
 
-double Index::operandBytes(OperandRow operand, LinkRow link, Picoseconds time) const
+double Index::operandBytes(OperandRow operand, bool out, LinkRow link, Picoseconds time) const
 {
     PALLASCOPE_CHECK(operand.index() < m_trace->info().operands.size());
-    return laneBytes(*m_trace, sums().lanes[link.index()], operand.index() * 2,
-                     clamped(*m_trace, time));
+    const std::size_t key = operand.index() * 2 + (out ? 1 : 0);
+    return laneBytes(*m_trace, sums().lanes[link.index()], key, clamped(*m_trace, time));
 }
 
 double Index::bytes(Picoseconds time) const

@@ -439,6 +439,23 @@ struct Info
         return isHbm(links[link].from) + isHbm(links[link].to);
     }
 
+    // Whether a cache of a GPU, and not HBM, serves what the link moves.
+    [[nodiscard]] bool comesFromL2(std::size_t link) const
+    {
+        return memories[static_cast<std::size_t>(links[link].from)].name == "L2";
+    }
+
+    // Whether any link does so, that is, whether copies go through L2.
+    [[nodiscard]] bool hasL2() const
+    {
+        for (std::size_t link = 0; link < links.size(); ++link) {
+            if (comesFromL2(link)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     // Whether the operand's copies go from HBM to HBM.
     [[nodiscard]] bool staysInHbm(std::size_t operand) const
     {

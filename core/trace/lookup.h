@@ -234,8 +234,9 @@ public:
     // all operands over the links of HBM (a copy from HBM to HBM counts as read and as written).
     [[nodiscard]] double operandBytes(OperandRow operand, bool out, Picoseconds t) const;
     [[nodiscard]] double bytes(Picoseconds t) const;
-    // Of one operand into on-chip memory over one link.
-    [[nodiscard]] double operandBytes(OperandRow operand, LinkRow link, Picoseconds t) const;
+    // Of one operand and direction over one link.
+    [[nodiscard]] double operandBytes(OperandRow operand, bool out, LinkRow link,
+                                      Picoseconds t) const;
     // Over one link, each byte once.
     [[nodiscard]] double linkBytes(LinkRow link, Picoseconds t) const;
     // Of one operand in both directions, counted as `bytes` counts: a copy from HBM to HBM twice.

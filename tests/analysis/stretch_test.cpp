@@ -68,7 +68,7 @@ Times busyIn(const trace::Trace& trace, const Part& part)
     return times;
 }
 
-// By array: what was read and written.
+// By array: what was read from HBM and written to it.
 std::map<std::string, std::pair<double, double>> bytesIn(const trace::Trace& trace,
                                                          const Part& part)
 {
@@ -82,8 +82,11 @@ std::map<std::string, std::pair<double, double>> bytesIn(const trace::Trace& tra
         const trace::Operand& operand = trace.info().operands[number(copies.operand[row])];
         auto& of = bytes[std::string(trace::arrayName(operand))];
         const double moved = share * static_cast<double>(copies.bytes[row]);
+        const int passes = trace.info().hbmPasses(number(copies.link[row]));
+        if (passes == 0) {
+            continue;
+        }
         if (trace.info().staysInHbm(number(copies.operand[row]))) {
-            const int passes = trace.info().hbmPasses(number(copies.link[row]));
             const std::string arrow = " \u2192 ";
             const std::size_t at = operand.name.find(arrow);
             of.first += moved * passes / 2;
@@ -227,6 +230,28 @@ TEST(Stretch, ofTheWholeRunIsWhatTheReportSays)
         }
     }
     EXPECT_EQ(movedOutside, Bytes(2 * 4096)); // from each of the devices to the other one
+}
+
+// On a GPU the first block that needs a part of an array brings it from HBM, and L2 serves others.
+TEST(Stretch, tellsWhatL2ServesFromWhatHbmReads)
+{
+    const auto trace =
+        runOf("hopper_matmul", {{"m", "1024"}, {"n", "1024"}, {"k", "1024"}}, "h100_sxm");
+    const analysis::Report report = analysis::report(*trace).value();
+    const Stretch stretch = analysis::stretchOf(trace::Index(trace), {}, trace->end());
+    double read = 0, written = 0, fromL2 = 0;
+    for (const analysis::StretchBytes& row : stretch.bytes) {
+        read += row.read;
+        written += row.written;
+        fromL2 += row.outsideHbm;
+    }
+    ASSERT_GT(report.l2->hit, Bytes(0));
+    EXPECT_EQ(fromL2, static_cast<double>(report.l2->hit.value()));
+    EXPECT_EQ(read, static_cast<double>(report.hbmRead.value()));
+    EXPECT_EQ(written, static_cast<double>(report.hbmWritten.value()));
+    const std::string lines = testing::PrintToString(analysis::stretchLines(stretch));
+    EXPECT_NE(lines.find(" from L2"), std::string::npos) << lines;
+    EXPECT_EQ(lines.find("outside HBM"), std::string::npos) << lines;
 }
 
 // A copy from HBM to HBM reads one array and writes another.

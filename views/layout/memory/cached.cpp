@@ -141,10 +141,9 @@ std::optional<FromL2> fromL2(const RunView& run, const std::vector<std::int32_t>
     const trace::Info& info = run.trace->info();
     double hit = 0, missed = 0;
     for (std::size_t link = 0; link < info.links.size(); ++link) {
-        const bool isL2 = info.memories[trace::at(info.links[link].from)].name == "L2";
         for (const std::int32_t operand : operands) {
-            (isL2 ? hit : missed) +=
-                run.index->operandBytes(trace::OperandRow{operand}, trace::LinkRow::at(link), now);
+            (info.comesFromL2(link) ? hit : missed) += run.index->operandBytes(
+                trace::OperandRow{operand}, false, trace::LinkRow::at(link), now);
         }
     }
     return hit + missed > 0
