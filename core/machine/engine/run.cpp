@@ -18,22 +18,32 @@ double secondsSince(Clock::time_point begin)
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// Repeats the run and watches every operation, to find the one that made the first NaN or Inf in an
-// output.
-Status reportBirths(const Prepared& prepared, const std::vector<Array>& inputs, Options options,
-                    const std::string& output, Recorder& recorder)
+// What a run is repeated with, of which only its findings matter.
+Options optionsOfRepeat(Options options)
 {
     options.rows = false;
     options.print = nullptr;
     if (options.progress) {
         options.progress = [progress = options.progress](double) { return progress(1); };
     }
+    return options;
+}
+
+Status bindAndExecute(Engine& engine, const std::vector<Array>& inputs)
+{
+    const Status status = engine.bind(inputs);
+    return status ? engine.execute() : status;
+}
+
+// Repeats the run and watches every operation, to find the one that made the first NaN or Inf in an
+// output.
+Status reportBirths(const Prepared& prepared, const std::vector<Array>& inputs,
+                    const Options& given, const std::string& output, Recorder& recorder)
+{
+    const Options options = optionsOfRepeat(given);
     Engine engine(prepared, options, Keeps::Sums);
     engine.findings().watchBirths();
-    if (Status status = engine.bind(inputs); !status) {
-        return status;
-    }
-    if (Status status = engine.execute(); !status) {
+    if (Status status = bindAndExecute(engine, inputs); !status) {
         return status;
     }
     for (const Birth& birth : engine.findings().births()) {
@@ -52,6 +62,42 @@ Status reportBirths(const Prepared& prepared, const std::vector<Array>& inputs, 
     return Done{};
 }
 
+// Takes back that blocks were written undefined where a copy that another finding is about had yet
+// to bring their elements. A repeat whose copies land as soon as they start finds what is undefined
+// for other reasons, and how much of it that is.
+Status dropWhatCopiesExplain(const Prepared& prepared, const std::vector<Array>& inputs,
+                             const Options& given, Engine& engine)
+{
+    const auto isWrittenBack = [](const trace::Finding& finding) {
+        return finding.kind == trace::findingEntry(trace::FindingKind::UndefinedWrittenBack).name;
+    };
+    std::vector<trace::Finding>& findings = engine.recorder().builder.info.findings;
+    if (given.settings.dmaExecutionMode == DmaMode::Eager || !engine.findings().hasUnorderedCopies()
+        || std::none_of(findings.begin(), findings.end(), isWrittenBack)) {
+        return Done{};
+    }
+    Options options = optionsOfRepeat(given);
+    options.settings.dmaExecutionMode = DmaMode::Eager;
+    Engine repeat(prepared, options, Keeps::Sums);
+    if (Status status = bindAndExecute(repeat, inputs); !status) {
+        return status;
+    }
+    if (repeat.stoppedBy() != engine.stoppedBy()) { // they did not get equally far
+        return Done{};
+    }
+    const std::vector<trace::Finding> before = findings;
+    std::erase_if(findings, isWrittenBack);
+    for (const trace::Finding& other : repeat.recorder().builder.info.findings) {
+        const bool wasFound = std::any_of(before.begin(), before.end(), [&](const auto& finding) {
+            return isWrittenBack(finding) && finding.operand == other.operand;
+        });
+        if (isWrittenBack(other) && wasFound) {
+            findings.push_back(other);
+        }
+    }
+    return Done{};
+}
+
 // Records in the trace how the run was made.
 void describe(trace::Info& info, const Options& options, const chip::Chip& chip)
 {
@@ -60,6 +106,23 @@ void describe(trace::Info& info, const Options& options, const chip::Chip& chip)
     info.seed = options.seed;
     info.values = options.values == ValueMode::Full ? "full" : "needed";
     info.settings = namesOf(options.settings, chip.multiprocessor.has_value());
+}
+
+// Moves the trace of the run, or its sums and what they are of, to its result.
+void keepRecords(Engine& engine, bool rows, RunResult& result)
+{
+    Recorder& recorder = engine.recorder();
+    if (rows) {
+        engine.pipelines().recordLists();
+        Result<std::shared_ptr<const trace::Trace>> finished = recorder.finish(engine.end());
+        if (!finished) { // the machine broke a rule of its own trace, which is a bug
+            checkFailed(finished.error().message, __FILE__, __LINE__);
+        }
+        result.trace = std::move(*finished);
+    } else {
+        result.sums = recorder.finishSums(engine.end());
+        result.info = std::move(recorder.builder.info);
+    }
 }
 
 } // namespace
@@ -84,10 +147,7 @@ Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs
     for (const trace::Finding& finding : prepared.findings) {
         recorder.addFinding(finding);
     }
-    if (Status status = engine.bind(inputs); !status) {
-        return status.error();
-    }
-    if (Status status = engine.execute(); !status) {
+    if (Status status = bindAndExecute(engine, inputs); !status) {
         return status.error();
     }
     engine.findings().reportNeverWritten();
@@ -112,17 +172,10 @@ Result<RunResult> run(const Prepared& prepared, const std::vector<Array>& inputs
             checking = secondsSince(before);
         }
     }
-    if (options.rows) {
-        engine.pipelines().recordLists();
-        Result<std::shared_ptr<const trace::Trace>> finished = recorder.finish(engine.end());
-        if (!finished) { // the machine broke a rule of its own trace, which is a bug
-            checkFailed(finished.error().message, __FILE__, __LINE__);
-        }
-        result.trace = std::move(*finished);
-    } else {
-        result.sums = recorder.finishSums(engine.end());
-        result.info = std::move(info);
+    if (Status status = dropWhatCopiesExplain(prepared, inputs, options, engine); !status) {
+        return status.error();
     }
+    keepRecords(engine, options.rows, result);
     result.completed = !engine.hasStopped();
     result.wall = Seconds(secondsSince(begin) - checking);
     return result;

@@ -66,6 +66,9 @@ public:
     void reportUndefinedResult(const ir::Argument& argument, std::span<const Memory* const> parts,
                                const Buffer& array);
 
+    // Whether a finding is about a copy whose elements somebody uses without waiting for it.
+    [[nodiscard]] bool hasUnorderedCopies() const { return !m_unordered.empty(); }
+
     // Whether a finding may be the reason why elements of an array are undefined at the end.
     [[nodiscard]] bool mayExplainUndefined(ir::ValueId array) const;
 

@@ -282,6 +282,40 @@ Planted copies(bool waits)
     return {std::move(program), line};
 }
 
+// Stores what an un-awaited copy has yet to bring, and a row from memory that nobody writes, in
+// the middle of that, after it or not at all.
+enum class NobodysRow
+{
+    None,
+    Between,
+    After
+};
+
+ir::Program storesEarly(NobodysRow when)
+{
+    const pl::BlockSpec rows = pl::block({8, 128}, [](pl::Value i) { return pl::at(i, 0); });
+    return manualDma(
+        {{"slot", kF32, {8, 128}}, {"never", kF32, {8, 128}}, pl::dmaSemaphores("sem")},
+        [&](pl::Ref x, pl::Ref out, const Refs& refs) {
+            const auto body = [&](pl::Ref block) {
+                pl::dmaStart(x.at({pl::ds(0, 8), pl::all}), refs[0], refs[2]);
+                const pl::Value early = refs[0][{pl::ds(0, 4), pl::all}].load();
+                const pl::Value late = refs[0][{pl::ds(4, 4), pl::all}].load();
+                const pl::Value never = refs[1][{pl::ds(0, 1), pl::all}].load();
+                block[{pl::ds(0, 4), pl::all}] = early;
+                if (when == NobodysRow::Between) {
+                    block[{pl::ds(0, 1), pl::all}] = never;
+                }
+                block[{pl::ds(4, 4), pl::all}] = late;
+                if (when == NobodysRow::After) {
+                    block[{pl::ds(0, 1), pl::all}] = never;
+                }
+                pl::dmaWait(refs[0], refs[2]);
+            };
+            pl::emitPipeline({.grid = {1}, .out = {rows}}, body)(out);
+        });
+}
+
 } // namespace
 
 TEST(PlantedOrder, aSlotIsReadBeforeTheWait)
@@ -386,6 +420,22 @@ TEST(PlantedOrder, aCopyIsNeverAwaited)
 }
 
 // What a read sees without a wait for the copy depends on the mode; after the wait it does not.
+// What the copy had yet to bring is said once, and what nobody wrote as well.
+TEST(PlantedOrder, aCopyThatIsReadEarlyHidesOnlyItsOwnElements)
+{
+    const machine::RunResult early = runOf(storesEarly(NobodysRow::None), v5e());
+    EXPECT_EQ(findingsOf(early, "read_before_wait").size(), 1U) << findingsText(early);
+    EXPECT_TRUE(findingsOf(early, "undefined_written_back").empty()) << findingsText(early);
+    for (const NobodysRow when : {NobodysRow::Between, NobodysRow::After}) {
+        const machine::RunResult run = runOf(storesEarly(when), v5e());
+        const std::vector<trace::Finding> found = findingsOf(run, "undefined_written_back");
+        EXPECT_EQ(findingsOf(run, "read_before_wait").size(), 1U) << findingsText(run);
+        ASSERT_EQ(found.size(), 1U) << findingsText(run);
+        EXPECT_NE(found[0].message.find("with 128 of 1024 elements undefined"), std::string::npos)
+            << found[0].message;
+    }
+}
+
 TEST(DmaExecutionMode, decidesWhatAnUnorderedReadSees)
 {
     const auto first = [](const machine::RunResult& run) { return elementsOf(run.outputs[0])[0]; };
