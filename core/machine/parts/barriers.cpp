@@ -48,13 +48,9 @@ void Barriers::deliver(const Signal& signal)
     if (signal.copy.copy) {
         barrier.landed.push_back(signal.copy);
     }
-    if (signal.parts > 1) {
-        if (++barrier.parts < signal.parts) {
-            return;
-        }
-        barrier.parts = 0;
+    if (isWholeArrival(signal, barrier.parts)) {
+        arrive(barrier, signal.semaphore, signal.at, true);
     }
-    arrive(barrier, signal.semaphore, signal.at, true);
 }
 
 void Barriers::arrive(Semaphore& barrier, std::int32_t number, Picoseconds at, bool byCopy)

@@ -26,6 +26,23 @@ void addRefs(const Prepared& prepared, const Agent& agent, const ir::Region& reg
     }
 }
 
+// What a barrier counts with the copies that have ended by then. The engine delivers their arrivals
+// when all agents have come so far, while what they bring is shown in memory already.
+void countArrivals(std::int32_t number, const SyncState& state, Picoseconds until,
+                   Replay::SemaphoreCount& counted)
+{
+    const Semaphore& semaphore = state.semaphores[number];
+    Barrier barrier = semaphore.barrier;
+    std::int32_t parts = semaphore.parts;
+    for (const Signal& signal : state.signals) {
+        if (signal.semaphore == number && signal.at <= until && isWholeArrival(signal, parts)) {
+            counted.count += barrier.arrive().completes ? 1 - barrier.needed() : 1;
+        }
+    }
+    counted.phases = barrier.phase();
+    counted.needed = barrier.needed();
+}
+
 // Where a copy writes, in elements of the memory behind `buffer`; nothing if it writes elsewhere.
 std::vector<Reach> writtenBy(const Flight& flight, std::int32_t buffer, const Shape& memory)
 {
@@ -246,9 +263,8 @@ std::vector<Replay::SemaphoreCount> Replay::semaphores() const
         if (slab[i].row) { // otherwise it has been given back
             const trace::Semaphore& info = recorder.builder.info.semaphores[slab[i].row->index()];
             counts.push_back({info.name, recorder.agentName(info.agent), slab[i].count});
-            if (const Barrier& barrier = slab[i].barrier; barrier.needed() > 0) {
-                counts.back().phases = barrier.phase();
-                counts.back().needed = barrier.needed();
+            if (slab[i].barrier.needed() > 0) {
+                countArrivals(i, m_impl->engine.state().sync, time(), counts.back());
             }
         }
     }

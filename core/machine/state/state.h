@@ -204,6 +204,17 @@ struct Signal
     std::int32_t parts = 1; // how many such signals make one arrival
 };
 
+// Whether a signal of a barrier is an arrival, or the last one of several that make one. Of these
+// it counts in `parts` how many have come.
+inline bool isWholeArrival(const Signal& signal, std::int32_t& parts)
+{
+    if (signal.parts == 1) {
+        return true;
+    }
+    parts = (parts + 1) % signal.parts;
+    return parts == 0;
+}
+
 // The sum of signals that came before their semaphore existed.
 struct EarlySignal
 {

@@ -1,4 +1,5 @@
 // What a replay says of the elements of a ref while copies are under way.
+#include "core/ir/builder_gpu.h"
 #include "core/machine/replay.h"
 #include "tests/machine/replay/replay_cases.h"
 
@@ -68,7 +69,71 @@ void compare(Replay& replay, std::size_t agent, ir::ValueId ref, Seen& seen)
     }
 }
 
+// Each block of a GPU starts a copy, computes for longer than that takes, and waits for it then.
+ir::Program computesMeanwhile()
+{
+    namespace gpu = pl::gpu;
+    return mustTrace(pl::kernel(
+        "meanwhile", {pl::in("x", kF32, {8, 128}), pl::out("out", kF32, {64, 128})},
+        [](pl::Ref x, pl::Ref out) {
+            gpu::launch({{{"block", 2}}}, [&] {
+                gpu::runScoped({gpu::smem("tile", kF32, {8, 128}), gpu::barrier("ready")}, true,
+                               [&](const std::vector<pl::Ref>& refs) {
+                                   gpu::copyGmemToSmem(x, refs[0], refs[1]);
+                                   pl::Value value = pl::full({64, 128}, 1, kF32);
+                                   for (int i = 0; i < 40; ++i) {
+                                       value = pl::elementwise(ir::OpCode::Log, {value + 2});
+                                   }
+                                   pl::when(pl::axisIndex("block") == 0,
+                                            [&] { out[pl::all] = value; });
+                                   gpu::barrierWait(refs[1]);
+                               });
+            });
+        }));
+}
+
 } // namespace
+
+// An agent that has run ahead has landed copies whose arrivals the engine has yet to deliver.
+TEST(Replay, countsTheArrivalsOfCopiesThatHaveLanded)
+{
+    const ir::Program program = computesMeanwhile();
+    const Array x = arrayOf(kF32, {8, 128}, std::vector<double>(8 * 128, 1));
+    const machine::RunResult run = mustRun(program, {x}, machine::ValueMode::Full, h100());
+    const trace::Info& info = run.trace->info();
+    std::map<std::string, Picoseconds> arrivals; // by agent
+    const trace::Signals& signals = run.trace->signals();
+    for (std::size_t i = 0; i < signals.size(); ++i) {
+        const auto& barrier = info.semaphores[static_cast<std::size_t>(signals.semaphore[i])];
+        arrivals[info.agents[static_cast<std::size_t>(barrier.agent)]] =
+            Picoseconds(signals.time[i]);
+    }
+    const Result<std::unique_ptr<Replay>> started = Replay::start(program, {x}, h100(), {});
+    ASSERT_TRUE(started);
+    Replay& replay = **started;
+    std::int64_t arrived = 0;
+    for (std::int64_t at = 0; !replay.isAtEnd(); ++at) {
+        ASSERT_TRUE(*replay.seek(at));
+        const std::vector<Replay::AgentPlace> places = replay.places();
+        for (const Replay::SemaphoreCount& count : replay.semaphores()) {
+            const auto place = std::find_if(places.begin(), places.end(), [&](const auto& one) {
+                return one.agent == count.agent;
+            });
+            ASSERT_NE(place, places.end());
+            const auto agent = static_cast<std::size_t>(place - places.begin());
+            const auto tile =
+                std::find_if(place->refs.begin(), place->refs.end(),
+                             [&](ir::ValueId ref) { return program.value(ref).name == "tile"; });
+            if (tile != place->refs.end() && arrivals.at(count.agent) <= replay.time()
+                && isDefined(replay.held(agent, *tile, replay.time()), 0)) {
+                EXPECT_EQ(count.phases, 1) << count.agent << " at " << at;
+                EXPECT_EQ(count.count, 0);
+                ++arrived;
+            }
+        }
+    }
+    EXPECT_GT(arrived, 2);
+}
 
 class Held : public testing::TestWithParam<std::string>
 {};
