@@ -50,6 +50,24 @@ def a_product(a, b):
     return matmul(a, b)
 
 
+@case(_small(2, 64, 64), has="wgmma barrier_arrive", is_interpreted=False,
+      wanted=lambda x: np.stack([_product(x[1], x[0]), _product(x[0], x[1])]))
+def a_product_in_a_cluster(x):
+    """A kernel allocates what its blocks share together with an accumulator, which they do not."""
+    @plgpu.kernel(out_type=like(2, 64, 64), cluster=(2,), cluster_names=("c",), scratch_types=[
+        *_operands(_F16, (64, 64), (64, 64)), plgpu.ACC((64, 64), jnp.float32),
+        plgpu.Barrier(num_arrivals=2), plgpu.ClusterBarrier(collective_axes=("c",))])
+    def matmul(x_gmem, o_gmem, other, own, acc, barrier, ready):
+        block = lax.axis_index("c")
+        _loaded([(x_gmem.at[1 - block], other), (x_gmem.at[block], own)], barrier)
+        plgpu.barrier_arrive(ready)
+        plgpu.barrier_wait(ready)
+        plgpu.wgmma(acc, other, own)
+        o_gmem[block] = acc[...]
+
+    return matmul(x)
+
+
 @case(_small(64, 256, dtype=_BF16), _small(256, 64, dtype=_BF16), has="wgmma_wait",
       wanted=lambda a, b: _product(a, b).astype(_BF16))
 def products_that_overlap(a, b):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pallascope import types
-from pallascope.jax_compat import gpu_equations, jaxprs, ref_types
+from pallascope.jax_compat import gpu_equations, jaxprs
 from pallascope.problems import NotCaptured
 from pallascope.program import Params, Type
 from pallascope.rules import gpu_barriers, gpu_clusters, gpu_devices, memory
@@ -25,7 +25,6 @@ def _run_scoped(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
     arguments: list[int] = []  # what the variables of the body stand for
     memory: list[_Allocation] = []
     claims = gpu_equations.claims(inner)
-    blocks = _blocks(walk, inner)
     for v, undone, name in zip(inner.invars, eqn.params["ref_transforms"], names, strict=True):
         if types.semaphore_type(v.aval.inner_aval) is not None:
             arguments.append(gpu_devices.of_block(walk, v.aval.inner_aval, name))
@@ -44,20 +43,30 @@ def _run_scoped(walk: Walk, eqn: Any, operands: list[int]) -> list[int]:
         arguments.append(own[0].ref)
     if not memory:
         return walk.run(body, arguments, constants=operands)
-    refs = [one.ref if blocks == 1 else _of_all_blocks(walk, one.ref) for one in memory]
+    blocks = gpu_clusters.size(walk)
+    alone = [one for one in memory if blocks == 1 or _is_in_registers(walk, one.ref)]
+    shared = [one for one in memory if one not in alone]
+    if not shared:
+        return _scoped(walk, eqn, operands, arguments, alone)
+    refs = [_of_all_blocks(walk, one.ref) for one in shared]
     with builder.region(refs) as region:
-        if blocks > 1:
-            views = _own_parts(walk, [one.ref for one in memory], refs)
-            arguments = [views.get(argument, argument) for argument in arguments]
-        region.results = walk.run(body, arguments, constants=operands)
+        views = _own_parts(walk, [one.ref for one in shared], refs)
+        arguments = [views.get(argument, argument) for argument in arguments]
+        region.results = _scoped(walk, eqn, operands, arguments, alone)
     return builder.emit("run_scoped", [], [walk.type_of(v) for v in eqn.outvars],
-                        _scope(walk, eqn, memory, blocks), [region])
+                        _scope(walk, eqn, shared, blocks), [region])
 
 
-def _blocks(walk: Walk, body: Any) -> int:
-    """Returns how many blocks allocate together: all of a cluster, unless it is registers."""
-    in_registers = any(str(ref_types.memory_space(v.aval)) == "regs" for v in body.invars)
-    return 1 if in_registers else gpu_clusters.size(walk)
+def _scoped(walk: Walk, eqn: Any, operands: list[int], arguments: list[int],
+            memory: Sequence[_Allocation]) -> list[int]:
+    """Runs the body in a scope of what each block allocates by itself, if it allocates any."""
+    body = eqn.params["jaxpr"]
+    if not memory:
+        return walk.run(body, arguments, constants=operands)
+    with walk.builder.region([one.ref for one in memory]) as region:
+        region.results = walk.run(body, arguments, constants=operands)
+    return walk.builder.emit("run_scoped", [], [walk.type_of(v) for v in eqn.outvars],
+                             _scope(walk, eqn, memory, 1), [region])
 
 
 def _of_all_blocks(walk: Walk, ref: int) -> int:
