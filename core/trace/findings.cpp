@@ -56,7 +56,8 @@ Finding found(FindingKind kind, std::string message, std::string operand, Option
             stored(step),
             relatedStep ? std::optional<std::int64_t>(relatedStep->number) : std::nullopt,
             source,
-            count};
+            count,
+            {}};
 }
 
 } // namespace pallascope::trace

@@ -280,6 +280,9 @@ struct Finding
     std::optional<std::int64_t> relatedStep; // the other step of a pair, such as the earlier visit
     SourceLine source;
     std::int64_t count = 1;
+    // When its first place is reached. None if it only shows at the end of the run, such as a copy
+    // that nobody has waited for, and in older files.
+    std::optional<Picoseconds> time;
     bool operator==(const Finding&) const = default;
 };
 

@@ -84,6 +84,10 @@ Status checkReported(const Info& info)
                           "the run) and a count at least 1",
                           i, finding.step, finding.count);
         }
+        if (finding.time && *finding.time < Picoseconds(0)) {
+            return broken("findings[{}] has time_ps {}, but a time is at least 0", i,
+                          finding.time->value());
+        }
     }
     return Done{};
 }

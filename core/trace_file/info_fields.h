@@ -208,6 +208,7 @@ void describe(A& a, T& finding)
     a("related_step", finding.relatedStep);
     a("source", finding.source);
     a("count", finding.count);
+    a.optional("time_ps", finding.time);
 }
 
 template<class A, MaybeConst<trace::Print> T>

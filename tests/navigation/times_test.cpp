@@ -108,6 +108,24 @@ TEST(Times, ofAFindingInALoopAreThoseOfItsRound)
     EXPECT_EQ(navigation::placesOfFindings(**trace), wanted);
 }
 
+// The time at which the run came there counts, not the begin of the step or a run of the line.
+TEST(Times, ofAFindingAreItsOwnIfItHasOne)
+{
+    trace::TraceBuilder builder = test::mainJobBuilder(512, 1024);
+    const Picoseconds begin(builder.steps.begin[1]);
+    builder.info.findings.resize(3);
+    builder.info.findings[0].time = Picoseconds(1'234'567);
+    builder.info.findings[1].step = 1;
+    builder.info.findings[1].time = begin + Picoseconds(5);
+    builder.info.findings[2].time = builder.end + Picoseconds(1); // as no run makes it
+    const Picoseconds end = builder.end;
+    const auto trace = std::move(builder).finish();
+    ASSERT_TRUE(trace) << trace.error().message;
+    const std::vector<layout::FindingPlace> wanted = {
+        {0, Picoseconds(1'234'567)}, {1, begin + Picoseconds(5)}, {2, end}};
+    EXPECT_EQ(navigation::placesOfFindings(**trace), wanted);
+}
+
 TEST(Times, ofWhatAnArrayEndsWithIsTheLastRunOfItsLine)
 {
     trace::TraceBuilder builder = test::mainJobBuilder(512, 1024);

@@ -261,7 +261,10 @@ TEST(BreakStops, ofTheFirstFindingIsItsFirstPlace)
     std::int64_t first = trace->end().value();
     for (const trace::Finding& finding : trace->info().findings) {
         ASSERT_GE(finding.step, 0);
-        first = std::min(first, trace->steps().begin[trace::at(finding.step)]);
+        ASSERT_TRUE(finding.time);
+        EXPECT_GE(finding.time->value(), trace->steps().begin[trace::at(finding.step)]);
+        EXPECT_LE(finding.time->value(), trace->steps().end[trace::at(finding.step)]);
+        first = std::min(first, finding.time->value());
     }
     EXPECT_EQ(timesOf(*trace, "first:finding"), BreakTimes{first});
     EXPECT_EQ(timesOf(*traceOf(someKernels().front()), "first:finding"), BreakTimes{});

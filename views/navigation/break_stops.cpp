@@ -132,7 +132,9 @@ BreakTimes firstFinding(const Trace& trace)
 {
     std::optional<std::int64_t> first;
     for (const layout::FindingPlace& place : placesOfFindings(trace)) {
-        first = std::min(first.value_or(place.time.value()), place.time.value());
+        const auto& known = trace.info().findings[trace::at(place.finding)].time;
+        const std::int64_t time = std::min(known.value_or(place.time), trace.end()).value();
+        first = std::min(first.value_or(time), time);
     }
     return first ? BreakTimes{*first} : BreakTimes{};
 }

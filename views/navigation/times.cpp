@@ -253,11 +253,17 @@ struct TimeOf
     [[nodiscard]] std::vector<Picoseconds> timesOf(const trace::Finding& finding) const
     {
         std::vector<Picoseconds> times;
-        for (const std::int64_t step : {finding.relatedStep.value_or(-1), finding.step}) {
+        const auto addStep = [&](std::int64_t step) {
             const trace::OptionalRow<trace::StepRow> row = layout::stepRow(trace, step);
             if (row && !isWhole(*row)) {
                 times.emplace_back(trace.steps().begin[row->index()]);
             }
+        };
+        addStep(finding.relatedStep.value_or(-1));
+        if (finding.time) {
+            times.push_back(std::min(*finding.time, trace.end()));
+        } else {
+            addStep(finding.step);
         }
         if (times.empty()) {
             Time time = timeOfLine(finding);

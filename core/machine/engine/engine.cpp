@@ -104,7 +104,9 @@ Status Engine::execute(Until until)
         }
         m_state.delivered.reset();
         m_turn.give(*agent);
+        m_recorder.lookAtClock(&agent->time);
         turn();
+        m_recorder.lookAtClock(nullptr);
         noteReady(*agent);
     }
     noteChanged();

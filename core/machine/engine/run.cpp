@@ -48,7 +48,7 @@ Status reportBirths(const Prepared& prepared, const std::vector<Array>& inputs,
     }
     for (const Birth& birth : engine.findings().births()) {
         const std::string what = birth.nan ? "NaN" : "Inf";
-        recorder.addFinding(trace::found(
+        trace::Finding born = trace::found(
             birth.nan ? trace::FindingKind::NanBorn : trace::FindingKind::InfBorn,
             std::string(ir::opName(birth.operation->code)) + " makes " + what
                 + (birth.ofInf ? " of Inf among its inputs: " : " of inputs without any: ")
@@ -57,7 +57,9 @@ Status reportBirths(const Prepared& prepared, const std::vector<Array>& inputs,
                 + engine.findings().calledFrom(birth.operation->location),
             output, birth.step, {},
             recorder.description().sourceLine(prepared.program, birth.operation->location),
-            birth.count));
+            birth.count);
+        born.time = birth.time;
+        recorder.addFinding(std::move(born));
     }
     return Done{};
 }

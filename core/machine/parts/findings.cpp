@@ -142,7 +142,7 @@ void Findings::noteBirth(const ir::Operation& operation, const RuntimeValue& res
         ++known->count;
         return;
     }
-    m_births->push_back({&operation, nan, nan && kind.inf, m_turn.agent().step,
+    m_births->push_back({&operation, nan, nan && kind.inf, m_turn.agent().step, m_turn.agent().time,
                          countNonFinite(result, nan), result.elements(), 1});
 }
 

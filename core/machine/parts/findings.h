@@ -24,6 +24,7 @@ struct Birth
     bool nan = false;   // otherwise Inf
     bool ofInf = false; // a NaN from inputs some of which are Inf
     trace::OptionalRow<trace::StepRow> step;
+    Picoseconds time; // of the first
     // `elements` with NaN or Inf among the `of` elements of its result.
     std::int64_t elements = 0, of = 0;
     std::int64_t count = 0;

@@ -263,12 +263,14 @@ void Findings::reportDeadlock(const std::deque<Agent>& agents, const Slab<Semaph
                 + what + ", since " + timeText(waiting.front()->waiting->since);
     }
     const Agent& first = *waits.front().second.front();
-    stop(trace::found(
+    trace::Finding deadlock = trace::found(
         trace::FindingKind::Deadlock,
         "Nothing can go on: " + text + "; no copy under way and no other core will signal it.",
         semaphoreName(m_recorder, *semaphores[*first.waiting->semaphore].row), first.step, {},
         m_recorder.description().sourceLine(m_prepared.program,
-                                            first.waiting->operation->location)));
+                                            first.waiting->operation->location));
+    deadlock.time = first.waiting->since;
+    stop(std::move(deadlock));
 }
 
 void Findings::reportLeftOver(const Semaphore& semaphore)

@@ -291,6 +291,9 @@ void Recorder::addFinding(trace::Finding finding)
     if (countsAgain(finding.kind, finding.operand, finding.source, finding.count)) {
         return;
     }
+    if (m_now != nullptr && !finding.time) {
+        finding.time = *m_now;
+    }
     m_findings[{finding.kind, finding.operand, finding.source}] = builder.info.findings.size();
     builder.info.findings.push_back(std::move(finding));
 }

@@ -226,6 +226,9 @@ public:
     [[nodiscard]] bool takesPrint();
     void addPrint(trace::Print print);
 
+    // Until the next call, findings are of the moment that stands there; null: of none.
+    void lookAtClock(const Picoseconds* now) { m_now = now; }
+
     // Findings of the same cause (kind, operand, source line) become one, with the first step and
     // a count.
     void addFinding(trace::Finding finding);
@@ -300,6 +303,7 @@ private:
     std::map<const ir::Operation*, Description::PipelineRows> m_pipelines;
     std::vector<std::int64_t> m_launches;     // of each kernel, by all devices
     std::vector<std::vector<Visit>> m_visits; // for each operand
+    const Picoseconds* m_now = nullptr;
     std::map<std::tuple<std::string, std::string, trace::SourceLine>, std::size_t> m_findings;
     RoundRows m_rounds;
     GridBlockRows m_gridBlocks;
