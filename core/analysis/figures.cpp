@@ -74,7 +74,7 @@ std::vector<Figure> figuresOf(const Report& a, const Report& b)
         rare(split("launches", "time_split_s.launches", &TimeSplit::launches)),
         rare(split("fusions", "time_split_s.fusions", &TimeSplit::fusions)),
         rare(split("waits for products", "time_split_s.products", &TimeSplit::products)),
-        rare(split("at barriers", "time_split_s.barriers", &TimeSplit::barriers)),
+        rare(split("waits for other agents", "time_split_s.other_agents", &TimeSplit::otherAgents)),
         rare(split("idle", "time_split_s.idle", &TimeSplit::idle)),
         bytesFigure("HBM read", "hbm_read_bytes", a.hbmRead, b.hbmRead),
         bytesFigure("HBM written", "hbm_write_bytes", a.hbmWritten, b.hbmWritten),

@@ -126,13 +126,26 @@ private:
         return m_roof && m_info.units[static_cast<std::size_t>(*m_roof)].kind == UnitKind::Matrix;
     }
 
-    // On a GPU without warpgroups that only copy.
+    // On a GPU without warpgroups that only copy; and agents that share the units of an SM take as
+    // long together as the busiest of these.
     [[nodiscard]] Picoseconds compute() const
     {
         if (m_hasKernel && m_report.isGpu) {
-            return std::min(m_sums.agents.ran, m_kernels);
+            return std::min(std::max(m_sums.agents.ran, busiestUnit()), m_kernels);
         }
         return m_hasKernel ? m_report.split.compute : m_report.split.fusions - waitedAround();
+    }
+
+    // Of those of which each agent, or each SM, has its own.
+    [[nodiscard]] Picoseconds busiestUnit() const
+    {
+        Picoseconds most;
+        for (const auto& [name, busy] : m_report.busy) {
+            const bool isUnit = std::ranges::any_of(
+                m_info.units, [&](const trace::Unit& unit) { return unit.name == name; });
+            most = isUnit ? std::max(most, busy) : most;
+        }
+        return most;
     }
 
     [[nodiscard]] Picoseconds waitedAround() const

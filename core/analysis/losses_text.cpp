@@ -79,15 +79,23 @@ constexpr std::array kWords{
 };
 
 // What hides the copies of a GPU's kernel beside more blocks: blocks that only load into registers
-// have no slots, and Triton only starts early what products load.
+// have no slots, and Triton only starts early what products load. Where shared memory is full, a
+// slot more may cost a block.
 std::string moreSlots(const Report& report)
 {
     const bool hasSlots = report.vmemPeak > Bytes(0);
-    return !hasSlots && !report.losses.multiplies  ? ""
-           : hasSlots && !report.losses.multiplies ? "more slots of SMEM (max_concurrent_steps) or "
-                                                   : "more slots of SMEM (max_concurrent_steps; "
-                                                     "num_stages for what Triton's products load) "
-                                                     "or ";
+    if (!hasSlots && !report.losses.multiplies) {
+        return "";
+    }
+    const std::string fits =
+        !report.isSharedMemoryFull ? ""
+        : report.blocksTogether > 1
+            ? fmt::format(", as long as an SM still runs {} blocks at a time,",
+                          report.blocksTogether)
+            : ", with smaller tiles, as shared memory has room for no other block,";
+    return fmt::format(
+        "more slots of SMEM (max_concurrent_steps{}){} or ",
+        report.losses.multiplies ? "; num_stages for what Triton's products load" : "", fits);
 }
 
 // Copies by hand, which go from one ref to another, have neither blocks nor an order of a grid.

@@ -1,11 +1,14 @@
 #include "core/analysis/moved_bytes.h"
 
+#include "core/base/format.h"
 #include "core/trace/pipelines.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace pallascope::analysis {
@@ -75,6 +78,28 @@ void addBetweenDevices(const trace::Info& info, const Summary& sums, MovedBytes&
     sum.paddingBetweenDevices = all > 0 ? padding / all : 0;
 }
 
+using Shares = std::vector<std::pair<double, std::string>>; // bytes of each operand
+
+// The operand with the largest share, and how many others have at least a tenth of all. The first
+// one if two are alike; empty if all are 0.
+std::string largestOf(const Shares& shares)
+{
+    constexpr double kWorthNaming = 0.1;
+    const std::pair<double, std::string>* largest = nullptr;
+    double all = 0;
+    for (const auto& share : shares) {
+        all += share.first;
+        largest = share.first > (largest == nullptr ? 0 : largest->first) ? &share : largest;
+    }
+    if (largest == nullptr) {
+        return "";
+    }
+    const std::int64_t others = std::ranges::count_if(shares, [&](const auto& share) {
+        return &share != largest && share.first >= kWorthNaming * all;
+    });
+    return largest->second + (others > 0 ? " and " + counted(others, "other", "others") : "");
+}
+
 } // namespace
 
 Bytes bytesOverHbm(const Summary& sums)
@@ -91,7 +116,7 @@ Bytes bytesOverHbm(const Summary& sums)
 MovedBytes movedBytesOf(const trace::Info& info, const Summary& sums, bool hasKernel)
 {
     MovedBytes sum;
-    double mostAgain = 0, mostPadded = 0;
+    Shares again, padded;
     for (const auto& [key, array] : arraysOverHbm(info, sums, hasKernel)) {
         const auto reach = static_cast<double>(reachOf(info, array.operands).value());
         const double times = reach > 0 ? std::max(1.0, array.moved / reach) : 1;
@@ -100,15 +125,11 @@ MovedBytes movedBytesOf(const trace::Info& info, const Summary& sums, bool hasKe
         sum.moved += array.moved;
         sum.once += once;
         sum.useful += useful;
-        if (once - useful > mostPadded) {
-            mostPadded = once - useful;
-            sum.mostPadded = std::get<0>(key);
-        }
-        if (array.moved - once > mostAgain) {
-            mostAgain = array.moved - once;
-            sum.mostAgain = std::get<0>(key);
-        }
+        padded.emplace_back(once - useful, std::get<0>(key));
+        again.emplace_back(array.moved - once, std::get<0>(key));
     }
+    sum.mostAgain = largestOf(again);
+    sum.mostPadded = largestOf(padded);
     addBetweenDevices(info, sums, sum);
     return sum;
 }

@@ -14,8 +14,9 @@ struct MovedBytes
     // Over HBM's links, which copies between devices do not take.
     double moved = 0, once = 0; // each byte of an array counted once
     double useful = 0;          // the same without the padding of tiles
-    std::string mostAgain;      // the operand with the most re-fetched bytes
-    std::string mostPadded;     // the operand with the most bytes of padding
+    // The operand with the most re-fetched bytes, and the one with the most bytes of padding, each
+    // with how many others have at least a tenth: "x and 1 other".
+    std::string mostAgain, mostPadded;
 
     double paddingBetweenDevices = 0; // of the bytes that links between devices move; 0 to 1
     std::string mostPaddedBetweenDevices;

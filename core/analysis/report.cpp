@@ -7,6 +7,7 @@
 #include "core/analysis/owners.h"
 #include "core/analysis/used_memory.h"
 #include "core/chip/chip.h"
+#include "core/cost/occupancy.h"
 
 #include <algorithm>
 #include <cmath>
@@ -183,7 +184,7 @@ void Accounting::split(Report& report) const
         take(Picoseconds((m_sums.waitedForCopies - m_sums.waitedAround).value() / agents));
     if (report.isGpu) {
         split.products = take(Picoseconds(m_sums.waitedForOwn.value() / agents));
-        split.barriers = take(Picoseconds(m_sums.waitedForOthers.value() / agents));
+        split.otherAgents = take(Picoseconds(m_sums.waitedForOthers.value() / agents));
     }
     split.idle = left;
 }
@@ -205,6 +206,11 @@ void Accounting::countBlocks(Report& report) const
         report.vmemByOperand.push_back({"compiler", more, true});
     }
     report.blocksTogether = largest->together();
+    report.isSharedMemoryFull =
+        std::any_of(largest->allowed.begin(), largest->allowed.end(), [&](const auto& limit) {
+            return limit.name == cost::kOccupancyLimitNames[1]
+                   && limit.blocks <= report.blocksTogether;
+        });
     const auto times = [&](Bytes bytes) { // of any file: may wrap
         return Bytes(
             static_cast<std::int64_t>(static_cast<std::uint64_t>(bytes.value())

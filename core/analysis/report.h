@@ -46,15 +46,16 @@ struct TimeSplit // its parts add up to the run's time, to the picosecond
     Picoseconds compute, exposedCopies, stepOverhead, prologue, epilogue; // of kernels
     Picoseconds launches;                                                 // of kernels and fusions
     Picoseconds fusions; // fusions, with what they read and write
-    // Of GPUs: waits for the agent's own asynchronous products, and for other agents.
-    Picoseconds products, barriers;
+    // Of GPUs: waits for the agent's own asynchronous products, and for other agents or the units
+    // of the SM that they use.
+    Picoseconds products, otherAgents;
     // Done before the others. On TPUs it also has the waits for other agents and for delays.
     Picoseconds idle;
 
     [[nodiscard]] Picoseconds total() const
     {
         return compute + exposedCopies + stepOverhead + prologue + epilogue + launches + fusions
-               + products + barriers + idle;
+               + products + otherAgents + idle;
     }
 };
 
@@ -220,6 +221,7 @@ struct Report
     // Of that memory, like all that follow. On a GPU of all blocks that an SM has at a time.
     Bytes vmemPeak;
     std::int64_t blocksTogether = 1; // these blocks
+    bool isSharedMemoryFull = false; // whether shared memory has room for no more of these blocks
     std::vector<UsedMemory> vmemByOperand;
     Bytes vmemTemporariesEstimate;
     Bytes vmemScopedLimit;

@@ -79,6 +79,9 @@ Json findingsJson(const trace::Info& info)
         if (finding.relatedStep) {
             row["related_step"] = *finding.relatedStep;
         }
+        if (finding.time) {
+            row["time_s"] = seconds(*finding.time);
+        }
         json.push_back(std::move(row));
     }
     return json;
@@ -88,16 +91,16 @@ Json splitJson(const Report& report)
 {
     const TimeSplit& split = report.split;
     Json json = {{"compute", seconds(split.compute)},
-            {"exposed_copies", seconds(split.exposedCopies)},
-            {"step_overhead", seconds(split.stepOverhead)},
-            {"prologue", seconds(split.prologue)},
-            {"epilogue", seconds(split.epilogue)},
-            {"launches", seconds(split.launches)},
-            {"fusions", seconds(split.fusions)},
-            {"idle", seconds(split.idle)}};
+                 {"exposed_copies", seconds(split.exposedCopies)},
+                 {"step_overhead", seconds(split.stepOverhead)},
+                 {"prologue", seconds(split.prologue)},
+                 {"epilogue", seconds(split.epilogue)},
+                 {"launches", seconds(split.launches)},
+                 {"fusions", seconds(split.fusions)},
+                 {"idle", seconds(split.idle)}};
     if (report.isGpu) {
         json["products"] = seconds(split.products);
-        json["barriers"] = seconds(split.barriers);
+        json["other_agents"] = seconds(split.otherAgents);
     }
     return json;
 }

@@ -180,7 +180,7 @@ std::string splitLine(const Report& report)
     for (const auto& [name, part] : {std::pair("launches", split.launches),
                                      {"fusions", split.fusions},
                                      {"waits for products", split.products},
-                                     {"at barriers", split.barriers},
+                                     {"waits for other agents", split.otherAgents},
                                      {"idle", split.idle}}) {
         rare += part > Picoseconds(0) ? fmt::format(", {} {}", name, share(part)) : "";
     }

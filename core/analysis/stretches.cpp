@@ -71,7 +71,9 @@ Cycles StretchAdder::together(const std::map<std::int32_t, Cycles>& totals) cons
 bool StretchAdder::isOfMask(const trace::Mark& mark) const
 {
     const auto row = static_cast<std::size_t>(mark.operation);
-    return mark.operation >= 0 && row < m_info.operations.size()
+    const bool isScalar =
+        m_info.units[static_cast<std::size_t>(mark.unit)].kind == UnitKind::Scalar;
+    return !isScalar && mark.operation >= 0 && row < m_info.operations.size()
            && makesMasks(m_info.operations[row].name);
 }
 

@@ -45,7 +45,7 @@ struct Summary
     Picoseconds waitedForCopies; // of all agents, without those of fusions
     Picoseconds ranBeside;       // of all instances of matrix units: what agents asked of them
     Picoseconds waitedForOwn;    // of all agents, for their own products and for delays
-    Picoseconds waitedForOthers; // of all agents, for other agents
+    Picoseconds waitedForOthers; // of all agents, for other agents and the units that they use
     Picoseconds waitedAround;    // those of pipelines among these before the first step and after
                                  // the last: what the prologue and the epilogue wait for
     Picoseconds busiest;         // bodies and step overhead of the agent that has most of them
@@ -57,7 +57,7 @@ struct Summary
         Picoseconds ran;    // bodies and step overhead
         Picoseconds copies; // waits for copies
         Picoseconds own;    // waits for its own products, and delays
-        Picoseconds others; // waits for other agents
+        Picoseconds others; // waits for other agents and the units that they use
 
         [[nodiscard]] Picoseconds all() const { return ran + copies + own + others; }
 

@@ -39,7 +39,8 @@ trace::TraceBuilder full()
                               8,
                               0,
                               {0, 7},
-                              448}};
+                              448,
+                              Picoseconds(1'000'000)}};
     builder.info.check = {true, true, 0.5, 0.25, "rows against an f64 product"};
     builder.info.prints = {{"x = 1", 0, 0, Picoseconds(0), {}},
                            {"x = 2", 1, 0, Picoseconds(5), {}}};
@@ -162,7 +163,10 @@ TEST(Json, everyKeyIsDocumentedAndEveryDocumentedKeyExists)
     report.l2 = analysis::CacheReads{Bytes(3), Bytes(1), Bytes(4), Bytes(2)};
     report.stoppedBy = "deadlock";
     report.arrays.front().paddingShare = 0.5;
-    collect(jsonOf(report, trace->info()), "", keys);
+    for (const bool isGpu : {false, true}) { // each has keys of its own
+        report.isGpu = isGpu;
+        collect(jsonOf(report, trace->info()), "", keys);
+    }
     // `result` and its parts are documented in one row each.
     keys.erase("result");
     expectDocumented(std::move(keys), Of::Run);
@@ -253,6 +257,7 @@ TEST(Json, valuesAreThoseOfTheReport)
     EXPECT_EQ(json["result"]["max_rel_error"], 0.25);
     EXPECT_EQ(json["findings"][0]["source"], "kernels/matmul.cpp:7");
     EXPECT_EQ(json["findings"][0]["related_step"], 0);
+    EXPECT_EQ(json["findings"][0]["time_s"], 1e-6);
     EXPECT_EQ(json["findings"][0]["class"], "structural");
 }
 
@@ -270,7 +275,7 @@ TEST(Json, whatIsUnknownIsNull)
     trace::TraceBuilder builder = mainJobBuilder();
     builder.info.check = {};
     builder.info.findings = {
-        {"over_scoped_limit", trace::FindingClass::Value, "A sentence.", "", -1, {}, {}, 1}};
+        {"over_scoped_limit", trace::FindingClass::Value, "A sentence.", "", -1, {}, {}, 1, {}}};
     const Json json = jsonOf(*std::move(builder).finish().value(), {});
     EXPECT_TRUE(json["wall_s"].is_null());
     EXPECT_EQ(json["wall_all_s"], Json::array());
@@ -284,6 +289,7 @@ TEST(Json, whatIsUnknownIsNull)
         EXPECT_TRUE(finding[key].is_null()) << key;
     }
     EXPECT_FALSE(finding.contains("related_step"));
+    EXPECT_FALSE(finding.contains("time_s"));
     trace::TraceBuilder wrong = mainJobBuilder();
     wrong.info.check = {true, false, std::numeric_limits<double>::quiet_NaN(),
                         std::numeric_limits<double>::infinity(), "all"};

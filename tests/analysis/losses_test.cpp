@@ -105,6 +105,46 @@ TEST(Losses, ofALastWaveAreIdleSms)
                 longer, 0.35 * longer);
 }
 
+// Each warpgroup waits for its own products, which are no work of its own, and the one that only
+// copies for the others.
+TEST(Losses, ofAGpuAreNotItsWaitsForProducts)
+{
+    const Report report = reportOf(
+        *runOf("hopper_matmul", {{"m", "2048"}, {"n", "2048"}, {"k", "2048"}}, "h100_sxm"));
+    const analysis::TimeSplit& split = report.split;
+    EXPECT_EQ(split.total(), report.time);
+    EXPECT_GT(ratio(split.products, report.time), 0.3);
+    EXPECT_GT(ratio(split.otherAgents, report.time), 0.1);
+    EXPECT_LT(ratio(split.compute, report.time), 0.1);
+    EXPECT_EQ(matmul("1024", "256", "256", "256", "tpu_v5e").split.products, Picoseconds(0));
+}
+
+// Several blocks of an SM share its units, whose work is what bounds the run: not starting blocks,
+// nor waits at barriers that they do not have.
+TEST(Losses, ofAnSmsBusiestUnitAreItsWork)
+{
+    const auto kernel = [](pl::Ref x, pl::Ref y) {
+        pl::gpu::launch({{{"block", 2048}}}, [&] {
+            pl::Value value = x.at({pl::axisIndex("block"), pl::all})[pl::all] + 0.0;
+            for (int round = 0; round < 128; ++round) {
+                value = pl::select(value > 0.5, value * 0.25, value + 1);
+            }
+            y.at({pl::axisIndex("block"), pl::all})[pl::all] = value;
+        });
+    };
+    const Result<ir::Program> program = pl::kernel(
+        "selects", {pl::in("x", DType::F32, {2048, 1024}), pl::out("y", DType::F32, {2048, 1024})},
+        kernel);
+    ASSERT_TRUE(program) << program.error().message;
+    const Report report = reportOf(*runOf(*program, "h100_sxm"));
+    expectSum(report);
+    ASSERT_EQ(toString(report.boundBy), "compute(issue)");
+    EXPECT_GT(ratio(timeOf(report, LossKind::Units), report.time), 0.3);
+    EXPECT_LT(
+        ratio(timeOf(report, LossKind::Waits) + timeOf(report, LossKind::BlockStarts), report.time),
+        0.05);
+}
+
 // A quarter of the SMs do all the work: three quarters of its time are theirs that have none.
 TEST(Losses, ofFewBlocksAreIdleSmsWhateverBoundsThem)
 {
@@ -340,6 +380,34 @@ TEST(Losses, sayMasksApartFromOtherWorkOfTheirUnit)
     EXPECT_EQ(timeOf(without, LossKind::Masks), Picoseconds(0));
 }
 
+// Which block a step reads is decided by comparing and choosing numbers, which masks nothing.
+TEST(Losses, doNotCallScalarWorkMasks)
+{
+    const auto kernel = [](const std::vector<pl::Ref>& refs) {
+        pl::Value row = pl::programId(0);
+        for (int round = 0; round < 64; ++round) {
+            row = pl::select(row == 100 + round, row + 1, row);
+        }
+        refs[1][pl::all] = refs[0][pl::all] + pl::convert(row, DType::F32);
+    };
+    const ir::Program program =
+        ir_test::traced({pl::in("x", DType::F32, {8, 128}), pl::out("y", DType::F32, {8, 128})},
+                        kernel, {.grid = {2}})
+            .value();
+    const Report report = reportOf(*runOf(program, "tpu_v5e"));
+    expectSum(report);
+    EXPECT_EQ(timeOf(report, LossKind::Masks), Picoseconds(0));
+}
+
+TEST(Losses, nameHowManyOtherArraysAreCopiedAgain)
+{
+    const Report report = matmul("1024", "128", "128", "1024", "tpu_v5e");
+    const auto named = [&](const std::string& of) {
+        return timeOf(report, LossKind::Refetch, of) > Picoseconds(0);
+    };
+    EXPECT_TRUE(named("x and 1 other") || named("y and 1 other") || named("y"));
+}
+
 TEST(Losses, adviseNothingThatBringsNothing)
 {
     Report report;
@@ -428,6 +496,15 @@ TEST(Losses, haveTheWordsOfTheChip)
               "without idle SMs it would take 0.40 µs, 60.0 % less: a grid that fills "
               "whole waves of the SMs' places, or blocks that divide the work more evenly, would "
               "use them");
+    report.losses.beyond[0].kind = LossKind::Copies;
+    report.losses.multiplies = true;
+    report.isSharedMemoryFull = true;
+    report.blocksTogether = 2;
+    EXPECT_NE(analysis::advice(report).find("as long as an SM still runs 2 blocks at a time"),
+              std::string::npos)
+        << analysis::advice(report);
+    report.blocksTogether = 1;
+    EXPECT_NE(analysis::advice(report).find("room for no other block"), std::string::npos);
     report.losses.beyond[0].kind = LossKind::Launches; // the same words everywhere
     EXPECT_EQ(analysis::lossText(report.losses.beyond[0], report), "launches");
 }

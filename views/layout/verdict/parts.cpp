@@ -53,11 +53,11 @@ std::vector<SplitPart> splitParts(const RunView& run)
         if (found != run.report.busy.end()) {
             const bool longest =
                 std::all_of(run.report.busy.begin(), run.report.busy.end(), [&](const auto& busy) {
-                    const bool isUnit = std::any_of(
-                        run.trace->info().units.begin(), run.trace->info().units.end(),
-                        [&](const trace::Unit& other) {
-                            return other.name == busy.first && counts(other);
-                        });
+                    const bool isUnit =
+                        std::any_of(run.trace->info().units.begin(), run.trace->info().units.end(),
+                                    [&](const trace::Unit& other) {
+                                        return other.name == busy.first && counts(other);
+                                    });
                     return !isUnit || busy.second <= found->second;
                 });
             if (longest && counts(unit)) {
@@ -80,8 +80,8 @@ std::vector<SplitPart> splitParts(const RunView& run)
     if (split.products > Picoseconds(0)) {
         parts.push_back({"waits for products", Role::Mxu, split.products});
     }
-    if (split.barriers > Picoseconds(0)) {
-        parts.push_back({"at barriers", Role::Prologue, split.barriers});
+    if (split.otherAgents > Picoseconds(0)) {
+        parts.push_back({"waits for other agents", Role::Prologue, split.otherAgents});
     }
     if (split.idle > Picoseconds(0)) { // while other cores still work
         parts.push_back({"idle", Role::Line, split.idle});
