@@ -13,6 +13,7 @@
 #include <cmath>
 #include <map>
 #include <span>
+#include <string_view>
 
 namespace pallascope::analysis {
 
@@ -206,10 +207,11 @@ void Accounting::countBlocks(Report& report) const
         report.vmemByOperand.push_back({"compiler", more, true});
     }
     report.blocksTogether = largest->together();
+    constexpr std::string_view kSharedMemory =
+        cost::kOccupancyLimitNames[static_cast<std::size_t>(cost::OccupancyLimit::SharedMemory)];
     report.isSharedMemoryFull =
         std::any_of(largest->allowed.begin(), largest->allowed.end(), [&](const auto& limit) {
-            return limit.name == cost::kOccupancyLimitNames[1]
-                   && limit.blocks <= report.blocksTogether;
+            return limit.name == kSharedMemory && limit.blocks <= report.blocksTogether;
         });
     const auto times = [&](Bytes bytes) { // of any file: may wrap
         return Bytes(
