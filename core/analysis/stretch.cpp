@@ -91,46 +91,6 @@ void addWaits(const trace::Trace& trace, Stretch& stretch)
                      [](const StretchTime& a, const StretchTime& b) { return a.time > b.time; });
 }
 
-// What the copies of an operand move in the stretch, told apart as the report of a run does it. Of
-// copies from HBM to HBM a device's own link moves each byte twice, once each way, and one between
-// devices reads and writes each byte that it moves.
-StretchBytes movedOf(const trace::Index& index, trace::OperandRow operand, const Stretch& stretch)
-{
-    const trace::Info& info = index.trace().info();
-    const bool isOnChip = info.operands[operand.index()].isOnChip;
-    const bool stays = info.staysInHbm(operand.index());
-    StretchBytes sum;
-    for (std::size_t i = 0; i < info.links.size(); ++i) {
-        const auto link = trace::LinkRow::at(i);
-        const int passes = info.hbmPasses(i);
-        for (const bool out : {false, true}) {
-            const double bytes = index.operandBytes(operand, out, link, stretch.end)
-                                 - index.operandBytes(operand, out, link, stretch.begin);
-            if (isOnChip || passes == 0) {
-                sum.outsideHbm += bytes;
-            } else if (stays) {
-                sum.read += bytes * passes / 2;
-                sum.written += bytes * passes / 2;
-            } else {
-                (out ? sum.written : sum.read) += bytes;
-            }
-        }
-    }
-    return sum;
-}
-
-// The array that an operand's copies write: from HBM to HBM the second of its name, as
-// arrayName() is the one that they read.
-std::string_view writtenName(const trace::Info& info, std::size_t operand)
-{
-    constexpr std::string_view kArrow = " \u2192 ";
-    const std::string_view name = info.operands[operand].name;
-    const std::size_t arrow = name.find(kArrow);
-    return info.staysInHbm(operand) && arrow != std::string_view::npos
-               ? name.substr(arrow + kArrow.size())
-               : trace::arrayName(info.operands[operand]);
-}
-
 StretchBytes& bytesOf(std::string_view array, Stretch& stretch)
 {
     const auto same = std::find_if(stretch.bytes.begin(), stretch.bytes.end(),
@@ -144,15 +104,22 @@ void addBytes(const trace::Index& index, Stretch& stretch)
 {
     const trace::Info& info = index.trace().info();
     for (std::size_t i = 0; i < info.operands.size(); ++i) {
-        const StretchBytes moved = movedOf(index, trace::OperandRow::at(i), stretch);
-        if (moved.outsideHbm >= kLeastBytes) {
-            bytesOf(trace::arrayName(info.operands[i]), stretch).outsideHbm += moved.outsideHbm;
+        const auto operand = trace::OperandRow::at(i);
+        const trace::Index::Moved before = index.moved(operand, stretch.begin),
+                                  after = index.moved(operand, stretch.end);
+        const double outside = after.outsideHbm - before.outsideHbm;
+        const double read = after.read - before.read, written = after.written - before.written;
+        const std::string_view array = trace::arrayName(info.operands[i]);
+        if (outside >= kLeastBytes) {
+            bytesOf(array, stretch).outsideHbm += outside;
         }
-        if (moved.read < kLeastBytes && moved.written < kLeastBytes) {
+        if (read < kLeastBytes && written < kLeastBytes) {
             continue;
         }
-        bytesOf(trace::arrayName(info.operands[i]), stretch).read += moved.read;
-        bytesOf(writtenName(info, i), stretch).written += moved.written;
+        const std::string_view other =
+            info.staysInHbm(i) ? trace::otherName(info.operands[i]) : std::string_view();
+        bytesOf(array, stretch).read += read;
+        bytesOf(other.empty() ? array : other, stretch).written += written;
     }
 }
 

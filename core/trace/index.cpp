@@ -223,15 +223,6 @@ Picoseconds Index::waiting(Picoseconds time) const
     return Picoseconds(sum - static_cast<std::int64_t>(left));
 }
 
-double Index::operandBytes(OperandRow operand, bool out, Picoseconds time) const
-{
-    double sum = 0;
-    for (std::size_t link = 0; link < sums().lanes.size(); ++link) {
-        sum += operandBytes(operand, out, LinkRow::at(link), time);
-    }
-    return sum;
-}
-
 double Index::operandBytes(OperandRow operand, bool out, LinkRow link, Picoseconds time) const
 {
     PALLASCOPE_CHECK(operand.index() < m_trace->info().operands.size());
@@ -260,15 +251,21 @@ double Index::linkBytes(LinkRow link, Picoseconds time) const
                    [&](std::size_t row) { return m_trace->copies().bytes[row]; });
 }
 
-double Index::movedBytes(OperandRow operand, Picoseconds time) const
+Index::Moved Index::moved(OperandRow operand, Picoseconds time) const
 {
     PALLASCOPE_CHECK(operand.index() < m_trace->info().operands.size());
     const std::int64_t t = clamped(*m_trace, time);
-    double sum = 0;
+    const bool stays = m_trace->info().staysInHbm(operand.index());
+    Moved sum;
     for (const Lane& lane : sums().lanes) {
-        const int times = std::max(1, lane.hbmTimes[operand.index()]);
-        for (const std::size_t key : {operand.index() * 2, operand.index() * 2 + 1}) {
-            sum += times * laneBytes(*m_trace, lane, key, t);
+        const int times = lane.hbmTimes[operand.index()];
+        const double in = laneBytes(*m_trace, lane, operand.index() * 2, t);
+        const double out = laneBytes(*m_trace, lane, operand.index() * 2 + 1, t);
+        if (times == 0) {
+            sum.outsideHbm += in + out;
+        } else {
+            sum.read += stays ? times * (in + out) / 2 : in;
+            sum.written += stays ? times * (in + out) / 2 : out;
         }
     }
     return sum;

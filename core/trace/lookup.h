@@ -230,18 +230,26 @@ public:
     [[nodiscard]] std::size_t copiesBy(LinkRow link, const std::vector<std::int64_t>& column,
                                        Picoseconds t) const;
 
-    // Bytes moved by t, linear over each copy: of one operand and direction over any link, or of
-    // all operands over the links of HBM (a copy from HBM to HBM counts as read and as written).
-    [[nodiscard]] double operandBytes(OperandRow operand, bool out, Picoseconds t) const;
+    // Bytes moved by t, linear over each copy, of all operands over the links of HBM (a copy from
+    // HBM to HBM counts as read and as written).
     [[nodiscard]] double bytes(Picoseconds t) const;
     // Of one operand and direction over one link.
     [[nodiscard]] double operandBytes(OperandRow operand, bool out, LinkRow link,
                                       Picoseconds t) const;
     // Over one link, each byte once.
     [[nodiscard]] double linkBytes(LinkRow link, Picoseconds t) const;
-    // Of one operand in both directions, counted as `bytes` counts: a copy from HBM to HBM twice.
-    // What stays on the chip counts once.
-    [[nodiscard]] double movedBytes(OperandRow operand, Picoseconds t) const;
+
+    struct Moved
+    {
+        double read = 0, written = 0; // in HBM
+        double outsideHbm = 0;        // between other memories; on a GPU also what L2 serves
+
+        [[nodiscard]] double all() const { return read + written + outsideHbm; }
+    };
+
+    // Of one operand, told apart as Summary does it: of copies from HBM to HBM a device's own link
+    // moves each byte twice, once each way, and one between devices reads and writes each byte.
+    [[nodiscard]] Moved moved(OperandRow operand, Picoseconds t) const;
 
     // Useful FLOPs by t, linear over each segment.
     [[nodiscard]] double flops(Picoseconds t) const;

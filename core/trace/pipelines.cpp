@@ -132,17 +132,6 @@ void findAround(const Info& info, PipelineKinds& kinds)
     }
 }
 
-std::string_view otherName(const Operand& operand) // of the other end
-{
-    const std::string_view name = operand.name, array = arrayName(operand);
-    constexpr std::size_t kArrow = std::string_view(" \u2192 ").size();
-    if (array.size() == name.size()) {
-        return {};
-    }
-    return operand.direction == Direction::Out ? name.substr(0, name.size() - array.size() - kArrow)
-                                               : name.substr(array.size() + kArrow);
-}
-
 std::string_view chipName(const Operand& operand)
 {
     return operand.direction == Direction::InOut ? std::string_view() : otherName(operand);
@@ -176,6 +165,17 @@ std::string_view arrayName(const Operand& operand)
     }
     return operand.direction == Direction::Out ? name.substr(arrow + kArrow.size())
                                                : name.substr(0, arrow);
+}
+
+std::string_view otherName(const Operand& operand)
+{
+    const std::string_view name = operand.name, array = arrayName(operand);
+    constexpr std::size_t kArrow = std::string_view(" \u2192 ").size();
+    if (array.size() == name.size()) {
+        return {};
+    }
+    return operand.direction == Direction::Out ? name.substr(0, name.size() - array.size() - kArrow)
+                                               : name.substr(array.size() + kArrow);
 }
 
 bool PipelineKinds::leads(const Info& info, PipelineRow pipeline) const

@@ -84,6 +84,8 @@ struct Arrays
 // The name of the array that an operand goes over: of "kv_cache → kv_buffer" of a manual DMA
 // "kv_cache".
 [[nodiscard]] std::string_view arrayName(const Operand& operand);
+// The name of the other end of a manual DMA, there "kv_buffer"; empty for other operands.
+[[nodiscard]] std::string_view otherName(const Operand& operand);
 
 // The bytes that the operand's array takes in HBM.
 [[nodiscard]] inline Bytes storedBytes(const Operand& operand)

@@ -66,7 +66,7 @@ void lookUp(const trace::Index& index)
         }
         for (std::int32_t operand = 0; operand < std::min(kMost, count(info.operands)); ++operand) {
             (void)(step ? trace::visitAt(trace, trace::OperandRow{operand}, *step) : std::nullopt);
-            (void)index.operandBytes(trace::OperandRow{operand}, true, t);
+            (void)index.moved(trace::OperandRow{operand}, t);
             (void)index.blocksWritten(trace::OperandRow{operand}, t);
             (void)index.blockStateAt(trace::OperandRow{operand}, i, t);
             (void)index.listsOf(trace::OperandRow{operand}, i);

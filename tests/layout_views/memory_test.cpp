@@ -230,9 +230,7 @@ TEST(Memory, theStripsSayTheBytesOfTheIndex)
             for (std::size_t i = 0; i < run.trace->info().operands.size(); ++i) {
                 const auto operand = static_cast<std::int32_t>(i);
                 const layout::TextItem name = textWith(scene, run.trace->info().operands[i].name);
-                const double moved =
-                    run.index->operandBytes(trace::OperandRow{operand}, false, state.now)
-                    + run.index->operandBytes(trace::OperandRow{operand}, true, state.now);
+                const double moved = run.index->moved(trace::OperandRow{operand}, state.now).all();
                 const std::vector<std::string> row =
                     textsAt(scene, name.rect.y + name.rect.h / 2, 1);
                 ASSERT_EQ(row.size(), 2U);

@@ -294,8 +294,12 @@ void expectCopySums(const Index& index, std::int64_t t)
                 }
             }
             const auto number = static_cast<std::int32_t>(operand);
-            EXPECT_NEAR(index.operandBytes(OperandRow{number}, out, Picoseconds(t)), bytes,
-                        1e-6 * bytes);
+            double moved = 0;
+            for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
+                moved +=
+                    index.operandBytes(OperandRow{number}, out, LinkRow::at(link), Picoseconds(t));
+            }
+            EXPECT_NEAR(moved, bytes, 1e-6 * bytes);
             EXPECT_EQ(index.landed(OperandRow{number}, out, Picoseconds(t)), landed);
         }
     }

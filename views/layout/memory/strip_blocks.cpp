@@ -56,21 +56,6 @@ std::vector<std::int64_t> sameShareOf(const Operand& of, const Operand& other,
     return found;
 }
 
-// What copies from HBM to HBM have written; what L2 serves is only read.
-double writtenInHbm(const RunView& run, std::size_t operand, Picoseconds now)
-{
-    const trace::Info& info = run.trace->info();
-    double written = 0;
-    for (std::size_t link = 0; link < info.links.size(); ++link) {
-        for (const bool out : {false, true}) {
-            written += 0.5 * info.hbmPasses(link)
-                       * run.index->operandBytes(trace::OperandRow::at(operand), out,
-                                                 trace::LinkRow::at(link), now);
-        }
-    }
-    return written;
-}
-
 } // namespace
 
 std::vector<std::int64_t> blocksAt(const Operand& of, const Operand& other, std::int64_t otherBlock)
@@ -161,9 +146,9 @@ std::vector<Bytes> bytesMoved(const RunView& run, const Strips& strips, Picoseco
     for (std::size_t operand = 0; operand < targets.size(); ++operand) {
         const std::size_t target =
             targets[operand] == trace::kNone ? strips.size() : stripOf[at(targets[operand])];
-        const double all = run.index->movedBytes(trace::OperandRow::at(operand), now);
-        const double written = target == strips.size() ? 0 : writtenInHbm(run, operand, now);
-        moved[stripOf[operand]] += all - written;
+        const trace::Index::Moved bytes = run.index->moved(trace::OperandRow::at(operand), now);
+        const double written = target == strips.size() ? 0 : bytes.written;
+        moved[stripOf[operand]] += bytes.all() - written;
         moved[target] += written;
     }
     std::vector<Bytes> bytes;
