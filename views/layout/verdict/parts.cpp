@@ -81,7 +81,7 @@ std::vector<SplitPart> splitParts(const RunView& run)
         parts.push_back({"waits for products", Role::Mxu, split.products});
     }
     if (split.otherAgents > Picoseconds(0)) {
-        parts.push_back({"waits for other agents", Role::Prologue, split.otherAgents});
+        parts.push_back({"waits for other agents", Role::Smem, split.otherAgents});
     }
     if (split.idle > Picoseconds(0)) { // while other cores still work
         parts.push_back({"idle", Role::Line, split.idle});
