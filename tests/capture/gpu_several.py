@@ -129,3 +129,30 @@ def a_kernel_on_what_all_have_gathered(x):
 @case(ramp(8, 128), wanted=lambda x: 2 * _halves_swapped(x), is_interpreted=False)
 def rows_that_xla_sends_to_the_next(x):
     return sharded(lambda x: lax.ppermute(_doubled(x), "x", [(0, 1), (1, 0)]), _P("x"), _P("x"))(x)
+
+
+# ---- stores that nothing puts before the end of the kernel on the other GPU ------------------
+
+
+def _stored_after(rounds):
+    """Returns a function that stores its rows to the other GPU, after some rounds of loads."""
+    def send(x):
+        @plgpu.kernel(out_type=like(2, 128))
+        def kernel(x_gmem, o_gmem):
+            rows = lax.fori_loop(0, rounds(lax.axis_index("x")), lambda _, rows: x_gmem[...],
+                                 x_gmem[...])
+            plgpu.remote_ref(o_gmem, _next())[...] = rows
+
+        return kernel(x)
+
+    return sharded(send, _P("x"), _P("x"))
+
+
+@case(ramp(4, 128), wanted=_halves_swapped, has="remote_ref", is_interpreted=False, finds="race")
+def rows_that_come_as_the_kernels_end(x):
+    return _stored_after(lambda _: 1)(x)
+
+
+@case(ramp(4, 128), wanted=_halves_swapped, has="remote_ref", is_interpreted=False, finds="race")
+def rows_that_come_long_after_the_other_kernel_has_ended(x):
+    return _stored_after(lambda device: 1 + 200 * device)(x)

@@ -20,3 +20,12 @@ def test_values(name):
     assert findings <= {case.finds}
     for ours, theirs in zip(results, case.results(), strict=True):
         case.compare(ours, theirs)
+
+
+@pytest.mark.parametrize("name", [one for one, case in CASES.items() if case.finds == "race"])
+def test_stores_after_the_end(name):
+    case = CASES[name]
+    kernel = pallascope.capture(case.fn, *case.args, chip="h100_sxm",
+                                mesh={"x": gpu_several.DEVICES})
+    _, findings = run(kernel)
+    assert findings == {"race"}

@@ -39,7 +39,7 @@ Engine::Engine(const Prepared& prepared, const Options& options, Keeps keeps)
     , m_l1Caches(m_context, m_state.slotUses)
     , m_fusionCopies(m_context, m_copies, m_l1Caches)
     , m_warps(m_context, m_agents)
-    , m_coreMaps(m_context, m_state.dispatched, m_state.turns, m_agents, m_semaphores)
+    , m_coreMaps(m_context, m_state.dispatched, m_state.turns, m_agents, m_semaphores, m_accesses)
     , m_syncOperations(m_context, m_agents, m_copies, m_semaphores, m_barriers, m_accesses,
                        m_coreMaps, m_findings)
     , m_pipelines(m_context, m_state.aliased, m_copies, m_accesses, m_scopes, m_limits, m_findings)

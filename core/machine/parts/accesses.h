@@ -57,6 +57,10 @@ public:
     // A unit that is an agent of its own, the tensor core of an SM, reads or writes all of a ref.
     void useBy(const Agent& unit, const ir::Operation& operation, std::size_t operand, bool writes);
 
+    // The kernel of a core_map ends on this device, and `caller` goes on: arrays in which other
+    // devices store may be read from now on.
+    void endKernel(const ir::Operation& coreMap, std::int32_t caller);
+
     // The value that a get of an index map loads now. `indices` are the values of its operands.
     [[nodiscard]] RuntimeValue loadIndex(const ir::Operation& get,
                                          std::span<const std::int64_t> indices);

@@ -1,6 +1,7 @@
 // Tells Races of accesses, and reports those that nothing orders after another one.
 #include "core/machine/parts/accesses.h"
 
+#include <set>
 #include <utility>
 
 namespace pallascope::machine {
@@ -37,6 +38,28 @@ void Accesses::checkRace(ir::ValueId ref, const ir::Operation& operation, bool w
     if (const std::optional<Race> race = m_races.access(m_turn.agent().id, access)) {
         m_findings.reportRace(*race, m_prepared.refName(ref),
                               {m_turn.agent().id, {}, m_turn.agent().step, operation.location});
+    }
+}
+
+void Accesses::endKernel(const ir::Operation& coreMap, std::int32_t caller)
+{
+    if (!m_detects || m_prepared.layout.devices == 1) {
+        return;
+    }
+    std::set<ir::ValueId> named; // of other devices
+    ir::forEachOperation(coreMap.regions[0], [&](const ir::Operation& operation) {
+        if (operation.code == ir::OpCode::RemoteRef) {
+            named.insert(m_prepared.rootOf(operation.operands[0]));
+        }
+    });
+    for (const ir::ValueId ref : named) {
+        const Access access = accessOf(coreMap, false, m_turn.binding(ref), Proxy::None);
+        const std::optional<Race> race = m_races.access(caller, access);
+        if (race && race->agent / m_prepared.layout.perDevice() != m_turn.agent().device) {
+            const Race withEnd{.writes = true, .agent = caller, .location = coreMap.location};
+            m_findings.reportRace(withEnd, m_prepared.refName(ref),
+                                  {race->agent, race->copy, race->step, race->location});
+        }
     }
 }
 

@@ -10,7 +10,8 @@
 namespace pallascope::machine {
 
 CoreMaps::CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched,
-                   const std::int64_t& turns, Agents& agents, Semaphores& semaphores)
+                   const std::int64_t& turns, Agents& agents, Semaphores& semaphores,
+                   Accesses& accesses)
     : m_prepared(context.prepared)
     , m_recorder(context.recorder)
     , m_turn(context.turn)
@@ -19,6 +20,7 @@ CoreMaps::CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched
     , m_dispatched(dispatched)
     , m_agents(agents)
     , m_semaphores(semaphores)
+    , m_accesses(accesses)
     , m_longGrids(context, turns)
 {
     const chip::Chip& chip = m_prepared.chip;
@@ -213,7 +215,7 @@ void CoreMaps::joinCores(const CoresFrame& frame)
         m_agents.coreOf(m_turn.agent(), core).refs = {};
     }
     if (m_turn.agent().place == 0) {
-        joinPlaces();
+        joinPlaces(*item.control);
         return;
     }
     m_turn.agent().values = {};
@@ -222,7 +224,7 @@ void CoreMaps::joinCores(const CoresFrame& frame)
 }
 
 // The first place has no block left: the program goes on when the others have none left either.
-void CoreMaps::joinPlaces()
+void CoreMaps::joinPlaces(const ir::Operation& coreMap)
 {
     Picoseconds end = m_turn.agent().time;
     const AgentGroup& group = m_prepared.layout.groupOf(m_turn.agent().kind);
@@ -247,6 +249,7 @@ void CoreMaps::joinPlaces()
         m_races.join(caller, m_turn.agent().id, count);
         m_semaphores.reportEarly(m_turn.agent().id, count);
     }
+    m_accesses.endKernel(coreMap, caller);
     if (caller != m_turn.agent().id) {
         m_turn.agent().values = {};
         m_turn.agent().refs = {};

@@ -3,6 +3,7 @@
 // at the same time in the one with the lowest number.
 #pragma once
 
+#include "core/machine/parts/accesses.h"
 #include "core/machine/parts/agents.h"
 #include "core/machine/parts/context.h"
 #include "core/machine/parts/long_grids.h"
@@ -19,7 +20,7 @@ public:
     // `dispatched` belongs to the run's state: for each device, how many blocks of its core_map
     // have begun; so does how many turns the run has taken.
     CoreMaps(const Context& context, std::vector<std::int32_t>& dispatched,
-             const std::int64_t& turns, Agents& agents, Semaphores& semaphores);
+             const std::int64_t& turns, Agents& agents, Semaphores& semaphores, Accesses& accesses);
 
     // This core goes on as core 0 of the first place, or waits if agents of another kind run the
     // map. The other cores begin with its values and refs.
@@ -41,7 +42,7 @@ private:
     void record(std::int32_t point, bool isClaimed);
     [[nodiscard]] std::int32_t forked(const AgentGroup& group, const ir::CoreMapParams& mesh,
                                       const Agent& first) const;
-    void joinPlaces();
+    void joinPlaces(const ir::Operation& coreMap);
 
     const Prepared& m_prepared;
     Recorder& m_recorder;
@@ -51,6 +52,7 @@ private:
     std::vector<std::int32_t>& m_dispatched;
     Agents& m_agents;
     Semaphores& m_semaphores;
+    Accesses& m_accesses;
     LongGrids m_longGrids;
     Picoseconds m_claimTime; // of a claim until its answer is there: a way to L2 and back
 };

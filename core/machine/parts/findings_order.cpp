@@ -35,6 +35,15 @@ bool hasClusters(const ir::Program& program)
     return found;
 }
 
+bool isCoreMap(const ir::Program& program, ir::LocationId location)
+{
+    bool found = false;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        found = found || (operation.code == ir::OpCode::CoreMap && operation.location == location);
+    });
+    return found;
+}
+
 bool hasSemaphores(const ir::Program& program)
 {
     return std::any_of(program.values.begin(), program.values.end(), [](const ir::Value& value) {
@@ -147,6 +156,12 @@ std::string Findings::raceText(const Race& race, const std::string& name, const 
     const std::string there = placeText(race.location);
     if (race.isUncommitted) {
         return uncommittedText(race, name, here, there);
+    }
+    if (ofAgents && isCoreMap(m_prepared.program, race.location)) { // as Accesses::endKernel
+        return m_recorder.agentName(accessor.agent) + " writes " + name + " of another device ("
+               + here + "), and nothing says that the kernel there (" + there
+               + ") has not ended by then, after which it may be read. Signal a semaphore there "
+                 "when it is written, and wait for that before the kernel ends.";
     }
     const bool isProduct = race.withCopy && !race.copy;
     if (ofAgents) {
