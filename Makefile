@@ -49,10 +49,9 @@ install: build ## put the program, its manual page and completions, and the rest
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
 test: setup ## build everything and run all tests; those of captured kernels install JAX in build/venv*
-	@$(if $(ONLY)$(LABEL),,.ci/setup-jax || true)
-	@$(if $(ONLY)$(LABEL),,.ci/setup-jax gpu || true)
-	@cmake --preset $(PRESET)
-	@cmake --build --preset $(PRESET) --parallel $(JOBS)
+	@$(if $(ONLY)$(LABEL),,.ci/setup-jax & .ci/setup-jax gpu &) \
+	    cmake --preset $(PRESET) && cmake --build --preset $(PRESET) --parallel $(JOBS); \
+	    built=$$?; wait; exit $$built
 	@ctest --preset $(PRESET) --parallel $(JOBS) $(if $(ONLY),--tests-regex "$(ONLY)") $(if $(LABEL),--label-regex "$(LABEL)")
 
 fuzz: setup ## use 100 000 mutated files under the sanitizers, and libFuzzer where clang 14 is (an hour)

@@ -67,7 +67,7 @@ constexpr std::array kWords{
         LossKind::Copies, "copies", "copies not hidden",
         "steps that compute as long as they copy, or more buffers in a pltpu.emit_pipeline, would "
         "hide them",
-        "", "{}more blocks on each SM would hide them"},
+        "", "{} would hide them"},
     Words{LossKind::DeviceCopies, "device_copies", "copies between devices not hidden",
           "starting them before the work that does not need them would hide them"},
     Words{LossKind::Launches, "launches", "launches",
@@ -78,14 +78,17 @@ constexpr std::array kWords{
         "updates them in place would save some of it"},
 };
 
-// What hides the copies of a GPU's kernel beside more blocks: blocks that only load into registers
-// have no slots, and Triton only starts early what products load. Where shared memory is full, a
-// slot more may cost a block.
-std::string moreSlots(const Report& report)
+// What hides the copies of a GPU's kernel. Blocks that only load into registers have no slots, and
+// Triton only starts early what products load. Where shared memory is full, a slot more may cost a
+// block; where the SMs have room for more blocks than the grid has, it takes smaller ones.
+std::string whatHidesCopies(const Report& report)
 {
+    const std::string blocks = report.leavesPlaces
+                                   ? "smaller tiles, which make more blocks for each SM,"
+                                   : "more blocks on each SM";
     const bool hasSlots = report.vmemPeak > Bytes(0);
     if (!hasSlots && !report.losses.multiplies) {
-        return "";
+        return blocks;
     }
     const std::string fits =
         !report.isSharedMemoryFull ? ""
@@ -93,9 +96,10 @@ std::string moreSlots(const Report& report)
             ? fmt::format(", as long as an SM still runs {} blocks at a time,",
                           report.blocksTogether)
             : ", with smaller tiles, as shared memory has room for no other block,";
-    return fmt::format(
-        "more slots of SMEM (max_concurrent_steps{}){} or ",
-        report.losses.multiplies ? "; num_stages for what Triton's products load" : "", fits);
+    return fmt::format("more slots of SMEM (max_concurrent_steps{}){} or {}",
+                       report.losses.multiplies ? "; num_stages for what Triton's products load"
+                                                : "",
+                       fits, blocks);
 }
 
 // Copies by hand, which go from one ref to another, have neither blocks nor an order of a grid.
@@ -131,7 +135,7 @@ std::string helpText(const Loss& loss, const Report& report)
     const Words& words = wordsOf(loss, report);
     const bool hasOther = report.isGpu && !words.gpuHelp.empty();
     return filled(hasOther ? words.gpuHelp : words.help,
-                  loss.kind == LossKind::Copies ? moreSlots(report) : ofText(loss));
+                  loss.kind == LossKind::Copies ? whatHidesCopies(report) : ofText(loss));
 }
 
 } // namespace

@@ -207,6 +207,7 @@ void Accounting::countBlocks(Report& report) const
         report.vmemByOperand.push_back({"compiler", more, true});
     }
     report.blocksTogether = largest->together();
+    report.leavesPlaces = largest->blocks < largest->atATime;
     constexpr std::string_view kSharedMemory =
         cost::kOccupancyLimitNames[static_cast<std::size_t>(cost::OccupancyLimit::SharedMemory)];
     report.isSharedMemoryFull =

@@ -221,6 +221,7 @@ struct Report
     // Of that memory, like all that follow. On a GPU of all blocks that an SM has at a time.
     Bytes vmemPeak;
     std::int64_t blocksTogether = 1; // these blocks
+    bool leavesPlaces = false;       // whether the grid has fewer of them than would run at a time
     bool isSharedMemoryFull = false; // whether shared memory has room for no more of these blocks
     std::vector<UsedMemory> vmemByOperand;
     Bytes vmemTemporariesEstimate;

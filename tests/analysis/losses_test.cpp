@@ -505,6 +505,11 @@ TEST(Losses, haveTheWordsOfTheChip)
         << analysis::advice(report);
     report.blocksTogether = 1;
     EXPECT_NE(analysis::advice(report).find("room for no other block"), std::string::npos);
+    report.isSharedMemoryFull = false;
+    EXPECT_TRUE(analysis::advice(report).ends_with("or more blocks on each SM would hide them"));
+    report.leavesPlaces = true;
+    EXPECT_TRUE(analysis::advice(report).ends_with(
+        "or smaller tiles, which make more blocks for each SM, would hide them"));
     report.losses.beyond[0].kind = LossKind::Launches; // the same words everywhere
     EXPECT_EQ(analysis::lossText(report.losses.beyond[0], report), "launches");
 }

@@ -35,7 +35,8 @@ struct CoreMapRun
     BareRun run;
     std::vector<std::int32_t> dispatched{0};
     std::int64_t turns = 0;
-    machine::CoreMaps maps{run.context(), dispatched, turns, run.agents, run.semaphores};
+    machine::CoreMaps maps{run.context(), dispatched,     turns,
+                           run.agents,    run.semaphores, run.accesses};
 };
 
 } // namespace

@@ -39,7 +39,8 @@ struct SyncRun
     machine::Owned owned;
     std::vector<std::int32_t> dispatched{0};
     std::int64_t turns = 0;
-    machine::CoreMaps maps{run.context(), dispatched, turns, run.agents, run.semaphores};
+    machine::CoreMaps maps{run.context(), dispatched,     turns,
+                           run.agents,    run.semaphores, run.accesses};
     machine::SyncOperations operations{run.context(), run.agents,   run.copies, run.semaphores,
                                        run.barriers,  run.accesses, maps,       run.findings};
 };
