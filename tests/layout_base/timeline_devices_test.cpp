@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <set>
 
 using namespace pallascope;
 using namespace pallascope::layout::timeline;
@@ -150,6 +151,53 @@ layout::RunView manyDevices(int count)
     }
     builder.end = Picoseconds(4 * kUs);
     return viewOfDevices(std::move(builder).finish().value());
+}
+
+// Two devices, each with a link and a core that waits. Each copies from 1 to 3 us, and its VPU
+// works for `works` from the start on.
+layout::RunView computingDevices(Picoseconds works)
+{
+    trace::TraceBuilder builder;
+    trace::Info& info = builder.info;
+    info.memories = {{"HBM", Bytes(1 << 20), std::nullopt}};
+    info.units = {{"VPU", UnitKind::Vector}};
+    info.operands = {test::manualOperand("x")};
+    trace::SegmentTemplate segment;
+    segment.clock = Hertz(1e9);
+    segment.cycles = Cycles(works.value() / 1000);
+    segment.duration = works;
+    segment.marks = {{0, -1, Cycles(0), segment.cycles}};
+    segment.flopsByUnit = segment.executedFlopsByUnit = {Flops(1)};
+    info.templates.edit().push_back(segment);
+    trace::Copies& copies = builder.copies;
+    for (int device = 0; device < 2; ++device) {
+        const std::string name = "device " + std::to_string(device) + " ";
+        info.agents.push_back(name + "core 0");
+        info.links.push_back({name + "HBM", 0, 0, BytesPerSecond(1e9), BytesPerSecond(1e9), "HBM"});
+        builder.segments.agent.push_back(device);
+        builder.segments.templateId.push_back(0);
+        builder.segments.begin.push_back(0);
+        builder.segments.step.push_back(trace::kNone);
+        builder.waits.copy.push_back(trace::kNone);
+        builder.waits.agent.push_back(device);
+        builder.waits.step.push_back(trace::kNone);
+        builder.waits.begin.push_back(works.value());
+        builder.waits.end.push_back(4 * kUs);
+        copies.operand.push_back(0);
+        copies.block.push_back(0);
+        copies.slot.push_back(0);
+        copies.out.push_back(0);
+        copies.link.push_back(device);
+        copies.step.push_back(trace::kNone);
+        copies.bytes.push_back(4096);
+        copies.issue.push_back(0);
+        copies.start.push_back(1 * kUs);
+        copies.end.push_back(3 * kUs);
+    }
+    builder.end = Picoseconds(4 * kUs);
+    Result<std::shared_ptr<const trace::Trace>> trace = std::move(builder).finish();
+    EXPECT_TRUE(trace) << (trace ? "" : trace.error().message);
+    return viewOfDevices(*trace);
 }
 
 // The lane of copies of a device of twoDevices(), each of which has two links.
@@ -334,6 +382,64 @@ TEST(TimelineOfDevices, haveALaneForEachLinkOfTheChosenOne)
     EXPECT_EQ(all, low.links);
 }
 
+// A kernel that computes a little says of the other devices what one that only copies says.
+TEST(TimelineOfDevices, sayInTheirStripsWhatIsBusiest)
+{
+    for (const std::int64_t works : {kUs / 100, kUs, 3 * kUs}) {
+        SCOPED_TRACE(works);
+        const layout::RunView run = computingDevices(Picoseconds(works));
+        const Picoseconds end = run.trace->end();
+        std::int64_t strips = 0;
+        for (const Lane& lane : deviceLanes(run, 0, trace::kNone)) {
+            if (lane.kind == LaneKind::Device && !lane.isOpen) {
+                EXPECT_EQ(busy(run, lane, end), Picoseconds(std::max(works, 2 * kUs)));
+                ++strips;
+            }
+        }
+        EXPECT_EQ(strips, 1);
+        layout::ViewState state;
+        state.visible = {Picoseconds(0), end};
+        state.now = end;
+        const layout::Scene scene = layoutTimeline(run, state, {1280, 400});
+        std::set<std::int64_t> copies;
+        for (const layout::Hit& hit : scene.hits) {
+            if (const auto* copy = std::get_if<layout::target::Copy>(&hit.target)) {
+                copies.insert(copy->row);
+            }
+        }
+        EXPECT_EQ(copies,
+                  works > 2 * kUs ? (std::set<std::int64_t>{0}) : (std::set<std::int64_t>{0, 1}));
+    }
+}
+
+// A lane without its name would seem to belong to the one above it.
+TEST(TimelineOfDevices, keepTheirNamesInAnyHeight)
+{
+    const layout::RunView copying = viewOfDevices(busyDevices(1));
+    const layout::RunView waiting = manyDevices(8);
+    const layout::RunView computing = computingDevices(Picoseconds(kUs));
+    for (const layout::RunView* run : {&copying, &waiting, &computing}) {
+        for (double height = 60; height < 500; height += 1) {
+            SCOPED_TRACE(height);
+            layout::ViewState state;
+            state.visible = {Picoseconds(0), run->trace->end()};
+            std::set<std::string> texts;
+            for (const layout::Item& item : layoutTimeline(*run, state, {1280, height}).items) {
+                if (const auto* text = std::get_if<layout::TextItem>(&item)) {
+                    texts.insert(text->text);
+                }
+            }
+            double above = 0;
+            for (const Lane& lane : lanesOf(*run, Level::Steps, height)) {
+                EXPECT_EQ(texts.count(lane.name), 1U) << lane.name;
+                EXPECT_GE(lane.y, above);
+                above = lane.y + lane.h;
+            }
+            EXPECT_LE(above, std::max(height, 80.0));
+        }
+    }
+}
+
 // Every lane of any device is found again by its name in a target.
 TEST(TimelineOfDevices, haveLanesThatTargetsName)
 {
@@ -362,7 +468,7 @@ TEST(TimelineOfDevices, showsAllThatIsNeededInTheHeightThereIs)
             std::int32_t last = -1;
             for (const Lane& lane : lanes) {
                 EXPECT_GE(lane.y, above);
-                EXPECT_GE(lane.h, 6);
+                EXPECT_GE(lane.h, kLeastHead);
                 above = lane.y + lane.h;
                 last = std::max(last, lane.device);
             }

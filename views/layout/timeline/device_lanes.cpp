@@ -20,10 +20,11 @@ public:
         , m_mesh(trace::meshOf(m_info))
         , m_links(m_info.linksPerDevice())
         , m_agents(m_info.agentsPerDevice())
+        , m_linksAreBusier(linksAreBusier())
     {}
 
-    // The strip says when the unit of the devices works or, where nothing computes, what is copied;
-    // of a GPU, how busy its SMs are.
+    // The strip says when the unit of the devices works or, where links are busier than it, what is
+    // copied; of a GPU, how busy its SMs are.
     [[nodiscard]] Lane strip(std::int32_t device) const
     {
         if (std::optional<Lane> sms = smStrip(m_run, device)) {
@@ -38,7 +39,10 @@ public:
                      Role::CopyIn,
                      device,
                      {agentsOf(device).front()}};
-        if (!unit) {
+        if (unit) {
+            lane.role = parts::unitRole(m_info.units[unit->index()].kind);
+        }
+        if (m_linksAreBusier) {
             for (std::size_t i = 0; i < m_links; ++i) {
                 const auto link =
                     static_cast<std::int32_t>(static_cast<std::size_t>(device) * m_links + i);
@@ -46,8 +50,6 @@ public:
                     lane.links.push_back(link);
                 }
             }
-        } else {
-            lane.role = parts::unitRole(m_info.units[unit->index()].kind);
         }
         return lane;
     }
@@ -105,12 +107,30 @@ public:
     }
 
 private:
-    [[nodiscard]] bool moves(std::int32_t link) const
+    [[nodiscard]] Picoseconds movesFor(std::int32_t link) const
     {
         const Picoseconds end = m_run.trace->end();
         return m_run.index->linkBusy(trace::LinkRow{link}, false, end)
-                   + m_run.index->linkBusy(trace::LinkRow{link}, true, end)
-               > Picoseconds(0);
+               + m_run.index->linkBusy(trace::LinkRow{link}, true, end);
+    }
+
+    [[nodiscard]] bool moves(std::int32_t link) const { return movesFor(link) > Picoseconds(0); }
+
+    // Whether the busiest link of each device is busier than its unit, over all devices: all their
+    // strips are of the same, so that they can be compared.
+    [[nodiscard]] bool linksAreBusier() const
+    {
+        Picoseconds links, unit;
+        for (std::int32_t device = 0; device < m_info.deviceCount(); ++device) {
+            const auto first = static_cast<std::size_t>(device) * m_links;
+            Picoseconds most;
+            for (std::size_t link = first; link < first + m_links; ++link) {
+                most = std::max(most, movesFor(static_cast<std::int32_t>(link)));
+            }
+            links += most;
+            unit += m_run.index->devices().busy(device, m_run.trace->end());
+        }
+        return links > unit;
     }
 
     // Those that take part; the first one in any case.
@@ -134,6 +154,7 @@ private:
     const trace::Info& m_info;
     std::vector<trace::MeshAxis> m_mesh;
     std::size_t m_links, m_agents; // of each device
+    bool m_linksAreBusier;
 };
 
 // The device that a lane is of; kNone: of none.

@@ -69,12 +69,19 @@ double gapBelow(const Lane& lane)
     return lane.kind == LaneKind::Device ? 2 : lane.device >= 0 ? 3 : kLaneGap;
 }
 
+// Lanes of devices keep their names: a nameless one would seem to belong to the one above.
+double scaled(const Lane& lane, double scale)
+{
+    const double least = lane.device >= 0 ? std::min(kLeastHead, lane.h) : 0;
+    return lane.used ? std::max(least, std::floor(lane.h * scale)) : lane.h;
+}
+
 // The sum of all heights and gaps, with the heights scaled.
 double sumOf(const std::vector<Lane>& lanes, double scale)
 {
     double sum = 0;
     for (const Lane& lane : lanes) {
-        sum += (lane.used ? std::floor(lane.h * scale) : lane.h) + gapBelow(lane);
+        sum += scaled(lane, scale) + gapBelow(lane);
     }
     return sum;
 }
@@ -95,9 +102,10 @@ void fitDevices(std::vector<Lane>& lanes, const RunView& run, double room)
         return;
     }
     const auto fits = [&] { return sumOf(lanes, kLeastScale) <= room; };
+    const bool areLow = !fits();
     for (Lane& lane : lanes) {
-        if (!fits() && lane.kind == LaneKind::Device && !lane.isOpen) {
-            lane.h = kLowStrip;
+        if (areLow && lane.kind == LaneKind::Device && !lane.isOpen) {
+            lane.h = kLowStrip; // all alike, so that they can be compared
         }
     }
     const auto drop = [&](const auto& test) {
@@ -272,9 +280,12 @@ void fit(std::vector<Lane>& lanes, const RunView& run, double top, double room)
         fixed += gapBelow(lane);
     }
     const double least = isByDevice ? kLeastScale : kLowestScale;
-    const double scale = std::clamp((room - fixed) / std::max(1.0, flexible), least, kMostScale);
+    double scale = std::clamp((room - fixed) / std::max(1.0, flexible), least, kMostScale);
+    while (isByDevice && scale > least && sumOf(lanes, scale) > room) { // because of names
+        scale = std::max(least, scale - 0.02);
+    }
     for (Lane& lane : lanes) {
-        lane.h = lane.used ? std::floor(lane.h * scale) : lane.h;
+        lane.h = scaled(lane, scale);
     }
     growShares(lanes, room);
     double y = top;

@@ -107,18 +107,23 @@ void Painter::strip(const Lane& lane)
         return;
     }
     const trace::AgentRow agent{lane.agents.front()};
-    const std::vector<Bar> all =
-        cutAtGaps(lane.unit == trace::kNone
-                      ? copyBars(m_run, lane, lane.links, m_axis, m_zoom.level)
-                      : unitBars(m_run, trace::UnitRow{lane.unit}, m_axis, m_zoom.level, agent),
-                  m_gaps);
-    for (const Bar& bar : all) {
-        m_canvas.fill(bar.x0, lane.y, bar.x1 - bar.x0, lane.h, mix(bar.color.role, kNotChosen));
-        hit(bar.x0, lane.y, bar.x1 - bar.x0, lane.h, bar.target);
+    const auto tinted = [&](const Lane& at, std::vector<Bar> all) {
+        for (const Bar& bar : cutAtGaps(std::move(all), m_gaps)) {
+            m_canvas.fill(bar.x0, at.y, bar.x1 - bar.x0, at.h, mix(bar.color.role, kNotChosen));
+            hit(bar.x0, at.y, bar.x1 - bar.x0, at.h, bar.target);
+        }
+    };
+    const bool isOfLinks = !lane.links.empty() || lane.unit == trace::kNone;
+    if (isOfLinks) {
+        tinted(lane, copyBars(m_run, lane, lane.links, m_axis, m_zoom.level));
     }
-    Lane over = lane; // of waits, which leave a margin where something moves meanwhile
-    over.h = lane.unit == trace::kNone ? std::max(3.0, std::floor(lane.h / 3)) : lane.h;
+    Lane over = lane; // of the core, which leaves a margin where something moves meanwhile
+    over.h = isOfLinks ? std::max(3.0, std::floor(lane.h / 3)) : lane.h;
     over.y = lane.y + lane.h - over.h;
+    if (lane.unit != trace::kNone) {
+        const trace::UnitRow unit{lane.unit};
+        tinted(over, unitBars(m_run, unit, m_axis, m_zoom.level, agent));
+    }
     for (const Bar& bar : cutAtGaps(waitBars(m_run, m_axis, agent), m_gaps)) {
         wait(over, bar);
     }

@@ -134,7 +134,8 @@ private:
     void gaps();
     // In paint.cpp:
     void folded(const Lane& lane);
-    // What a device that is not chosen does, tinted; its waits have full ink.
+    // What a device that is not chosen does, tinted; its waits have full ink. Below the copies of a
+    // strip of links is a margin in which its core works and waits.
     void strip(const Lane& lane);
     // Clamped to the plot, so that what is out of sight cannot be hit.
     void hit(double px, double y, double w, double h, Target target);

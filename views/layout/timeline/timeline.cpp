@@ -18,7 +18,6 @@ namespace timeline {
 namespace {
 
 constexpr double kHeadLine = 13; // px of a second line in a lane's head
-constexpr double kLeastHead = 8; // px; lower lanes have no name
 
 } // namespace
 

@@ -80,6 +80,8 @@ struct Lane
     double y = 0, h = 0;
 };
 
+inline constexpr double kLeastHead = 8; // px; lower lanes have no name
+
 // The lanes from top to bottom. Their heights fill `height` as far as lanes may grow or shrink. If
 // they still do not fit, the waits of many agents share one lane for each kind of agent, and units
 // without work are left out. Of several devices the chosen one has lanes, and each other one a
