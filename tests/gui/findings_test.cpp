@@ -151,6 +151,24 @@ private Q_SLOTS:
         QCOMPARE(state().firstSourceLine, std::int64_t(0)); // follows the playhead again
     }
 
+    // From wherever the reader has scrolled.
+    void aChosenFindingShowsItsLine_data() { sizes(); }
+
+    void aChosenFindingShowsItsLine()
+    {
+        QFETCH(QSize, size);
+        open(size);
+        trace::Finding wrong = finding("copy_not_awaited", -1);
+        wrong.source = {lineOfTheDot().file, 1};
+        show({wrong});
+        session().viewpoint().setFirstSourceLine(20);
+        session().activate(target::Finding{0});
+        QCoreApplication::processEvents();
+        QCOMPARE(state().firstSourceLine, std::int64_t(0));
+        const Target line = target::SourceLine{wrong.source.file, wrong.source.line};
+        QVERIFY(placeOf(*window->docks().source(), line).x() >= 0);
+    }
+
     void fGoesThroughAllPlacesOfAllFindings()
     {
         open();

@@ -49,7 +49,7 @@ bool isHighlighted(const Scene& scene, layout::Target target)
 }
 
 // A trace whose source has `lines` more lines before and after the kernel.
-RunView longSource(int lines)
+RunView longSource(int lines, const std::vector<trace::Finding>& findings = {})
 {
     trace::TraceBuilder builder = mainJobBuilder();
     std::string blank;
@@ -62,6 +62,7 @@ RunView longSource(int lines)
         operation.source.line += lines;
     }
     builder.info.pipelines[0].source.line += lines;
+    builder.info.findings = findings;
     RunView run = runViewOf(std::move(builder).finish().value());
     for (analysis::LineTime& time : run.lineTimes) {
         time.line.line += lines;
@@ -216,6 +217,47 @@ TEST(Source, theCurrentLineIsInSightWheneverTheViewFollows)
         for (const layout::Size size : {kNarrow, layout::Size{365, 80}}) {
             const Scene scene = layoutSource(run, state, size);
             EXPECT_TRUE(isHighlighted(scene, target::SourceLine{0, line})) << i;
+        }
+    }
+}
+
+// A finding may be far above the line that runs when it shows, such as the start of a copy.
+TEST(Source, theLineOfTheChosenFindingIsInSightWhereThePlayheadStandsAtIt)
+{
+    const layout::ViewState now = at(longSource(100), 0.5);
+    const std::int32_t current = currentLine(longSource(100), now).line;
+    ASSERT_GT(current, 100);
+    for (const std::int32_t line : {1, 40, current - 6, current - 1, current, current + 6, 190}) {
+        trace::Finding finding;
+        finding.kind = "race";
+        finding.source = {0, line};
+        RunView with = longSource(100, {finding});
+        with.findingPlaces = {{0, now.now}};
+        for (const layout::Size size :
+             {kNarrow, kWide, layout::Size{365, 80}, layout::Size{365, 40}}) {
+            SCOPED_TRACE(std::to_string(line) + " in " + std::to_string(size.height));
+            const auto isShown = [&](const layout::ViewState& state, std::int32_t wanted) {
+                return !framesOf(layoutSource(with, state, size), target::SourceLine{0, wanted})
+                            .empty();
+            };
+            layout::ViewState state = now;
+            state.selection = target::Finding{0};
+            EXPECT_TRUE(isShown(state, line));
+            const Scene shown = layoutSource(with, state, size);
+            const auto fit = std::ranges::count_if(shown.hits, [](const layout::Hit& hit) {
+                return std::holds_alternative<target::SourceLine>(hit.target);
+            });
+            if (std::abs(line - current) < fit) {
+                EXPECT_TRUE(isShown(state, current));
+            }
+            state.playing = true; // it follows the playhead again
+            EXPECT_TRUE(isShown(state, current));
+            state.playing = false;
+            with.findingPlaces = {{0, now.now + Picoseconds(1)}};
+            EXPECT_TRUE(isShown(state, current));
+            with.findingPlaces = {};
+            EXPECT_TRUE(isShown(state, line));
+            with.findingPlaces = {{0, now.now}};
         }
     }
 }

@@ -104,57 +104,6 @@ void paintCode(Canvas& canvas, Rect rect, const std::vector<Token>& line, bool s
     }
 }
 
-std::int32_t shownFile(const RunView& run, const ViewState& state, const SourceMoment& moment)
-{
-    const auto* line = std::get_if<target::SourceLine>(&state.selection);
-    if (line != nullptr && state.firstSourceLine > 0 && line->file >= 0) {
-        return static_cast<std::int32_t>(line->file); // the reader went there
-    }
-    if (moment.line.file >= 0) {
-        return moment.line.file;
-    }
-    for (const analysis::LineTime& time : run.lineTimes) {
-        if (time.line.file >= 0) {
-            return time.line.file;
-        }
-    }
-    return 0;
-}
-
-// The first line to show so that the current line is visible and, if they fit, all lines in which
-// time was spent. The view keeps no memory of where it was, so it moves only if it must.
-std::int64_t followed(const RunView& run, const SourceMoment& moment, std::int32_t file,
-                      std::int64_t lines, std::int64_t fit)
-{
-    const std::int64_t last = std::max<std::int64_t>(1, lines - fit + 1);
-    std::int64_t from = lines;
-    std::int64_t to = 1;
-    for (const analysis::LineTime& time : run.lineTimes) {
-        if (time.line.file == file && time.line.line > 0) {
-            from = std::min<std::int64_t>(from, time.line.line);
-            to = std::max<std::int64_t>(to, time.line.line);
-        }
-    }
-    const std::int64_t current = moment.line.file == file ? moment.line.line : 0;
-    if (from > to) {
-        return 1;
-    }
-    if (to - from < fit) {
-        const std::int64_t spare = fit - (to - from + 1);
-        const std::int64_t first =
-            std::clamp<std::int64_t>(from - std::min<std::int64_t>(spare, 2 + spare / 2), 1, last);
-        const bool isAbove = current > 0 && current < first;
-        const bool isBelow = current >= first + fit;
-        return isAbove   ? std::max<std::int64_t>(1, current - 1)
-               : isBelow ? std::min(last, current - fit + 2)
-                         : first;
-    }
-    if (current <= 0 || (current >= from && current < from + fit)) {
-        return std::clamp<std::int64_t>(from, 1, last);
-    }
-    return std::clamp<std::int64_t>(current - fit / 2, 1, last);
-}
-
 double lineHeight(double height, std::int64_t lines)
 {
     const double room = height - kHead;
@@ -318,10 +267,7 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
     const double height = lineHeight(area.h, count);
     const auto fit =
         std::max<std::int64_t>(1, static_cast<std::int64_t>((area.h - kHead - 2) / height));
-    const std::int64_t first =
-        state.firstSourceLine > 0
-            ? std::clamp<std::int64_t>(state.firstSourceLine, 1, std::max<std::int64_t>(1, count))
-            : followed(run, moment, file, count, fit);
+    const std::int64_t first = firstShownLine(run, state, moment, file, count, fit);
     bool inComment = beginsInComment(lines, first);
     double y = area.y + kHead;
     const double top = y;

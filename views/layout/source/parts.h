@@ -24,6 +24,13 @@ struct SourceMoment
     std::int32_t sm = trace::kNone; // where; kNone: the run has none
 };
 
+// In shown_lines.cpp: the file that is shown, and the first of its lines, of which `fit` have room.
+[[nodiscard]] std::int32_t shownFile(const RunView& run, const ViewState& state,
+                                     const SourceMoment& moment);
+[[nodiscard]] std::int64_t firstShownLine(const RunView& run, const ViewState& state,
+                                          const SourceMoment& moment, std::int32_t file,
+                                          std::int64_t lines, std::int64_t fit);
+
 void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state,
                       const SourceMoment& moment, Rect area);
 // What stands left of the lines that paintSourceLines paints.
