@@ -60,6 +60,13 @@ public:
         }
     }
 
+    // Whether a term of this kind is left out.
+    [[nodiscard]] bool leavesOut(LossKind kind) const
+    {
+        return std::any_of(m_without.begin(), m_without.end(),
+                           [kind](const Loss& loss) { return loss.kind == kind; });
+    }
+
     [[nodiscard]] Picoseconds reached() const { return m_reached; }
 
     [[nodiscard]] Picoseconds computed() const { return m_compute.known; }

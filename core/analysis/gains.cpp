@@ -56,6 +56,19 @@ Picoseconds besideCopies(const Report& report, const trace::Summary& sums)
 
 } // namespace
 
+Picoseconds launchesOfFusions(const trace::Info& info, const trace::Summary& sums,
+                              const chip::Chip& chip)
+{
+    Picoseconds sum;
+    for (std::size_t id = 0; id < sums.instances.size(); ++id) {
+        const trace::SegmentTemplate& segment = info.templates[id];
+        if (segment.kind == trace::SegmentKind::Launch && segment.duration != chip.kernelLaunch) {
+            sum += Picoseconds(segment.duration.value() * sums.instances[id]);
+        }
+    }
+    return Picoseconds(sum.value() / info.deviceCount());
+}
+
 Picoseconds mostGain(const Loss& loss, const Report& report, const trace::Info& info,
                      const trace::Summary& sums)
 {

@@ -11,4 +11,9 @@ namespace pallascope::analysis {
 [[nodiscard]] Picoseconds mostGain(const Loss& loss, const Report& report, const trace::Info& info,
                                    const trace::Summary& sums);
 
+// How long launches of fusions take on each device. Where a launch of a kernel takes as long, they
+// cannot be told apart, and it is 0.
+[[nodiscard]] Picoseconds launchesOfFusions(const trace::Info& info, const trace::Summary& sums,
+                                            const chip::Chip& chip);
+
 } // namespace pallascope::analysis

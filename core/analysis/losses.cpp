@@ -22,6 +22,11 @@ Picoseconds ofSeconds(double seconds)
     return seconds > 0 ? toPicoseconds(Seconds(std::min(seconds, kMost))) : Picoseconds(0);
 }
 
+Picoseconds times(double factor, Picoseconds time)
+{
+    return Picoseconds(std::llround(factor * static_cast<double>(time.value())));
+}
+
 // Scalars and views between fusions are segments like those of a kernel. A program that names
 // neither kernels nor fusions is one kernel.
 bool hasKernel(const trace::Info& info, const trace::Summary& sums)
@@ -248,8 +253,15 @@ Chains Waterfall::chains(std::span<const Loss> without) const
 // Adds the copies that are not hidden, and what happens besides kernels.
 Losses Waterfall::ended(Chains& chains, Picoseconds exposed) const
 {
+    // Blocks that are not copied again do not wait either. L2 serves most of those of a GPU.
+    if (chains.leavesOut(LossKind::Refetch) && !m_report.isGpu && m_bytes.moved > 0) {
+        exposed = times(m_bytes.once / m_bytes.moved, exposed);
+    }
     chains.add(copiesMostlyJoinDevices() ? LossKind::DeviceCopies : LossKind::Copies, exposed);
-    chains.add(LossKind::Launches, m_report.split.launches);
+    const Picoseconds ofFusions = chains.leavesOut(LossKind::Fusions)
+                                      ? launchesOfFusions(m_info, m_sums, m_chip)
+                                      : Picoseconds(0);
+    chains.add(LossKind::Launches, m_report.split.launches - ofFusions);
     chains.add(LossKind::Fusions, m_fusions);
     return chains.take();
 }
@@ -279,8 +291,7 @@ void Waterfall::throughput(Chains& chains) const
     }
     otherLinks(chains);
     units(chains);
-    const auto spread = static_cast<double>(chains.computed().value());
-    chains.compute(LossKind::IdleCores, Picoseconds(std::llround(spread / m_shareUsed)));
+    chains.compute(LossKind::IdleCores, times(1 / m_shareUsed, chains.computed()));
 }
 
 // Each link between devices is taken to move the same share of padding.
@@ -302,7 +313,7 @@ void Waterfall::units(Chains& chains) const
         all += time;
     }
     const Picoseconds from = chains.computed();
-    const Picoseconds spread(std::llround(static_cast<double>(compute().value()) * m_shareUsed));
+    const Picoseconds spread = times(m_shareUsed, compute());
     const auto over = static_cast<double>((spread - from).value());
     if (over <= 0 || all <= 0) {
         chains.compute(LossKind::Units, spread);
@@ -328,7 +339,10 @@ void Waterfall::overhead(Chains& chains) const
     const auto more = [&](LossKind kind, Picoseconds time) {
         chains.compute(kind, chains.computed() + time);
     };
-    more(LossKind::StepOverhead, split.stepOverhead);
+    // Cores that are not idle share the steps.
+    const double share = chains.leavesOut(LossKind::IdleCores) && !m_report.isGpu ? m_shareUsed : 1;
+    const Picoseconds steps = times(share, split.stepOverhead);
+    more(LossKind::StepOverhead, steps);
     more(LossKind::Prologue, split.prologue);
     more(LossKind::Epilogue, split.epilogue);
     if (m_report.isGpu) {
@@ -337,7 +351,7 @@ void Waterfall::overhead(Chains& chains) const
     }
     more(LossKind::Waits, split.idle);
     // However well the others hide their copies, all end with the one that has most to do.
-    chains.compute(LossKind::Waits, m_sums.busiest);
+    chains.compute(LossKind::Waits, m_sums.busiest - (split.stepOverhead - steps));
 }
 
 // First the time without blocks; then what is left of the run, in proportion to what those agents
@@ -360,8 +374,7 @@ void Waterfall::waitsOnGpu(Chains& chains) const
     more(LossKind::Waits, left - std::min(left, waits));
     if (waits > Picoseconds(0)) {
         const double part = std::min(1.0, ratio(left, waits));
-        more(LossKind::Waits,
-             Picoseconds(std::llround(part * static_cast<double>(agents.others.value()))));
+        more(LossKind::Waits, times(part, agents.others));
     }
 }
 
@@ -375,7 +388,7 @@ Picoseconds Waterfall::blockStarts() const
             const double later =
                 static_cast<double>(grid.blocks - places) / static_cast<double>(places);
             const Picoseconds start = m_chip.blockStart(grid.barriers > 0);
-            sum += Picoseconds(std::llround(later * static_cast<double>(start.value())));
+            sum += times(later, start);
         }
     }
     return sum;

@@ -446,6 +446,57 @@ TEST(Losses, adviseLargerBlocksWhereOverheadAndCopiesHideEachOther)
     EXPECT_LT(large.time * 2, small.time * 2 - small.losses.gainOfLargerBlocks);
 }
 
+namespace {
+
+// Products of blocks of x and y, which are others in each step or always the same two.
+Report productsOf(bool others)
+{
+    const pl::Dims block{512, 512};
+    const auto at = [&](auto row, auto column) {
+        return others ? pl::at(row, column) : pl::at(0, 0);
+    };
+    const auto body = [](pl::Ref x, pl::Ref y, pl::Ref out) {
+        out[pl::all] = pl::dot(x[pl::all], y[pl::all], DType::F32);
+    };
+    const Shape size{4096, 4096};
+    const ir::Program program =
+        pl::kernel(
+            "products",
+            {pl::in("x", DType::BF16, size), pl::in("y", DType::BF16, size),
+             pl::out("out", DType::F32, size)},
+            [&](pl::Ref x, pl::Ref y, pl::Ref out) {
+                pl::pallasCall(
+                    {.grid = {8, 8, 8},
+                     .in = {pl::block(block, [&](auto i, auto, auto k) { return at(i, k); }),
+                            pl::block(block, [&](auto, auto j, auto k) { return at(k, j); })},
+                     .out = {pl::block(block, [](auto i, auto j, auto) { return pl::at(i, j); })}},
+                    body)(x, y, out);
+            })
+            .value();
+    return reportOf(*runOf(program, "tpu_v5e"));
+}
+
+} // namespace
+
+// Without blocks that are copied again, no step waits for them either.
+TEST(Losses, gainWhatRepeatedCopiesMakeStepsWait)
+{
+    const Report others = productsOf(true), same = productsOf(false);
+    const double saved = microseconds(others.time - same.time);
+    EXPECT_NEAR(microseconds(gainOf(others, LossKind::Refetch)), saved, 0.15 * saved);
+}
+
+// Cores that have work share the steps, too.
+TEST(Losses, gainTheStepsThatIdleCoresWouldTake)
+{
+    const Report report = matmul("4096", "256", "1024", "1024", "tpu_v5p");
+    const Picoseconds steps = timeOf(report, LossKind::StepOverhead);
+    ASSERT_GT(steps, Picoseconds(0));
+    EXPECT_NEAR(microseconds(gainOf(report, LossKind::IdleCores)),
+                microseconds(timeOf(report, LossKind::IdleCores)) + microseconds(steps) / 2,
+                0.01 * microseconds(report.time));
+}
+
 TEST(Losses, doNotCountTheLaunchOfTheOnlyKernel)
 {
     const Report report = reportOf(*runOf("add_vectors", {}, "tpu_v5e"));

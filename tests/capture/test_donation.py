@@ -70,6 +70,13 @@ def test_the_copy_goes_through_hbm_once():
         assert found["hbm_read_bytes"] == found["hbm_write_bytes"] == traffic
 
 
+def test_the_report_says_what_donating_would_bring():
+    copied, donated = (report(pallascope.capture(updated, like(4096, 256), donate=donate))
+                       for donate in ((), 0))
+    gain = next(one["gain_s"] for one in copied["beyond_roofline_s"] if one["what"] == "fusions")
+    assert gain == pytest.approx(copied["time_s"] - donated["time_s"], rel=0.02)
+
+
 def test_a_donated_argument_that_is_needed_later_is_copied():
     kernel = checked(lambda x: (updated(x), x * 2), X, donate=0)
     assert pieces(kernel) == ["fusion", "kernel", "fusion"]
