@@ -20,7 +20,9 @@ void addPictureOptions(CLI::App* command, PictureRequest& picture)
     command->add_option("--view", picture.view, layout::viewNames() + " or window")
         ->needs(screenshot);
     command
-        ->add_option("--at", picture.at, "playhead: a share such as 60% or a time such as 5.32us")
+        ->add_option("--at", picture.at,
+                     "playhead: a share such as 60% or a time such as 5.32us (0; of the roofline "
+                     "100%)")
         ->needs(screenshot);
     command->add_option("--size", picture.size, "WIDTHxHEIGHT in pixels")->needs(screenshot);
     command->add_option("--theme", picture.theme, "light or dark")->needs(screenshot);

@@ -104,6 +104,11 @@ Status markBreaks(const trace::Trace& trace, const std::vector<std::string>& tex
     return Done{};
 }
 
+std::string playheadOf(const PictureRequest& request)
+{
+    return !request.at.empty() ? request.at : request.view == "roofline" ? "100%" : "0";
+}
+
 } // namespace
 
 Status checkPicture(const PictureRequest& request)
@@ -128,7 +133,7 @@ Status checkPicture(const PictureRequest& request)
             return breakpoint.error();
         }
     }
-    const auto time = parseTime(request.at, Picoseconds(1));
+    const auto time = parseTime(playheadOf(request), Picoseconds(1));
     return time ? Status(Done{}) : time.error();
 }
 
@@ -156,7 +161,7 @@ Status writePicture(const FinishedRun& run, const PictureRequest& request,
                                 : "; blocks ran on the SMs 0 to " + std::to_string(sms - 1) + "."));
     }
     state.sm = request.sm;
-    state.now = *parseTime(request.at, trace.end());
+    state.now = *parseTime(playheadOf(request), trace.end());
     if (request.finding != 0) {
         if (Status gone = goToFinding(*run.view, request.finding, state); !gone) {
             return gone;

@@ -22,8 +22,10 @@ struct PictureRequest
 {
     std::string file; // ends in .png or .svg
     std::string view = "window";
-    std::string at = "0"; // the playhead: "60%", "5.32us", "1.2ms"
-    std::string size;     // "1280x800"; empty: the view's own size
+    // The playhead: "60%", "5.32us", "1.2ms". Empty: the begin of the run, and for the roofline,
+    // which has its point then, the end.
+    std::string at;
+    std::string size; // "1280x800"; empty: the view's own size
     std::string theme = "light";
     std::int32_t device = 0;  // that the views show of a run of several
     std::int32_t sm = 0;      // of a GPU that the time line and the memory view show

@@ -279,6 +279,11 @@ class Pictures(Case):
             self.assertEqual(usual.get("viewBox"), "0 0 900 500")
             self.assertEqual(large.get("viewBox"), "0 0 720 400")
 
+    def test_a_picture_is_of_the_begin_and_that_of_the_roofline_of_the_end(self):
+        for view, time in (("timeline", "0"), ("roofline", "100%")):
+            self.assertEqual(self.picture(view), self.picture(view, "--at", time))
+        self.assertNotEqual(self.picture("roofline"), self.picture("roofline", "--at", "0"))
+
     def test_a_finding_is_gone_to(self):
         kernel = pathlib.Path(__file__).resolve().parents[2] / "docs" / "examples" / "race.kernel.json"
         arguments = ("run", kernel, "--view", "timeline", "--screenshot")
