@@ -155,7 +155,9 @@ std::string bestText(const std::vector<SweepRow>& rows)
     std::vector<std::string> perhaps;
     const std::vector<Standing> standing = standings(rows);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const std::string name = parametersText(rows[i].parameters) + " on " + rows[i].chip;
+        const std::string name = rows[i].parameters.empty()
+                                     ? rows[i].chip
+                                     : parametersText(rows[i].parameters) + " on " + rows[i].chip;
         if (standing[i] == Standing::Best) {
             text = "best: " + name + ", " + timeText(rows[i].time) + "\n";
         } else if (standing[i] == Standing::Shortest) {
