@@ -86,6 +86,8 @@ const char* linkName(NanLink::Kind kind)
         return "given";
     case NanLink::Kind::Undefined:
         return "undefined";
+    case NanLink::Kind::Edge:
+        return "edge";
     case NanLink::Kind::Lost:
         return "lost";
     }
@@ -214,8 +216,9 @@ int originOf(Replay& replay, const study::ElementChoice& choice, const HistoryCo
         return kFine;
     }
     if ((*found)->empty()) {
-        fmt::print("{} never holds a NaN in the {} events of the run.\n", command.element,
-                   countText(events));
+        fmt::print("{} never holds a NaN in the {} events of the run, and nothing undefined is "
+                   "written there.\n",
+                   command.element, countText(events));
         return kFine;
     }
     const HistoryTable table = nanTable(command.element, **found, words, events);

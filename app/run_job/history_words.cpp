@@ -80,7 +80,11 @@ std::string linkText(const NanLink& link, const NamedProgram& words)
     case NanLink::Kind::Given:
         return "is in the input";
     case NanLink::Kind::Undefined:
-        return "was never written: undefined memory reads as NaN";
+        return "has not been written: undefined memory reads as NaN";
+    case NanLink::Kind::Edge:
+        return fmt::format(
+            "lies behind the edge of its array, so that copy {} brings nothing there",
+            trace::stored(link.copy));
     case NanLink::Kind::Lost:
         return "comes from values that cannot be followed further";
     }
@@ -142,10 +146,14 @@ HistoryTable historyTable(const std::string& element, const std::vector<Touch>& 
 HistoryTable nanTable(const std::string& element, const std::vector<NanLink>& links,
                       const NamedProgram& words, std::int64_t events)
 {
-    HistoryTable table{.title = element + ", from its NaN back to where it is born",
-                       .columns = {"time", "step", "on", "element", "its NaN"},
-                       .rows = {},
-                       .events = events};
+    const bool isUndefined = !links.empty() && links.front().isUndefined;
+    HistoryTable table{
+        .title = element
+                 + (isUndefined ? ", from what is undefined back to where it begins"
+                                : ", from its NaN back to where it is born"),
+        .columns = {"time", "step", "on", "element", isUndefined ? "what is undefined" : "its NaN"},
+        .rows = {},
+        .events = events};
     const bool isOneOfSeveral = words.places.size() > 1;
     for (const NanLink& link : links) {
         const bool isTimed = link.kind != NanLink::Kind::Lost;

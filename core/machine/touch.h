@@ -84,7 +84,7 @@ struct NanBirth
     bool isOfInf = false;
 };
 
-// A load of a value with NaNs in it.
+// A load of a value with NaNs or undefined elements in it.
 struct NanLoad
 {
     std::int64_t event = 0;
@@ -97,9 +97,10 @@ struct NanLoad
     {
         std::int64_t position = 0; // in the value, row-major
         Cell cell;
+        bool isDefined = true;
     };
 
-    std::vector<Element> nans; // the first ones
+    std::vector<Element> nans; // the first ones, undefined elements among them
     std::int64_t of = 0;       // elements of the value
     ir::ValueId ref;           // that owns the memory
 };
@@ -117,7 +118,7 @@ struct Watched
 
     std::vector<Cell> cells;
     std::vector<Element> elements;
-    bool nans = false; // births and loads of NaN, too
+    bool nans = false; // births and loads of NaN, and loads of undefined elements, too
 };
 
 // All in the order in which it happened.

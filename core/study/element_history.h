@@ -40,7 +40,8 @@ struct NanLink
         Born,      // an operation makes it of operands without NaN
         Given,     // it is in an input
         Undefined, // nothing was written, and undefined memory reads as NaN
-        Lost       // it comes from values of another step or core, which cannot be followed
+        Edge, // a copy of a block that reaches behind the edge of its array leaves it undefined
+        Lost  // it comes from values of another step or core, which cannot be followed
     };
 
     Kind kind = Kind::Stored;
@@ -54,12 +55,14 @@ struct NanLink
     // The element that holds it after the link, and that where it was before: for a copy the other
     // end, for a load the element that is loaded. For a birth they are empty.
     machine::Spot spot, from;
-    bool isOfInf = false; // of a birth: Infs are among the operands
+    bool isOfInf = false;     // of a birth: Infs are among the operands
+    bool isUndefined = false; // what is followed is undefined, and no NaN that was computed
 };
 
-// Follows the last NaN that the element held. Of several NaNs that a load brings, it follows the
-// one in the same place, else the first. Returns nothing if it is cancelled; no links if the
-// element never held a NaN. Each hop from one memory to another is a run of its own.
+// Follows the last NaN that the element held or, if it held none, the last time that something
+// undefined was written there. Of several that a load brings, it follows the one in the same place,
+// else the first. Returns nothing if it is cancelled; no links if the element never held either.
+// Each hop from one memory to another is a run of its own.
 [[nodiscard]] Result<std::optional<std::vector<NanLink>>>
 nanOrigin(machine::Replay& replay, const ElementChoice& choice,
           const machine::Replay::Proceed& proceed = {});

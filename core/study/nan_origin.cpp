@@ -1,5 +1,6 @@
-// Follows a NaN back through the memories that hold it: from the operation that stored it to the
-// operations before that one in the same step, and from there to what they loaded.
+// Follows a NaN, or something undefined, back through the memories that hold it: from the operation
+// that stored it to the operations before that one in the same step, and from there to what they
+// loaded.
 #include "core/study/element_choice.h"
 #include "core/study/element_history.h"
 
@@ -20,9 +21,14 @@ using machine::Touches;
 
 constexpr int kMostHops = 64; // from one memory to another
 
-bool isNan(const machine::Held& held)
+bool writes(const Touch& touch)
 {
-    return held.isDefined && std::isnan(held.value);
+    return touch.kind == Touch::Kind::Written || touch.kind == Touch::Kind::CopyWritten;
+}
+
+bool reads(const Touch& touch)
+{
+    return touch.kind == Touch::Kind::Read || touch.kind == Touch::Kind::CopyRead;
 }
 
 // The operations that a value may come from, the nearest first.
@@ -116,8 +122,14 @@ public:
         if (const Result<bool> ran = run(std::move(watched)); !ran || !*ran) {
             return ended(ran);
         }
-        const auto last = std::find_if(m_found.all.rbegin(), m_found.all.rend(),
-                                       [](const Touch& touch) { return isNan(touch.after); });
+        auto last = std::find_if(m_found.all.rbegin(), m_found.all.rend(),
+                                 [&](const Touch& touch) { return isIt(touch.after); });
+        if (last == m_found.all.rend()) {
+            m_seeksUndefined = true;
+            last = std::find_if(m_found.all.rbegin(), m_found.all.rend(), [&](const Touch& touch) {
+                return writes(touch) && isIt(touch.after);
+            });
+        }
         if (last == m_found.all.rend()) {
             return std::optional(m_links);
         }
@@ -137,6 +149,12 @@ private:
     {
         return ran ? Result<std::optional<std::vector<NanLink>>>(std::nullopt)
                    : Result<std::optional<std::vector<NanLink>>>(ran.error());
+    }
+
+    // Whether it is what is followed.
+    [[nodiscard]] bool isIt(const machine::Held& held) const
+    {
+        return m_seeksUndefined ? !held.isDefined : held.isDefined && std::isnan(held.value);
     }
 
     // Births and loads are the same in every run: those that the first one has found stay.
@@ -168,21 +186,24 @@ private:
         return static_cast<std::size_t>(end - all.begin());
     }
 
-    // The write with which the cell began to hold the NaN that it holds before m_until.
+    // The write with which the cell began to hold what it holds before m_until. A write without a
+    // read since the write before it brings something else than the cell has held.
     [[nodiscard]] const Touch* firstWrite() const
     {
         const Touch* found = nullptr;
+        bool isRead = false; // since the write that is looked at
         for (std::size_t i = m_until; i-- > 0;) {
             const Touch& touch = m_found.all[i];
-            if (touch.cell != m_cell || touch.kind == Touch::Kind::Read
-                || touch.kind == Touch::Kind::CopyRead || touch.kind == Touch::Kind::Shown) {
+            isRead = isRead || (touch.cell == m_cell && reads(touch));
+            if (touch.cell != m_cell || reads(touch) || touch.kind == Touch::Kind::Shown) {
                 continue;
             }
-            if (found != nullptr && !isNan(touch.after)) {
+            if (found != nullptr && (!isIt(touch.after) || !isRead)) {
                 break;
             }
             found = &touch;
-            if (!isNan(touch.before) || touch.kind == Touch::Kind::Given) {
+            isRead = false;
+            if (!isIt(touch.before) || touch.kind == Touch::Kind::Given) {
                 break;
             }
         }
@@ -193,7 +214,8 @@ private:
     bool goBack()
     {
         const Touch* const write = firstWrite();
-        if (write == nullptr || !isNan(write->after)) {
+        if (write == nullptr || !isIt(write->after)
+            || (m_seeksUndefined && !writes(*write))) { // as its memory begins
             add(write != nullptr && !write->after.isDefined ? NanLink::Kind::Undefined
                                                             : NanLink::Kind::Lost,
                 write);
@@ -201,6 +223,10 @@ private:
         }
         if (write->kind == Touch::Kind::Given) {
             add(NanLink::Kind::Given, write);
+            return false;
+        }
+        if (write->kind == Touch::Kind::CopyWritten && m_seeksUndefined && !write->other) {
+            add(NanLink::Kind::Edge, write);
             return false;
         }
         if (write->kind == Touch::Kind::CopyWritten) {
@@ -218,7 +244,9 @@ private:
         const ir::Operation* const operation = m_sources.operation(store.operation);
         for (const ir::Operation* one : operation == nullptr ? std::vector<const ir::Operation*>()
                                                              : m_sources.of(*operation)) {
-            if (const NanBirth* birth = lastOf(m_found.births, *one, store)) {
+            const NanBirth* const birth =
+                m_seeksUndefined ? nullptr : lastOf(m_found.births, *one, store);
+            if (birth != nullptr) {
                 m_links.push_back({NanLink::Kind::Born,
                                    birth->event,
                                    birth->time,
@@ -231,7 +259,8 @@ private:
                                    birth->isOfInf});
                 return false;
             }
-            if (const NanLoad* load = lastOf(m_found.loads, *one, store)) {
+            const NanLoad* const load = lastOf(m_found.loads, *one, store);
+            if (load != nullptr && isAmong(*load)) {
                 follow(*load, store);
                 return true;
             }
@@ -240,12 +269,23 @@ private:
         return false;
     }
 
+    [[nodiscard]] bool isAmong(const NanLoad& load) const
+    {
+        return std::any_of(load.nans.begin(), load.nans.end(), [&](const NanLoad::Element& one) {
+            return one.isDefined != m_seeksUndefined;
+        });
+    }
+
     void follow(const NanLoad& load, const Touch& store)
     {
-        const auto same = std::find_if(load.nans.begin(), load.nans.end(), [&](const auto& nan) {
-            return load.of == store.of && nan.position == store.position;
-        });
-        m_cell = (same == load.nans.end() ? load.nans.front() : *same).cell;
+        const NanLoad::Element* followed = nullptr;
+        for (const NanLoad::Element& one : load.nans) {
+            const bool isSame = load.of == store.of && one.position == store.position;
+            if (one.isDefined != m_seeksUndefined && (followed == nullptr || isSame)) {
+                followed = &one;
+            }
+        }
+        m_cell = followed->cell;
         m_links.push_back({NanLink::Kind::Loaded,
                            load.event,
                            store.time,
@@ -255,13 +295,15 @@ private:
                            {},
                            {},
                            {load.ref, {}},
-                           false});
+                           false,
+                           m_seeksUndefined});
     }
 
     void add(NanLink::Kind kind, const Touch* touch)
     {
         NanLink link;
         link.kind = kind;
+        link.isUndefined = m_seeksUndefined;
         if (touch != nullptr) {
             link.event = touch->event;
             link.time = touch->time;
@@ -281,6 +323,7 @@ private:
     const Replay::Proceed& m_proceed;
     Sources m_sources;
     Touches m_found;
+    bool m_seeksUndefined = false; // and not a NaN
     machine::Cell m_cell;
     std::size_t m_until = 0; // touches that come before the NaN is where the trail has come to
     std::vector<NanLink> m_links;

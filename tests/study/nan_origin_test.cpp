@@ -18,7 +18,7 @@ using Kind = NanLink::Kind;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Each step takes logarithms of eight rows, keeps them in scratch, doubles them from there.
-ir::Program logarithms()
+ir::Program logarithms(std::int64_t rowsOfX = 64)
 {
     const auto rows = [](auto i) { return pl::at(i, 0); };
     const pl::BlockSpec spec = pl::block({8, 128}, rows);
@@ -26,15 +26,16 @@ ir::Program logarithms()
         kept[pl::all] = pl::elementwise(ir::OpCode::Log, {x[pl::all]});
         out[pl::all] = kept[pl::all] * 2;
     };
-    Result<ir::Program> program = pl::kernel(
-        "logarithms", {pl::in("x", DType::F32, {64, 128}), pl::out("out", DType::F32, {64, 128})},
-        [&](pl::Ref xHbm, pl::Ref outHbm) {
-            pl::pallasCall({.grid = {8},
-                            .in = {spec},
-                            .out = {spec},
-                            .scratch = {{"kept", DType::F32, {8, 128}}}},
-                           body)(xHbm, outHbm);
-        });
+    Result<ir::Program> program =
+        pl::kernel("logarithms",
+                   {pl::in("x", DType::F32, {rowsOfX, 128}), pl::out("out", DType::F32, {64, 128})},
+                   [&](pl::Ref xHbm, pl::Ref outHbm) {
+                       pl::pallasCall({.grid = {8},
+                                       .in = {spec},
+                                       .out = {spec},
+                                       .scratch = {{"kept", DType::F32, {8, 128}}}},
+                                      body)(xHbm, outHbm);
+                   });
     PALLASCOPE_CHECK(program.has_value());
     return *std::move(program);
 }
@@ -68,10 +69,31 @@ ir::Program differences(bool byCopy)
     return *std::move(program);
 }
 
-Array onesWith(const std::vector<std::pair<std::int64_t, double>>& others)
+// Adds the blocks of x up in scratch that nobody has set to zero.
+ir::Program sums()
 {
-    Array array = makeArray(DType::F32, {64, 128});
-    for (std::int64_t i = 0; i < 64 * 128; ++i) {
+    const auto rows = [](auto i) { return pl::at(i, 0); };
+    const pl::BlockSpec spec = pl::block({8, 128}, rows);
+    const auto body = [](pl::Ref x, pl::Ref out, pl::Ref kept) {
+        kept[pl::all] = kept[pl::all] + x[pl::all];
+        out[pl::all] = kept[pl::all] * 2;
+    };
+    return pl::kernel("sums",
+                      {pl::in("x", DType::F32, {64, 128}), pl::out("out", DType::F32, {64, 128})},
+                      [&](pl::Ref xHbm, pl::Ref outHbm) {
+                          pl::pallasCall({.grid = {8},
+                                          .in = {spec},
+                                          .out = {spec},
+                                          .scratch = {{"kept", DType::F32, {8, 128}}}},
+                                         body)(xHbm, outHbm);
+                      })
+        .value();
+}
+
+Array onesWith(const std::vector<std::pair<std::int64_t, double>>& others, std::int64_t rows = 64)
+{
+    Array array = makeArray(DType::F32, {rows, 128});
+    for (std::int64_t i = 0; i < rows * 128; ++i) {
         writeElement(DType::F32, array.data.get(), i, 1);
     }
     for (const auto& [element, number] : others) {
@@ -165,6 +187,29 @@ TEST(NanOrigin, namesTheSmThatStoredItInGmem)
                       "SM 2 Warpgroup 0");
         }
     }
+}
+
+// What is undefined is followed as a NaN is, past all sums that keep it, to memory in which nothing
+// was stored.
+TEST(NanOrigin, isMemoryThatNobodyWrote)
+{
+    const ir::Program program = sums();
+    const auto replay = begun(program, onesWith({}));
+    const std::vector<NanLink> links = originOf(*replay, "out[59,5]");
+    ASSERT_EQ(kindsOf(links),
+              (std::vector<Kind>{Kind::Copied, Kind::Stored, Kind::Loaded, Kind::Undefined}));
+    EXPECT_EQ(text(program, links[2].from), "kept 3 5");
+    EXPECT_TRUE(links.front().isUndefined);
+}
+
+TEST(NanOrigin, isTheEdgeOfAnArray)
+{
+    const ir::Program program = logarithms(60);
+    const auto replay = begun(program, onesWith({}, 60));
+    const std::vector<NanLink> links = originOf(*replay, "out[63,5]");
+    ASSERT_EQ(kindsOf(links), (std::vector<Kind>{Kind::Copied, Kind::Stored, Kind::Loaded,
+                                                 Kind::Stored, Kind::Loaded, Kind::Edge}));
+    EXPECT_EQ(text(program, links.back().spot), "x 7 5");
 }
 
 TEST(NanOrigin, isNothingWhereThereIsNoNan)

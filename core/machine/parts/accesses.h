@@ -133,11 +133,16 @@ private:
     // Elements of the memory that it lists, in any order and as often as it lists them.
     void noteListed(const ir::Operation& operation, std::vector<std::int64_t> elements);
 
-    // Notes the NaNs in what an operation has loaded, if somebody looks for them.
+    // Notes what is undefined in what an operation has loaded and, if somebody looks for them, the
+    // NaNs there.
     void noteLoad(const RefBinding& ref, const ir::Operation& operation)
     {
+        const RuntimeValue& loaded = m_turn.value(operation.results[0]);
+        if (!loaded.shadow.all()) {
+            m_findings.noteUndefinedLoad(operation, ref.buffer);
+        }
         if (m_watch.seeksNans()) {
-            m_watch.noteLoad(ref, m_turn.value(operation.results[0]));
+            m_watch.noteLoad(ref, loaded);
         }
     }
 

@@ -22,9 +22,78 @@ void Findings::addUndefinedUse(trace::FindingKind kind, const std::string& what,
                                ir::LocationId location)
 {
     m_recorder.addFinding(
-        trace::found(kind, what + " is decided by an undefined value." + calledFrom(location), "",
-                     m_turn.agent().step, {},
+        trace::found(kind,
+                     what + " is decided by an undefined value"
+                         + (m_lastUndefined.ref.index < 0
+                                ? "."
+                                : ". " + m_prepared.refName(m_lastUndefined.ref)
+                                      + " is the last ref that was read with undefined elements ("
+                                      + placeText(m_lastUndefined.location) + ").")
+                         + calledFrom(location),
+                     "", m_turn.agent().step, {},
                      m_recorder.description().sourceLine(m_prepared.program, location)));
+}
+
+void Findings::noteUndefinedLoad(const ir::Operation& load, std::int32_t memory)
+{
+    const ir::ValueId ref = m_prepared.rootOf(load.operands[0]);
+    m_lastUndefined = {ref, load.location};
+    const auto known = std::find_if(m_undefinedLoads.begin(), m_undefinedLoads.end(),
+                                    [&](const UndefinedLoad& one) { return one.ref == ref; });
+    if (known == m_undefinedLoads.end()) {
+        m_undefinedLoads.push_back({ref, load.location, whyUndefined(memory)});
+    }
+}
+
+Findings::UndefinedLoad::Why Findings::whyUndefined(std::int32_t memory) const
+{
+    for (const Frame& frame : m_turn.agent().frames) {
+        const auto* pipeline = std::get_if<PipelineFrame>(&frame);
+        if (pipeline == nullptr) {
+            continue;
+        }
+        for (const PipelineOperand& operand : pipeline->operands) {
+            const auto slot = static_cast<std::size_t>(memory - operand.firstSlot);
+            if (memory < operand.firstSlot || slot >= operand.inCopyOfSlot.size()
+                || operand.plan->facts.inCount == 0) {
+                continue;
+            }
+            const Box box = operand.plan->box(operand.inCopyOfSlot[slot].block);
+            return Shape(box.size).elements() < operand.plan->blockShape.elements()
+                       ? UndefinedLoad::Why::AtEdge
+                       : UndefinedLoad::Why::Unknown;
+        }
+    }
+    return m_memory[memory].written ? UndefinedLoad::Why::Unknown : UndefinedLoad::Why::NotStored;
+}
+
+// Undefined elements that were stored come from such a load before, so the first one on which the
+// ref depends is always one of the reasons.
+std::string Findings::undefinedLoadsBehind(ir::ValueId ref) const
+{
+    using Why = UndefinedLoad::Why;
+    if (m_undefinedLoads.empty()) {
+        return "";
+    }
+    const NeededSet sources = NeededSet::ofContents(m_prepared.program, ref);
+    std::vector<const UndefinedLoad*> behind;
+    for (const UndefinedLoad& load : m_undefinedLoads) {
+        const bool isSure = load.why != Why::Unknown;
+        if (sources.needsContents(load.ref) && (behind.empty() || isSure)) {
+            behind.push_back(&load);
+        }
+    }
+    constexpr std::size_t kMost = 3;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(behind.size(), kMost); ++i) {
+        const UndefinedLoad& load = *behind[i];
+        text += (i == 0 ? "" : ", and on ") + m_prepared.refName(load.ref)
+                + (load.why == Why::NotStored ? ", which is read where nothing has been stored ("
+                   : load.why == Why::AtEdge  ? ", which is read behind the edge of its array ("
+                                              : ", which is read with undefined elements (")
+                + placeText(load.location) + ")";
+    }
+    return text;
 }
 
 void Findings::reportUndefinedWrite(const Flight& flight, std::int64_t undefined)
@@ -43,16 +112,25 @@ void Findings::reportUndefinedWrite(const Flight& flight, std::int64_t undefined
     const std::int64_t all = Shape(operand.box(flight.block).size).elements();
     const bool stored = flight.location.index >= 0;
     const ir::LocationId location = stored ? flight.location : operand.spec->location;
-    m_recorder.addFinding(
-        trace::found(trace::FindingKind::UndefinedWrittenBack,
+    const trace::SourceLine source =
+        m_recorder.description().sourceLine(m_prepared.program, location);
+    constexpr trace::FindingKind kKind = trace::FindingKind::UndefinedWrittenBack;
+    if (m_recorder.countsAgain(trace::findingEntry(kKind).name, operand.spec->name, source)) {
+        return;
+    }
+    const std::string behind = stored ? undefinedLoadsBehind(operand.blockRef) : "";
+    trace::Finding finding =
+        trace::found(kKind,
                      operand.blockName(flight.block) + " is written back with "
                          + countText(undefined) + " of " + countText(all) + " elements undefined: "
-                         + (stored ? "what is stored there comes from memory that nobody "
-                                     "wrote, or from behind the edge of an array."
-                                   : "nothing is stored there.")
+                         + (!stored          ? "nothing is stored there."
+                            : behind.empty() ? "what is stored there comes from memory that nobody "
+                                               "wrote, or from behind the edge of an array."
+                                             : "what is stored there depends on " + behind + ".")
                          + calledFrom(location),
-                     operand.spec->name, flight.step, {},
-                     m_recorder.description().sourceLine(m_prepared.program, location)));
+                     operand.spec->name, flight.step, {}, source);
+    finding.time = flight.end; // copies may be looked at later
+    m_recorder.addFinding(std::move(finding));
 }
 
 namespace {
@@ -117,11 +195,13 @@ void Findings::reportUndefinedResult(const ir::Argument& argument,
     }
     const bool isStored = undefinedBy.index >= 0;
     const ir::LocationId location = isStored ? undefinedBy : brought;
+    const std::string behind = isStored ? undefinedLoadsBehind(argument.ref) : "";
     m_recorder.addFinding(trace::found(
         trace::FindingKind::UndefinedResult,
         argument.name + " ends with " + countText(undefined) + " of "
             + countText(array.shape().elements()) + " elements undefined: "
             + (isStored ? howStored(m_prepared.program, undefinedBy)
+                              + (behind.empty() ? "" : " It depends on " + behind + ".")
                : brought.index >= 0
                    ? "no copy reaches them; this is the last one to " + argument.name + "."
                    : "nothing writes to them.")

@@ -61,6 +61,8 @@ public:
         }
     }
 
+    // Notes the first load of each ref that finds undefined elements in its memory.
+    void noteUndefinedLoad(const ir::Operation& load, std::int32_t memory);
     void reportUndefinedWrite(const Flight& flight, std::int64_t undefined);
     // Reports undefined elements in an array that the caller gets. `parts` are the parts of the
     // array on each device.
@@ -132,6 +134,24 @@ public:
     [[nodiscard]] const std::vector<Birth>& births() const { return *m_births; }
 
 private:
+    // The load that noteUndefinedLoad() is about, and why it finds them as far as that is sure.
+    struct UndefinedLoad
+    {
+        ir::ValueId ref;
+        ir::LocationId location;
+
+        enum class Why : std::uint8_t
+        {
+            NotStored, // nothing has been stored in the memory
+            AtEdge,    // the block reaches behind the edge of its array
+            Unknown
+        } why = Why::Unknown;
+    };
+
+    [[nodiscard]] UndefinedLoad::Why whyUndefined(std::int32_t memory) const;
+    // The loads of undefined elements on which the contents of a ref depend, in words; empty: none
+    // is known.
+    [[nodiscard]] std::string undefinedLoadsBehind(ir::ValueId ref) const;
     [[nodiscard]] std::string raceText(const Race& race, const std::string& name,
                                        const Accessor& accessor, bool ofAgents) const;
     [[nodiscard]] static std::string uncommittedText(const Race& race, const std::string& name,
@@ -189,9 +209,11 @@ private:
     std::set<std::string> m_unorderedNames; // of the refs there
     // Blocks of outputs about which a finding says why they may be undefined.
     std::set<ir::ValueId> m_explained;
-    bool m_leavesCopies = false;                // some copies are never waited for
-    std::set<trace::CopyRow> m_neverAwaited;    // those of them that their semaphores have counted
-    std::optional<std::vector<Birth>> m_births; // set if they are watched
+    std::vector<UndefinedLoad> m_undefinedLoads; // the first of each ref, by age
+    UndefinedLoad m_lastUndefined;               // without `why`; no ref: there was none
+    bool m_leavesCopies = false;                 // some copies are never waited for
+    std::set<trace::CopyRow> m_neverAwaited;     // those of them that their semaphores have counted
+    std::optional<std::vector<Birth>> m_births;  // set if they are watched
 };
 
 } // namespace pallascope::machine

@@ -415,8 +415,9 @@ void Watch::noteLoad(const RefBinding& ref, const RuntimeValue& loaded)
     for (std::int64_t i = 0; i < found.of && m_nansLeft > 0; ++i) {
         const double value =
             loaded.isScalar() ? loaded.scalar : readElement(loaded.dtype, loaded.data.get(), i);
-        if (std::isnan(value)) {
-            found.nans.push_back({i, {ref.buffer, elementAt(ref, memory, i)}});
+        const bool isDefined = loaded.shadow.defines(i);
+        if (std::isnan(value) || !isDefined) {
+            found.nans.push_back({i, {ref.buffer, elementAt(ref, memory, i)}, isDefined});
             --m_nansLeft;
         }
     }
