@@ -152,6 +152,13 @@ std::span<const std::int32_t> Index::alike(OperandRow operand) const
     return all[operand.index()];
 }
 
+const Windows& Index::windows(OperandRow operand) const
+{
+    const std::vector<Windows>& all = sums().forPictures(*m_trace).windows;
+    PALLASCOPE_CHECK(operand.index() < all.size());
+    return all[operand.index()];
+}
+
 Picoseconds Index::unitBusy(UnitRow unit, Picoseconds time) const
 {
     PALLASCOPE_CHECK(unit.index() < m_trace->info().units.size());

@@ -150,6 +150,7 @@ const Index::Sums::ForPictures& Index::Sums::forPictures(const Trace& trace) con
             manual.emplace_back(trace, arrays, scratch, device, std::move(rows));
         }
         m_forPictures.alike = alikeOf(trace);
+        m_forPictures.windows = windowsOf(trace, firstSharing);
     });
     return m_forPictures;
 }

@@ -11,6 +11,7 @@
 #include "core/trace/rows_by.h"
 #include "core/trace/scratch_slots.h"
 #include "core/trace/semaphore_counts.h"
+#include "core/trace/windows.h"
 
 #include <atomic>
 #include <cstdint>
@@ -166,6 +167,7 @@ struct Index::Sums
     {
         std::vector<ManualArrays> manual;             // for each device
         std::vector<std::vector<std::int32_t>> alike; // for each operand
+        std::vector<Windows> windows;                 // for each operand
     };
 
     [[nodiscard]] const ForPictures& forPictures(const Trace& trace) const;

@@ -166,6 +166,7 @@ struct BlockState
 
 class CacheHistory;    // cache_history.h
 class DeviceTimes;     // device_times.h
+class Windows;         // windows.h
 class LoopRounds;      // loop_rounds.h
 class ManualArrays;    // manual_arrays.h
 class ScratchSlots;    // scratch_slots.h
@@ -192,8 +193,8 @@ public:
 
     [[nodiscard]] const LeadingSteps& leading() const;
 
-    // Works out everything, also what only pictures ask for, manualArrays() and alike(); the first
-    // question does it otherwise. It takes a while for runs of many copies.
+    // Works out everything, also what only pictures ask for, manualArrays(), alike() and windows();
+    // the first question does it otherwise. It takes a while for runs of many copies.
     void prepareForPictures() const;
 
     // Of one device; of the first one where there is no such device.
@@ -215,6 +216,9 @@ public:
 
     // The operands of its pipeline with the same index map (alike.h), itself among them.
     [[nodiscard]] std::span<const std::int32_t> alike(OperandRow operand) const;
+
+    // How the blocks of an operand that may overlap cut its array.
+    [[nodiscard]] const Windows& windows(OperandRow operand) const;
 
     // The busy time in [0, t) of a unit or of a link in one direction, and the total of non-zero
     // waits.

@@ -78,7 +78,7 @@ layout::GridArrangement arranged(const RunView& run, double width = 540, double 
     const std::size_t count = run.trace->info().operands.size();
     const layout::HeadWidths heads = {std::vector<double>(count, 100),
                                       std::vector<double>(count, 60)};
-    return arrangeGrid(run.trace->info(), trace::PipelineRow{0}, {0, 0, width, height}, heads);
+    return arrangeGrid(run, trace::PipelineRow{0}, {0, 0, width, height}, heads);
 }
 
 } // namespace
@@ -372,6 +372,93 @@ TEST(Grid, listedRowsAreCellsOfTheirOwn)
     EXPECT_EQ(rowsAt(run.trace->end()), (Rows{{0, 3}, {1, 4}, {2, 3}, {3, 3}}));
     EXPECT_EQ(layout::arrayShape(run.trace->info(), trace::OperandRow{0}).rows, 16);
     EXPECT_TRUE(hasText(layoutGrid(run, at(run, 0.5), kGridSize), "rows by list"));
+}
+
+// Four steps with windows of 6 of the 18 rows, of which neighbours share two; the output has 16
+// rows in blocks of 4. All of that `outer` times.
+RunView windowsRun(Extent outer)
+{
+    GenericKernel kernel;
+    kernel.grid = {outer, 4};
+    kernel.operands = {{"x", trace::Direction::In, {outer, 16, 8}, {1, 4, 8}, {0, 1, -1}},
+                       {"out", trace::Direction::Out, {outer, 16, 8}, {1, 4, 8}, {0, 1, -1}}};
+    trace::TraceBuilder builder = genericBuilder(kernel);
+    trace::Operand& x = builder.info.operands.edit()[0];
+    x.array = Shape{outer, 18, 8};
+    x.block = Shape{1, 6, 8};
+    x.blockCounts[1] = 13;
+    x.gridAxes[1] = -1;
+    x.elementAxes = {1};
+    x.elementPads = {0};
+    const auto renumber = [](const std::vector<std::int32_t>& operand, auto& blocks) {
+        for (std::size_t row = 0; row < blocks.size(); ++row) {
+            blocks[row] =
+                operand[row] == 0 ? blocks[row] / 4 * 13 + blocks[row] % 4 * 4 : blocks[row];
+        }
+    };
+    renumber(builder.visits.operand, builder.visits.block);
+    renumber(builder.copies.operand, builder.copies.block);
+    return viewOf(std::move(builder));
+}
+
+// The rectangle around all places of an operand, or of one of its blocks.
+layout::Rect aroundAll(const Scene& scene, std::int32_t operand, std::optional<std::int64_t> block)
+{
+    double left = 1e9, top = 1e9, right = 0, bottom = 0;
+    for (const layout::Hit& hit : scene.hits) {
+        const auto* at = std::get_if<target::Block>(&hit.target);
+        if (at != nullptr && at->operand == operand && at->block == block.value_or(at->block)) {
+            left = std::min(left, hit.rect.x);
+            top = std::min(top, hit.rect.y);
+            right = std::max(right, hit.rect.right());
+            bottom = std::max(bottom, hit.rect.bottom());
+        }
+    }
+    return {left, top, right - left, bottom - top};
+}
+
+TEST(Grid, aWindowInUseIsDrawnWholeWithArraysToOneScale)
+{
+    const RunView run = windowsRun(1);
+    EXPECT_EQ(layout::arrayShape(run, trace::OperandRow{0}).rows, 9); // cells of two rows
+    for (const layout::Size size : {kGridSize, layout::Size{333, 420}, layout::Size{900, 600}}) {
+        for (std::int64_t step = 0; step < 4; ++step) {
+            SCOPED_TRACE(std::to_string(step) + " at " + std::to_string(size.width));
+            const auto begin = run.trace->steps().bodyBegin[static_cast<std::size_t>(step)];
+            const Scene scene = layoutGrid(run, at(Picoseconds(begin)), size);
+            const layout::Rect x = aroundAll(scene, 0, {}), out = aroundAll(scene, 1, {});
+            EXPECT_NEAR(x.h / out.h, 18.0 / 16, 0.03);
+            EXPECT_NEAR(x.w, out.w, 1);
+            const layout::Rect used = aroundAll(scene, 0, 4 * step);
+            EXPECT_NEAR(used.h / x.h, 6.0 / 18, 0.02);
+            EXPECT_NEAR((used.y - x.y) / x.h, 4.0 * static_cast<double>(step) / 18, 0.02);
+            EXPECT_NEAR(used.w, x.w, 1);
+            EXPECT_TRUE(hasText(scene, "cells of 1×2×8"));
+            // In the rows that two windows share, the one in use lies on top.
+            EXPECT_EQ(hitTest(scene, used.x + used.w / 2, used.y + 1, 0),
+                      Target(target::Block{0, 4 * step}));
+            EXPECT_EQ(hitTest(scene, used.x + used.w / 2, used.bottom() - 2, 0),
+                      Target(target::Block{0, 4 * step}));
+        }
+    }
+}
+
+// Where each index of an outer axis has a row of its own, windows are parts of these rows.
+TEST(Grid, aWindowInUseIsDrawnWholeInItsRow)
+{
+    const RunView run = windowsRun(3);
+    for (std::int64_t step = 0; step < 12; ++step) {
+        SCOPED_TRACE(step);
+        const auto begin = run.trace->steps().bodyBegin[static_cast<std::size_t>(step)];
+        const std::int64_t block = step / 4 * 13 + step % 4 * 4;
+        const Scene scene = layoutGrid(run, at(Picoseconds(begin)), kGridSize);
+        const layout::Rect x = aroundAll(scene, 0, {}), used = aroundAll(scene, 0, block);
+        EXPECT_NEAR(used.w / x.w, 6.0 / 18, 0.02);
+        EXPECT_NEAR((used.x - x.x) / x.w, 4.0 * static_cast<double>(step % 4) / 18, 0.02);
+        EXPECT_NEAR(used.h / x.h, 1.0 / 3, 0.02);
+        EXPECT_EQ(hitTest(scene, used.right() - 2, used.y + used.h / 2, 0),
+                  Target(target::Block{0, block}));
+    }
 }
 
 TEST(Grid, aTraceWithoutStepsSaysWhyNothingIsShown)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace pallascope::layout {
@@ -16,6 +17,8 @@ constexpr double kBelow = 8;        // between the cells of one array and the he
 constexpr double kLargestCell = 40; // larger cells would show no more
 // Arrays with few cells get larger cells, up to this size of the array.
 constexpr double kLargestArray = 140;
+// The same where cells are parts of blocks that may overlap.
+constexpr double kLargestScaled = 400;
 constexpr double kLeastExtent = 12; // px of a whole array, so that even a single column can be seen
 constexpr double kVectorHeight = 14; // px of a vector's only row
 constexpr double kOdometerWidth = 96;
@@ -46,18 +49,59 @@ double shareInArray(Extent array, Extent block, Extent count)
     return std::clamp(rest / static_cast<double>(block), 0.0, 1.0);
 }
 
-// Puts an operand that could stand left of the anchor or above it where `preferAbove` says.
-Plan planOf(const trace::Info& info, trace::PipelineRow pipeline, bool preferAbove)
+// Where blocks may overlap, cells are small parts of them. All arrays are then drawn to one scale,
+// so that they can be compared, but for a picture that would be far too long or too wide.
+void setScales(const RunView& run, std::vector<ArrayShape>& shapes)
 {
+    constexpr double kMostAspect = 4;
+    const auto& operands = run.trace->info().operands;
+    std::vector<std::pair<double, double>> units; // elements of a cell, down and across
+    double rows = 1, columns = 1;                 // elements of the largest array
+    bool mayOverlap = false;
+    for (const ArrayShape& shape : shapes) {
+        const trace::Operand& operand = operands[shape.operand.index()];
+        const trace::Windows& windows = run.index->windows(shape.operand);
+        const std::vector<Extent> cell = cellExtents(operand, windows);
+        const std::size_t rank = cell.size();
+        if (rank >= 1) {
+            columns = std::max(columns, static_cast<double>(operand.array[rank - 1]));
+        }
+        if (rank >= 2) {
+            rows = std::max(rows, static_cast<double>(operand.array[rank - 2]));
+        }
+        units.emplace_back(rank < 2 ? 1.0 : static_cast<double>(cell[rank - 2]),
+                           rank < 1 ? 1.0 : static_cast<double>(cell[rank - 1]));
+        mayOverlap = mayOverlap || !windows.empty();
+    }
+    if (!mayOverlap) {
+        return;
+    }
+    const double wider = std::max(1.0, rows / columns / kMostAspect);
+    const double higher = std::max(1.0, columns / rows / kMostAspect);
+    double least = std::numeric_limits<double>::max();
+    for (const auto& [down, across] : units) {
+        least = std::min({least, down * higher, across * wider});
+    }
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+        shapes[i].rowScale = units[i].first * higher / least;
+        shapes[i].columnScale = units[i].second * wider / least;
+    }
+}
+
+// Puts an operand that could stand left of the anchor or above it where `preferAbove` says.
+Plan planOf(const RunView& run, trace::PipelineRow pipeline, bool preferAbove)
+{
+    const trace::Info& info = run.trace->info();
     const trace::Pipeline& pipe = info.pipelines[pipeline.index()];
     Plan plan;
     for (std::int32_t i = 0; i < pipe.operandCount; ++i) {
         const std::int32_t operand = pipe.firstOperand + i;
-        plan.shapes.push_back(arrayShape(info, trace::OperandRow{operand}));
+        plan.shapes.push_back(arrayShape(run, trace::OperandRow{operand}));
         if (parts::writes(info.operands[static_cast<std::size_t>(operand)])) {
             plan.anchor = plan.shapes.size() - 1;
         }
     }
+    setScales(run, plan.shapes);
     for (std::size_t i = 0; i < plan.shapes.size(); ++i) {
         if (i == plan.anchor) {
             continue;
@@ -159,9 +203,11 @@ private:
         const ArrayShape& shape = m_plan.shapes[index];
         ArrayPanel panel;
         panel.shape = shape;
-        panel.cellWidth = std::max(m_cell, kLeastExtent / static_cast<double>(shape.columns));
-        panel.cellHeight = std::max(m_cell, (shape.vector ? kVectorHeight : kLeastExtent)
-                                                / static_cast<double>(shape.rows));
+        panel.cellWidth =
+            std::max(m_cell * shape.columnScale, kLeastExtent / static_cast<double>(shape.columns));
+        panel.cellHeight =
+            std::max(m_cell * shape.rowScale, (shape.vector ? kVectorHeight : kLeastExtent)
+                                                  / static_cast<double>(shape.rows));
         panel.width = std::max(panel.cellsWidth(), m_frame.headWidths[index]);
         panel.label = m_frame.label;
         return panel;
@@ -238,11 +284,14 @@ bool fitsAt(const Plan& plan, const Frame& frame, double cell)
 double largestCell(const Plan& plan, const Frame& frame)
 {
     double low = 0.001;
-    Extent most = 1;
+    double most = 1, largest = 1;
     for (const ArrayShape& shape : plan.shapes) {
-        most = std::max({most, shape.rows, shape.columns});
+        most = std::max({most, static_cast<double>(shape.rows) * shape.rowScale,
+                         static_cast<double>(shape.columns) * shape.columnScale});
+        largest = std::max({largest, shape.rowScale, shape.columnScale});
     }
-    double high = std::max(kLargestCell, std::floor(kLargestArray / static_cast<double>(most)));
+    const double array = largest > 1 ? kLargestScaled : kLargestArray;
+    double high = std::max(kLargestCell / largest, std::floor(array / most));
     if (fitsAt(plan, frame, high)) {
         return high;
     }
@@ -255,17 +304,26 @@ double largestCell(const Plan& plan, const Frame& frame)
 
 } // namespace
 
-ArrayShape arrayShape(const trace::Info& info, trace::OperandRow operand)
+ArrayShape arrayShape(const RunView& run, trace::OperandRow operand)
+{
+    return arrayShape(run.trace->info(), operand, run.index->windows(operand));
+}
+
+ArrayShape arrayShape(const trace::Info& info, trace::OperandRow operand,
+                      const trace::Windows& windows)
 {
     const trace::Operand& op = info.operands[operand.index()];
     ArrayShape shape;
     shape.operand = operand;
     const std::size_t rank = op.blockCounts.size();
-    const std::vector<Extent> counts = cellCounts(op);
+    const std::vector<Extent> counts = cellCounts(op, windows);
     const auto shareOf = [&](std::size_t axis) {
         const bool listed =
             hasListedCells(op) && op.indirectAxis == static_cast<std::int32_t>(axis);
-        return listed ? 1 : shareInArray(op.array[axis], op.block[axis], counts[axis]);
+        return listed ? 1
+                      : shareInArray(op.array[axis],
+                                     windows.empty() ? op.block[axis] : windows.cell()[axis],
+                                     counts[axis]);
     };
     shape.vector = rank < 2;
     const auto axisOf = [&op](std::size_t axis) {
@@ -288,17 +346,17 @@ ArrayShape arrayShape(const trace::Info& info, trace::OperandRow operand)
     return shape;
 }
 
-GridArrangement arrangeGrid(const trace::Info& info, trace::PipelineRow pipeline, Rect area,
+GridArrangement arrangeGrid(const RunView& run, trace::PipelineRow pipeline, Rect area,
                             const HeadWidths& heads)
 {
     constexpr double kWorthIt = 1.2; // how much larger the cells of the less usual picture must be
-    const std::size_t axes = info.pipelines[pipeline.index()].grid.size();
+    const std::size_t axes = run.trace->info().pipelines[pipeline.index()].grid.size();
     Plan plan;
     Frame frame;
     double cell = 0;
     for (const std::vector<double>* widths : {&heads.whole, &heads.least}) {
         for (const bool preferAbove : {false, true}) {
-            const Plan other = planOf(info, pipeline, preferAbove);
+            const Plan other = planOf(run, pipeline, preferAbove);
             const Frame otherFrame = {area, *widths, axes, heads.label};
             const double otherCell = largestCell(other, otherFrame);
             if (cell == 0 || otherCell > cell * kWorthIt) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "core/trace/row.h"
+#include "core/trace/windows.h"
+#include "views/layout/run/run_view.h"
 #include "views/layout/scene/scene.h"
 
 #include <cstdint>
@@ -11,7 +13,8 @@
 
 namespace pallascope::layout {
 
-// An operand's array as rows x columns of blocks. These are its last two axes; a vector is one row.
+// An operand's array as rows x columns of cells, which are blocks or parts of them (cells.h). These
+// are its last two axes; a vector is one row.
 struct ArrayShape
 {
     trace::OperandRow operand;
@@ -19,6 +22,9 @@ struct ArrayShape
     std::optional<std::int32_t> rowAxis, columnAxis; // grid axes; none also where there are several
     double lastRow = 1, lastColumn = 1; // the share of the last block that lies inside the array
     bool vector = false;
+    // How large a cell is compared with the smallest one beside it. Different only where blocks may
+    // overlap: there, arrays are drawn as large as they are.
+    double rowScale = 1, columnScale = 1;
 };
 
 struct ArrayPanel
@@ -53,7 +59,9 @@ inline constexpr double kPanelHead = 32; // px of the heading above the cells
 // Px that the name of an axis gets at least, left of the cells.
 inline constexpr double kAxisLabel = 15;
 
-[[nodiscard]] ArrayShape arrayShape(const trace::Info& info, trace::OperandRow operand);
+[[nodiscard]] ArrayShape arrayShape(const trace::Info& info, trace::OperandRow operand,
+                                    const trace::Windows& windows = {});
+[[nodiscard]] ArrayShape arrayShape(const RunView& run, trace::OperandRow operand);
 
 // The widths that the headings of a pipeline's arrays need, for each operand: the whole heading,
 // and the heading without the shape. `label` is the width for the names of row axes.
@@ -64,7 +72,7 @@ struct HeadWidths
 };
 
 // Fits the arrays of a pipeline into `area`, with cells as large as possible.
-[[nodiscard]] GridArrangement arrangeGrid(const trace::Info& info, trace::PipelineRow pipeline,
+[[nodiscard]] GridArrangement arrangeGrid(const RunView& run, trace::PipelineRow pipeline,
                                           Rect area, const HeadWidths& heads);
 
 } // namespace pallascope::layout

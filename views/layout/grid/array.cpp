@@ -10,7 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
+#include <set>
+#include <utility>
 
 namespace pallascope::layout {
 
@@ -81,10 +82,70 @@ struct ArrayPainter
     void paintCells(bool marked) const;
     void paintImage() const;
     void paintHeld() const;
+    void paintOverlapping(bool marked) const;
+    [[nodiscard]] std::vector<Rect> placesOf(std::int64_t block) const;
 };
+
+// The places of a block in the slice that is shown: one for each cell, or for all cells of a block
+// that may overlap others.
+std::vector<Rect> ArrayPainter::placesOf(std::int64_t block) const
+{
+    std::vector<Rect> places;
+    for (const std::int64_t number : numbers.cellsOf(block)) {
+        const std::int64_t inSlice = number - slice.firstCell;
+        if (inSlice < 0 || inSlice >= panel.shape.rows * panel.shape.columns) {
+            continue;
+        }
+        const Rect rect = cell(inSlice / panel.shape.columns, inSlice % panel.shape.columns);
+        if (numbers.mayOverlap() && !places.empty()) {
+            places.front() = united(places.front(), rect);
+        } else {
+            places.push_back(rect);
+        }
+    }
+    return places;
+}
+
+// Cells in which nothing goes on, then the blocks of the others, each as a whole: that in use lies
+// on top.
+void ArrayPainter::paintOverlapping(bool marked) const
+{
+    std::set<std::pair<int, std::int64_t>> live; // by liveliness
+    for (Extent row = 0; row < panel.shape.rows; ++row) {
+        for (Extent column = 0; column < panel.shape.columns; ++column) {
+            const std::optional<std::int64_t> block = blockAt(row, column);
+            const trace::BlockState state = stateOf(block);
+            const Rect rect = cell(row, column);
+            if (isLive(state.phase)) {
+                live.emplace(trace::livelinessOf(state.phase), *block);
+                continue;
+            }
+            canvas.fill(rect.x, rect.y, rect.w, rect.h, blockFill(state, role, output));
+            hit({rect.x, rect.y, rect.w + 1, rect.h + 1}, block);
+        }
+    }
+    for (const auto& [liveliness, block] : live) {
+        const trace::BlockState state = stateOf(block);
+        for (const Rect& rect : placesOf(block)) {
+            if (marked) {
+                paintBlock(canvas, rect, state, role, output);
+            } else {
+                canvas.fill(rect.x, rect.y, rect.w, rect.h, blockFill(state, role, output));
+            }
+            if (!marked && state.phase == trace::BlockPhase::InUse) {
+                frameInUse(rect);
+            }
+            hit({rect.x, rect.y, rect.w + 1, rect.h + 1}, block);
+        }
+    }
+}
 
 void ArrayPainter::paintCells(bool marked) const
 {
+    if (numbers.mayOverlap()) {
+        paintOverlapping(marked);
+        return;
+    }
     // Blocks in use come last, so that their frames lie on top of their neighbours.
     std::vector<std::pair<Rect, trace::BlockState>> inUse;
     for (Extent row = 0; row < panel.shape.rows; ++row) {
@@ -167,19 +228,21 @@ void ArrayPainter::paintImage() const
 // Paints the blocks in slots over an image, each in its place and large enough to be seen.
 void ArrayPainter::paintHeld() const
 {
-    const ArrayShape& shape = panel.shape;
+    std::vector<trace::SlotState> slots;
     for (std::int32_t slot = 0; slot < operand.slots; ++slot) {
         const trace::SlotState held = trace::slotStateAt(
             *moment.run.trace, trace::BufferRow{operand.firstBuffer + slot}, moment.now);
-        if (!held.block || held.phase == trace::SlotPhase::Free) {
-            continue;
+        if (held.block && held.phase != trace::SlotPhase::Free) {
+            slots.push_back(held);
         }
-        for (const std::int64_t number : numbers.cellsOf(*held.block)) {
-            const std::int64_t inSlice = number - slice.firstCell;
-            if (inSlice < 0 || inSlice >= shape.rows * shape.columns) {
-                continue;
-            }
-            Rect rect = cell(inSlice / shape.columns, inSlice % shape.columns);
+    }
+    if (numbers.mayOverlap()) { // that in use lies on top
+        std::stable_partition(slots.begin(), slots.end(), [](const trace::SlotState& held) {
+            return held.phase != trace::SlotPhase::InUse;
+        });
+    }
+    for (const trace::SlotState& held : slots) {
+        for (Rect rect : placesOf(*held.block)) {
             rect.w = std::max(rect.w, 2.0);
             rect.h = std::max(rect.h, 2.0);
             canvas.fill(rect.x, rect.y, rect.w, rect.h,
@@ -200,11 +263,15 @@ std::string axisName(const trace::Pipeline& pipeline, std::optional<std::int32_t
 
 // The text over the cells. It names the grid axis that columns follow, or says which cells are
 // elements instead of blocks.
-std::string columnText(const trace::Pipeline& pipeline, const trace::Operand& operand,
+std::string columnText(const GridMoment& moment, const trace::Operand& operand,
                        const ArrayShape& shape)
 {
+    const trace::Pipeline& pipeline = moment.run.trace->info().pipelines[moment.pipeline.index()];
     const std::string axis = axisName(pipeline, shape.columnAxis);
     const std::string arrow = axis.empty() ? "" : axis + " →";
+    if (const std::string cells = cellsText(moment.run, shape.operand); !cells.empty()) {
+        return cells + (arrow.empty() ? "" : "  " + arrow);
+    }
     if (!hasListedCells(operand)) {
         return arrow;
     }
@@ -223,8 +290,9 @@ double nameWidth(const trace::Operand& operand)
 
 } // namespace
 
-HeadWidths headWidths(const trace::Info& info, trace::PipelineRow pipeline)
+HeadWidths headWidths(const RunView& run, trace::PipelineRow pipeline)
 {
+    const trace::Info& info = run.trace->info();
     const trace::Pipeline& pipe = info.pipelines[pipeline.index()];
     HeadWidths heads;
     for (std::int32_t i = 0; i < pipe.operandCount; ++i) {
@@ -234,7 +302,7 @@ HeadWidths headWidths(const trace::Info& info, trace::PipelineRow pipeline)
         heads.least.push_back(least);
         heads.whole.push_back(least + textWidth(parts::arrayText(operand.array, operand.dtype)));
         const std::optional<std::int32_t> row =
-            arrayShape(info, trace::OperandRow{pipe.firstOperand + i}).rowAxis;
+            arrayShape(run, trace::OperandRow{pipe.firstOperand + i}).rowAxis;
         heads.label =
             std::clamp(std::ceil(textWidth(axisName(pipe, row), 10)) + 4, heads.label, kMostLabel);
     }
@@ -258,7 +326,7 @@ ShownSlice shownSlice(const GridMoment& moment, const ArrayShape& shape)
               : std::vector<std::int64_t>{0};
     const std::int64_t cell = cells.empty() ? 0 : cells.front();
     slice.firstCell = cell / perSlice * perSlice;
-    if (visit && !moment.finished && !hasListedCells(operand)) {
+    if (visit && !moment.finished && !hasListedCells(operand) && cells.size() == 1) {
         slice.current = cell - slice.firstCell;
     }
     return slice;
@@ -281,7 +349,7 @@ void paintHeading(Canvas& canvas, const GridMoment& moment, const ArrayPanel& pa
         canvas.text(panel.x + after, top, right - panel.x - after, 17, shape,
                     {11, Role::Text2, Weight::Regular, Align::Left});
     }
-    const std::string column = columnText(pipe, operand, panel.shape);
+    const std::string column = columnText(moment, operand, panel.shape);
     const std::string row = axisName(pipe, panel.shape.rowAxis);
     const TextStyle small = {10, Role::Text3, Weight::Regular, Align::Left};
     if (!column.empty()) {

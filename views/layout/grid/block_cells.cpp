@@ -36,6 +36,29 @@ Color copiedTint(Role role, std::int64_t copies)
     return mix(role, std::min(0.60, 0.14 + 0.05 * static_cast<double>(copies)));
 }
 
+bool isLive(trace::BlockPhase phase)
+{
+    switch (phase) {
+    case trace::BlockPhase::Never:
+    case trace::BlockPhase::Before:
+    case trace::BlockPhase::Written:
+        return false;
+    case trace::BlockPhase::Queued:
+    case trace::BlockPhase::Arriving:
+    case trace::BlockPhase::Ready:
+    case trace::BlockPhase::InUse:
+    case trace::BlockPhase::Leaving:
+        return true;
+    }
+    return false;
+}
+
+Rect united(const Rect& a, const Rect& b)
+{
+    const double x = std::min(a.x, b.x), y = std::min(a.y, b.y);
+    return {x, y, std::max(a.right(), b.right()) - x, std::max(a.bottom(), b.bottom()) - y};
+}
+
 Color blockFill(const trace::BlockState& state, Role role, bool output)
 {
     switch (state.phase) {

@@ -11,6 +11,11 @@ namespace pallascope::layout {
 // A block that was copied earlier keeps a tint, which gets stronger with every copy.
 [[nodiscard]] Color copiedTint(Role role, std::int64_t copies);
 
+// Whether something goes on in a block.
+[[nodiscard]] bool isLive(trace::BlockPhase phase);
+
+[[nodiscard]] Rect united(const Rect& a, const Rect& b);
+
 // Only the fill, for cells too small for frames and for the pixels of a folded array.
 [[nodiscard]] Color blockFill(const trace::BlockState& state, Role role, bool output);
 

@@ -4,6 +4,13 @@
 
 namespace pallascope::layout {
 
+namespace {
+
+// Bounds the look-ups; a cell in more blocks than this is almost surely in one copied by then.
+constexpr std::size_t kMostAsked = 32;
+
+} // namespace
+
 bool hasListedCells(const trace::Operand& operand)
 {
     std::int64_t cells = 1;
@@ -17,8 +24,11 @@ bool hasListedCells(const trace::Operand& operand)
     return operand.indirectAxis >= 0 && cells <= kMostListedCells;
 }
 
-std::vector<Extent> cellCounts(const trace::Operand& operand)
+std::vector<Extent> cellCounts(const trace::Operand& operand, const trace::Windows& windows)
 {
+    if (!windows.empty()) {
+        return windows.counts();
+    }
     std::vector<Extent> counts = operand.blockCounts;
     if (hasListedCells(operand)) {
         const auto axis = static_cast<std::size_t>(operand.indirectAxis);
@@ -27,22 +37,53 @@ std::vector<Extent> cellCounts(const trace::Operand& operand)
     return counts;
 }
 
+std::vector<Extent> cellExtents(const trace::Operand& operand, const trace::Windows& windows)
+{
+    if (!windows.empty()) {
+        return windows.cell();
+    }
+    std::vector<Extent> extents;
+    for (std::size_t axis = 0; axis < operand.block.rank(); ++axis) {
+        extents.push_back(std::max<Extent>(operand.block[axis], 1));
+    }
+    return extents;
+}
+
+std::string cellsText(const RunView& run, trace::OperandRow operand)
+{
+    std::string text;
+    for (const Extent extent : run.index->windows(operand).cell()) {
+        text += (text.empty() ? "cells of " : "×") + std::to_string(extent);
+    }
+    return text;
+}
+
 ArrayCells::ArrayCells(const RunView& run, trace::OperandRow operand, Picoseconds now)
     : m_run(run)
     , m_number(operand)
     , m_operand(run.trace->info().operands[operand.index()])
     , m_now(now)
+    , m_windows(run.index->windows(operand))
     , m_listed(hasListedCells(m_operand))
-    , m_counts(cellCounts(m_operand))
+    , m_counts(cellCounts(m_operand, m_windows))
 {
-    for (std::int32_t slot = 0; slot < m_operand.slots && m_listed; ++slot) {
+    const bool isShared = m_listed || mayOverlap(); // cells by blocks
+    for (std::int32_t slot = 0; slot < m_operand.slots && isShared; ++slot) {
         const trace::SlotState state =
             trace::slotStateAt(*run.trace, trace::BufferRow{m_operand.firstBuffer + slot}, now);
-        if (state.block && state.phase != trace::SlotPhase::Free) {
-            const auto list = trace::indicesOf(m_operand, *state.block);
-            m_held.push_back({*state.block, {list.begin(), list.end()}});
-            std::sort(m_held.back().elements.begin(), m_held.back().elements.end());
+        if (!state.block || state.phase == trace::SlotPhase::Free) {
+            continue;
         }
+        Held held{*state.block, {}};
+        if (m_listed) {
+            const auto list = trace::indicesOf(m_operand, *state.block);
+            held.cells.assign(list.begin(), list.end());
+        } else {
+            held.cells = m_windows.cellsOf(m_operand, *state.block);
+        }
+        std::sort(held.cells.begin(), held.cells.end());
+        const bool isFirst = state.phase == trace::SlotPhase::InUse;
+        m_held.insert(isFirst ? m_held.begin() : m_held.end(), std::move(held));
     }
 }
 
@@ -58,6 +99,9 @@ std::int64_t ArrayCells::number(const std::vector<Extent>& index,
 
 std::vector<std::int64_t> ArrayCells::cellsOf(std::int64_t block) const
 {
+    if (mayOverlap()) {
+        return m_windows.cellsOf(m_operand, block);
+    }
     if (!m_listed) {
         return {block};
     }
@@ -75,9 +119,29 @@ std::vector<std::int64_t> ArrayCells::cellsOf(std::int64_t block) const
 
 std::optional<std::int64_t> ArrayCells::blockAt(std::int64_t cell) const
 {
-    if (!m_listed) {
-        return cell;
+    if (!mayOverlap()) {
+        return m_listed ? listedAt(cell) : cell;
     }
+    for (const Held& held : m_held) {
+        if (std::binary_search(held.cells.begin(), held.cells.end(), cell)) {
+            return held.block;
+        }
+    }
+    std::optional<std::int64_t> first;
+    const auto covers = m_windows.over(cell);
+    for (const auto& cover : covers.subspan(0, std::min(covers.size(), kMostAsked))) {
+        first = first.value_or(cover.block);
+        if (m_run.index->blockStateAt(m_number, cover.block, m_now).phase
+            != trace::BlockPhase::Never) {
+            return cover.block;
+        }
+    }
+    return first;
+}
+
+// Of lists.
+std::optional<std::int64_t> ArrayCells::listedAt(std::int64_t cell) const
+{
     const auto axis = static_cast<std::size_t>(m_operand.indirectAxis);
     std::vector<Extent> index(m_counts.size());
     for (std::size_t i = index.size(); i-- > 0;) {
@@ -88,14 +152,11 @@ std::optional<std::int64_t> ArrayCells::blockAt(std::int64_t cell) const
     const Extent element = index[axis];
     for (const Held& held : m_held) {
         index[axis] = trace::blockIndex(m_operand, held.block)[axis];
-        if (std::binary_search(held.elements.begin(), held.elements.end(), element)
+        if (std::binary_search(held.cells.begin(), held.cells.end(), element)
             && number(index, m_operand.blockCounts) == held.block) {
             return held.block;
         }
     }
-    // Bounds the look-ups; an element in more lists than this is almost surely in one copied by
-    // then.
-    constexpr std::size_t kMostAsked = 32;
     const auto lists = m_run.index->listsOf(m_number, element);
     std::optional<std::int64_t> first;
     for (const trace::Index::ListedElement& listed :

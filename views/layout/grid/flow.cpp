@@ -50,15 +50,15 @@ void sizeTile(FlowPanel& panel, const ArrayPicture& of, double cell, double room
         panel.cellWidth = std::min(kWholeCell, room);
         panel.cellHeight = std::clamp(cell, 10.0, 16.0);
     } else if (of.isRow()) {
-        const auto most = static_cast<std::int64_t>(rowRoom / cell);
+        const auto most = static_cast<std::int64_t>(rowRoom / (cell * of.columnScale));
         const bool almost = most >= 12 && most < 16 && of.columns > most; // narrower cells
-        panel.cellWidth = almost ? std::floor(rowRoom / 16) : cell;
+        panel.cellWidth = almost ? std::floor(rowRoom / 16) : cell * of.columnScale;
         panel.perLine = perLineOf(of.columns, almost ? 16 : most);
         panel.lines = ceilDiv(of.columns, panel.perLine);
         panel.cellHeight = panel.lines == 1 && of.tiles == 1 ? std::max(cell, kLeastHeight) : cell;
     } else {
-        panel.cellWidth = std::min(cell, room / pixels(of.columns));
-        panel.cellHeight = std::min(cell, 3 * panel.cellWidth);
+        panel.cellWidth = std::min(cell * of.columnScale, room / pixels(of.columns));
+        panel.cellHeight = std::min(cell * of.rowScale, 3 * std::max(cell, panel.cellWidth));
     }
     panel.width = panel.cellWidth * pixels(panel.perLine);
     panel.height = panel.cellHeight * pixels(of.rows * panel.lines);

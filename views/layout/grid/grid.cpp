@@ -184,6 +184,9 @@ bool isBetterInLines(const GridArrangement& arrangement, const std::vector<Array
     double least = kFineCell;
     for (const ArrayPanel& panel : arrangement.panels) {
         least = std::min({least, panel.cellWidth, panel.cellHeight});
+        if (panel.shape.rowScale != 1 || panel.shape.columnScale != 1) {
+            return false; // arrays to one scale show more than large cells
+        }
     }
     if (least >= kFineCell) {
         return false;
@@ -197,16 +200,14 @@ bool isBetterInLines(const GridArrangement& arrangement, const std::vector<Array
 bool paintAligned(Canvas& canvas, const GridMoment& moment, Rect area,
                   const std::vector<ArrayPicture>& pictures)
 {
-    const trace::Info& info = moment.run.trace->info();
     const bool isSuited = std::all_of(pictures.begin(), pictures.end(), [&](const auto& one) {
-        return one.manual == nullptr
-               && !hasOuterBlocks(info.operands[static_cast<std::size_t>(one.operand)]);
+        return one.manual == nullptr && !hasOuterBlocks(moment.run, trace::OperandRow{one.operand});
     });
     if (!isSuited || !moment.hasPipeline || withTables(moment, pictures).size() > pictures.size()) {
         return false;
     }
     const GridArrangement arrangement =
-        arrangeGrid(info, moment.pipeline, area, headWidths(info, moment.pipeline));
+        arrangeGrid(moment.run, moment.pipeline, area, headWidths(moment.run, moment.pipeline));
     const auto isOutside = [&](const ArrayPanel& panel) {
         return panel.y + panel.cellsHeight() > area.bottom() + 1
                || panel.x + panel.cellsWidth() > area.right() + 1;

@@ -109,7 +109,8 @@ void paintPath(Canvas& canvas, const GridMoment& moment, const ArrayPanel& panel
     const trace::Trace& trace = *moment.run.trace;
     const auto operand = panel.shape.operand.index();
     if (std::min(panel.cellWidth, panel.cellHeight) < 10 || !moment.step
-        || hasListedCells(trace.info().operands[operand])) {
+        || hasListedCells(trace.info().operands[operand])
+        || !moment.run.index->windows(panel.shape.operand).empty()) {
         return;
     }
     const ShownSlice slice = shownSlice(moment, panel.shape);

@@ -9,8 +9,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace pallascope::layout {
 
@@ -124,13 +126,18 @@ private:
         }
         cell.block = m_blocks->blockAt(cell.number);
         if (cell.block) {
-            cell.state =
-                m_picture.sharing.empty()
-                    ? index.blockStateAt(trace::OperandRow{m_picture.operand}, *cell.block,
-                                         m_moment.now)
-                    : stateOfAll(m_moment.run, m_picture.sharing, *cell.block, m_moment.now);
+            cell.state = stateOf(*cell.block);
         }
         return cell;
+    }
+
+    // Of a block of the operand of a pipeline.
+    [[nodiscard]] trace::BlockState stateOf(std::int64_t block) const
+    {
+        return m_picture.sharing.empty()
+                   ? m_moment.run.index->blockStateAt(trace::OperandRow{m_picture.operand}, block,
+                                                      m_moment.now)
+                   : stateOfAll(m_moment.run, m_picture.sharing, block, m_moment.now);
     }
 
     // Without the gap. Cells of the last row and column end where the array ends.
@@ -264,8 +271,54 @@ private:
         }
     }
 
+    using LiveBlocks = std::set<std::pair<int, std::int64_t>>; // by liveliness
+
+    // Whether the cell is a part of a block in which something goes on and that may overlap others:
+    // paintLive paints it as a whole.
+    bool isPartOfLive(const Cell& cell, LiveBlocks& live) const
+    {
+        const bool is =
+            m_blocks && m_blocks->mayOverlap() && cell.block && isLive(cell.state.phase);
+        if (is) {
+            live.emplace(trace::livelinessOf(cell.state.phase), *cell.block);
+        }
+        return is;
+    }
+
+    // That in use lies on top. A block has a place in each tile, and in each line of a broken row.
+    void paintLive(const LiveBlocks& live, bool marked, std::optional<std::int64_t> onlyTile) const
+    {
+        for (const auto& [liveliness, block] : live) {
+            std::map<std::pair<std::int64_t, std::int64_t>, std::pair<Rect, Cell>> places;
+            for (const std::int64_t number : m_blocks->cellsOf(block)) {
+                const std::int64_t place = number - m_picture.firstCell;
+                const std::int64_t perTile = m_picture.rows * m_picture.columns;
+                const std::int64_t tile = place / perTile;
+                if (place < 0 || place >= m_picture.cells() || tile != onlyTile.value_or(tile)) {
+                    continue;
+                }
+                const std::int64_t row = place % perTile / m_picture.columns;
+                const std::int64_t column = place % m_picture.columns;
+                const Rect rect = inner(m_panel.cell(m_picture, tile, row, column), row, column);
+                Cell cell;
+                cell.block = block;
+                cell.state = stateOf(block);
+                const auto [at, isNew] = places.try_emplace(
+                    {tile, m_panel.lines > 1 ? column / m_panel.perLine : 0}, rect, cell);
+                at->second.first = united(at->second.first, rect);
+            }
+            for (const auto& [where, part] : places) {
+                const Rect& rect = part.first;
+                const Rect seen{rect.x, rect.y, std::max(2.0, rect.w), std::max(2.0, rect.h)};
+                paintOne(seen, part.second, marked);
+                hit({seen.x, seen.y, seen.w + 1, seen.h + 1}, part.second);
+            }
+        }
+    }
+
     void paintCells(bool marked) const
     {
+        LiveBlocks live;
         std::vector<std::pair<Rect, Cell>> inUse; // last: their frames lie on their neighbours
         for (std::int64_t tile = 0; tile < m_picture.tiles; ++tile) {
             for (std::int64_t row = 0; row < m_picture.rows; ++row) {
@@ -273,6 +326,9 @@ private:
                     const Cell cell = cellAt(tile, row, column);
                     const Rect whole = m_panel.cell(m_picture, tile, row, column);
                     const Rect rect = inner(whole, row, column);
+                    if (isPartOfLive(cell, live)) {
+                        continue;
+                    }
                     if (cell.state.phase == trace::BlockPhase::InUse) {
                         inUse.emplace_back(rect, cell);
                     } else {
@@ -285,6 +341,7 @@ private:
         for (const auto& [rect, cell] : inUse) {
             paintOne(rect, cell, marked);
         }
+        paintLive(live, marked, {});
     }
 
     void paintImage(std::int64_t tile) const;
@@ -298,24 +355,6 @@ private:
     bool m_output;
     std::unique_ptr<ArrayCells> m_blocks; // of the operand of a pipeline
 };
-
-// Whether a cell must be seen, however many share a pixel.
-bool isLive(trace::BlockPhase phase)
-{
-    switch (phase) {
-    case trace::BlockPhase::Never:
-    case trace::BlockPhase::Before:
-    case trace::BlockPhase::Written:
-        return false;
-    case trace::BlockPhase::Queued:
-    case trace::BlockPhase::Arriving:
-    case trace::BlockPhase::Ready:
-    case trace::BlockPhase::InUse:
-    case trace::BlockPhase::Leaving:
-        return true;
-    }
-    return false;
-}
 
 // Gives each cell a pixel or more. Where several cells share a pixel, it shows the first of them;
 // cells with something going on are drawn on top, each in its place.
@@ -331,6 +370,7 @@ void PicturePainter::paintImage(std::int64_t tile) const
     std::vector<Color> palette{Role::View};
     std::vector<std::uint8_t> image(static_cast<std::size_t>(rows * columns), 0);
     std::vector<std::pair<Rect, Cell>> live;
+    LiveBlocks liveBlocks;
     const auto entryOf = [&palette](Color color) {
         const auto found = std::find(palette.begin(), palette.end(), color);
         if (found == palette.end() && palette.size() < 256) {
@@ -349,7 +389,7 @@ void PicturePainter::paintImage(std::int64_t tile) const
             }
             const Cell cell = cellAt(tile, ofRow, column);
             const Rect rect = m_panel.cell(m_picture, tile, ofRow, column);
-            if (isLive(cell.state.phase)) {
+            if (!isPartOfLive(cell, liveBlocks) && isLive(cell.state.phase)) {
                 live.emplace_back(rect, cell);
             }
             if (row % down == 0 && inLine % across == 0) {
@@ -373,6 +413,7 @@ void PicturePainter::paintImage(std::int64_t tile) const
         paintOne(seen, cell, false);
         hit(seen, cell);
     }
+    paintLive(liveBlocks, false, tile);
 }
 
 } // namespace

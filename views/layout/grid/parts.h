@@ -62,6 +62,6 @@ inline constexpr double kCopiesHead = 20, kCopyLine = 17; // px
                                         const std::vector<ArrayPicture>& pictures);
 
 // The widths of the headings of a pipeline's arrays.
-[[nodiscard]] HeadWidths headWidths(const trace::Info& info, trace::PipelineRow pipeline);
+[[nodiscard]] HeadWidths headWidths(const RunView& run, trace::PipelineRow pipeline);
 
 } // namespace pallascope::layout

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 
 namespace pallascope::layout {
 
@@ -78,7 +79,8 @@ ArrayPicture pictureOfOperand(const GridMoment& moment, std::int32_t number)
 {
     const trace::Info& info = moment.run.trace->info();
     const trace::Operand& operand = info.operands[static_cast<std::size_t>(number)];
-    const std::vector<Extent> counts = cellCounts(operand);
+    const std::vector<Extent> counts =
+        cellCounts(operand, moment.run.index->windows(trace::OperandRow{number}));
     const std::vector<std::size_t> cut = cutAxes(counts);
     ArrayPicture picture;
     picture.operand = number;
@@ -104,7 +106,11 @@ ArrayPicture pictureOfOperand(const GridMoment& moment, std::int32_t number)
     if (hasListedCells(operand)) {
         picture.axes = "by list" + (picture.axes.empty() ? "" : "  " + picture.axes);
     }
-    const ArrayShape shape = arrayShape(info, trace::OperandRow{number});
+    if (const std::string cells = cellsText(moment.run, trace::OperandRow{number});
+        !cells.empty()) {
+        picture.axes = cells + (picture.axes.empty() ? "" : "  " + picture.axes);
+    }
+    const ArrayShape shape = arrayShape(moment.run, trace::OperandRow{number});
     picture.lastColumn = cut.empty() || cut.back() + 1 == counts.size() ? shape.lastColumn : 1;
     picture.lastRow =
         picture.rows > 1 && cut[cut.size() - 2] + 2 == counts.size() ? shape.lastRow : 1;
@@ -200,11 +206,44 @@ std::pair<std::int64_t, std::int64_t> kernelTime(const GridMoment& moment)
     return range;
 }
 
+// Where blocks may overlap, cells are small parts of them: arrays are drawn to one scale.
+void setPictureScales(const RunView& run, std::vector<ArrayPicture>& pictures)
+{
+    constexpr double kMost = 16; // of a cell, which else would be all that has room
+    const auto& operands = run.trace->info().operands;
+    std::vector<std::vector<Extent>> cells; // elements along the cut axes, from the last one on
+    double least = std::numeric_limits<double>::max();
+    for (const ArrayPicture& picture : pictures) {
+        const trace::OperandRow row{picture.operand};
+        const trace::Operand& operand = operands[row.index()];
+        const trace::Windows& windows = run.index->windows(row);
+        const std::vector<Extent> cell = cellExtents(operand, windows);
+        const std::vector<std::size_t> cut = cutAxes(cellCounts(operand, windows));
+        std::vector<Extent>& its = cells.emplace_back();
+        for (std::size_t i = cut.size(); i-- > 0;) {
+            its.push_back(std::max<Extent>(cell[cut[i]], 1));
+            if (!windows.empty()) {
+                least = std::min(least, static_cast<double>(its.back()));
+            }
+        }
+    }
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+        const auto scaleOf = [&](std::size_t axis) {
+            return axis < cells[i].size()
+                       ? std::clamp(static_cast<double>(cells[i][axis]) / least, 1.0, kMost)
+                       : 1.0;
+        };
+        pictures[i].columnScale = scaleOf(0);
+        pictures[i].rowScale = scaleOf(1);
+    }
+}
+
 } // namespace
 
-bool hasOuterBlocks(const trace::Operand& operand)
+bool hasOuterBlocks(const RunView& run, trace::OperandRow operand)
 {
-    const std::vector<Extent> counts = cellCounts(operand);
+    const std::vector<Extent> counts =
+        cellCounts(run.trace->info().operands[operand.index()], run.index->windows(operand));
     const auto outer = static_cast<std::ptrdiff_t>(counts.size())
                        - std::min<std::ptrdiff_t>(std::ssize(counts), 2);
     return std::any_of(counts.begin(), counts.begin() + outer,
@@ -240,6 +279,7 @@ std::vector<ArrayPicture> picturesAt(const GridMoment& moment)
         for (std::int32_t i = 0; i < pipe.operandCount; ++i) {
             pictures.push_back(pictureOfOperand(moment, pipe.firstOperand + i));
         }
+        setPictureScales(moment.run, pictures);
     }
     std::vector<ArrayPicture> manual = manualPictures(moment);
     std::move(manual.begin(), manual.end(), std::back_inserter(pictures));

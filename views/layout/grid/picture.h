@@ -33,7 +33,10 @@ struct ArrayPicture
     std::int64_t firstCell = 0;
     std::vector<double> weights;        // of columns that differ in size: their shares of the width
     double lastRow = 1, lastColumn = 1; // the share of the last cell that lies inside of the array
-    std::vector<std::string> labels;    // of columns or, in a tile, of rows; empty: none
+    // How large a cell is compared with the smallest one of the arrays beside it, where blocks may
+    // overlap.
+    double rowScale = 1, columnScale = 1;
+    std::vector<std::string> labels; // of columns or, in a tile, of rows; empty: none
 
     [[nodiscard]] std::int64_t cells() const { return tiles * rows * columns; }
 
@@ -66,6 +69,6 @@ sharedPictures(const RunView& run, const std::vector<ArrayPicture>& pictures, do
                                            std::int64_t block, Picoseconds now);
 
 // Whether rows and columns alone do not show all blocks of an operand.
-[[nodiscard]] bool hasOuterBlocks(const trace::Operand& operand);
+[[nodiscard]] bool hasOuterBlocks(const RunView& run, trace::OperandRow operand);
 
 } // namespace pallascope::layout
