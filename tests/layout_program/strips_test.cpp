@@ -4,11 +4,13 @@
 #include "tests/layout_program/runs.h"
 #include "tests/layout_views/scene_probe.h"
 #include "views/layout/memory/strip_blocks.h"
+#include "views/layout/run/told_apart.h"
 #include "views/layout/views.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 #include <string>
 
 using namespace pallascope;
@@ -76,6 +78,64 @@ TEST(Strips, showEachArrayOnce)
         SCOPED_TRACE(name);
         const RunView& run = *test::runOf(name).view;
         EXPECT_EQ(saidOf(run), movedOf(*run.trace));
+    }
+}
+
+// Of two kernels that both call an array "x", or of a kernel and what is around it.
+TEST(Strips, tellArraysOfOneNameApart)
+{
+    const RunView& run = *test::runOf("kernels and fusions").view;
+    std::vector<std::int32_t> operands;
+    std::vector<std::string> same;
+    std::set<std::int32_t> arrays;
+    const auto& all = run.trace->info().operands;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (arrays.insert(run.index->arrays().ofOperand[i]).second) {
+            operands.push_back(static_cast<std::int32_t>(i));
+            same.emplace_back("x");
+        }
+    }
+    ASSERT_GT(operands.size(), 1U);
+    for (const double most : {1000.0, 20.0}) {
+        const std::vector<std::string> names =
+            toldApart(run, operands, same, [most](const std::string& name) {
+                return textWidth(name, 11, Weight::Mono) <= most;
+            });
+        EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+        for (const std::string& name : names) {
+            EXPECT_TRUE(name.starts_with("x")) << name;
+        }
+    }
+    const auto anyFits = [](const std::string&) { return true; };
+    EXPECT_EQ(toldApart(run, {0, 0}, {"x", "x"}, anyFits),
+              (std::vector<std::string>{"x #1", "x #2"}));
+    EXPECT_EQ(toldApart(run, {0, 1}, {"x", "y"}, anyFits), (std::vector<std::string>{"x", "y"}));
+}
+
+// As of several kernels that all call what they read and write "x_ref".
+TEST(Strips, haveNamesOfTheirOwn)
+{
+    RunView run = *test::runOf("kernels and fusions").view;
+    const trace::Trace& trace = *run.trace;
+    trace::TraceBuilder builder{trace.info(),       trace.steps(),        trace.segments(),
+                                trace.copies(),     trace.copyEnds(),     trace.waits(),
+                                trace.visits(),     trace.signals(),      trace.rounds(),
+                                trace.gridBlocks(), trace.cacheChanges(), trace.end()};
+    for (trace::Operand& operand : builder.info.operands.edit()) {
+        operand.name = operand.pipeline == trace::kNone ? operand.name : "x_ref";
+    }
+    run.trace = std::move(builder).finish().value();
+    run.index = std::make_shared<trace::Index>(run.trace);
+    std::map<std::string, int> names;
+    for (const TextItem& text :
+         test::textsOf(findView("memory")->layout(run, test::at(run, 1), {600, 1200}))) {
+        if (text.text == "x_ref" || text.text.starts_with("x_ref ")) {
+            ++names[text.text];
+        }
+    }
+    EXPECT_GT(names.size(), 1U);
+    for (const auto& [name, count] : names) {
+        EXPECT_EQ(count, 1) << name;
     }
 }
 

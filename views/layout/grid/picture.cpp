@@ -4,6 +4,7 @@
 #include "core/trace/columns.h"
 #include "views/layout/grid/cells.h"
 #include "views/layout/run/position.h"
+#include "views/layout/run/told_apart.h"
 #include "views/layout/run/view_parts.h"
 
 #include <algorithm>
@@ -283,6 +284,19 @@ std::vector<ArrayPicture> picturesAt(const GridMoment& moment)
     }
     std::vector<ArrayPicture> manual = manualPictures(moment);
     std::move(manual.begin(), manual.end(), std::back_inserter(pictures));
+    std::vector<std::int32_t> operands;
+    std::vector<std::string> names;
+    for (const ArrayPicture& picture : pictures) {
+        operands.push_back(picture.operand);
+        names.push_back(picture.name);
+    }
+    names = toldApart(moment.run, operands, std::move(names), [](const std::string& name) {
+        constexpr double kMostName = 140; // px
+        return textWidth(name, 12, Weight::SemiBold) <= kMostName;
+    });
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+        pictures[i].name = std::move(names[i]);
+    }
     return pictures;
 }
 

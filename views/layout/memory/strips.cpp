@@ -6,6 +6,7 @@
 #include "views/layout/memory/cached.h"
 #include "views/layout/memory/parts.h"
 #include "views/layout/run/operand_color.h"
+#include "views/layout/run/told_apart.h"
 #include "views/layout/run/view_parts.h"
 
 #include <algorithm>
@@ -249,6 +250,20 @@ std::string stripName(const RunView& run, const Strips& strips, std::size_t stri
     return std::string(trace::arrayName(of(strip)));
 }
 
+// All of them, told apart within a width.
+std::vector<std::string> stripNames(const RunView& run, const Strips& strips, double width)
+{
+    std::vector<std::int32_t> operands;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < strips.size(); ++i) {
+        operands.push_back(strips[i].front());
+        names.push_back(stripName(run, strips, i));
+    }
+    return toldApart(run, operands, std::move(names), [width](const std::string& name) {
+        return textWidth(name, 11, Weight::Mono) <= width;
+    });
+}
+
 } // namespace
 
 double stripsHeight(const Strips& strips, Size view, double room)
@@ -277,15 +292,14 @@ double paintStrips(Canvas& canvas, const RunView& run, const Strips& strips, Pic
     canvas.fill(x, top, 3, body, Role::Hbm);
     const double pitch = (w - 10) / static_cast<double>(columns);
     const std::vector<Bytes> moved = bytesMoved(run, strips, now);
-    std::vector<std::string> names;
-    double nameWidth = 28;
-    for (std::size_t i = 0; i < strips.size(); ++i) {
-        names.push_back(stripName(run, strips, i));
-        nameWidth = std::max(nameWidth, textWidth(names.back(), 11, Weight::Mono));
-    }
     constexpr double kLeastStrip = 30; // px, with what lies around it
-    nameWidth =
-        std::min(nameWidth, columns > 1 ? pitch - kNarrowBytesWidth - 12 - kLeastStrip : w * 0.36);
+    const double mostName = columns > 1 ? pitch - kNarrowBytesWidth - 12 - kLeastStrip : w * 0.36;
+    const std::vector<std::string> names = stripNames(run, strips, mostName);
+    double nameWidth = 28;
+    for (const std::string& name : names) {
+        nameWidth = std::max(nameWidth, textWidth(name, 11, Weight::Mono));
+    }
+    nameWidth = std::min(nameWidth, mostName);
     const double l2Width = !run.report.l2 ? 0 : pitch >= 400 ? kL2Bar + kL2Share : kL2Share;
     for (std::size_t i = 0; i < std::min(strips.size(), rows * columns); ++i) {
         const double left = x + 10 + pitch * static_cast<double>(i / rows);

@@ -1,0 +1,79 @@
+#include "views/layout/run/told_apart.h"
+
+#include "core/trace/columns.h"
+#include "core/trace/pipelines.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace pallascope::layout {
+
+namespace {
+
+std::string with(const std::string& name, const std::string& suffix)
+{
+    return suffix.empty() ? name : name + " · " + suffix;
+}
+
+// What the program calls the array around kernels; empty: nothing else.
+std::string otherNameOf(const RunView& run, std::int32_t operand, const std::string& name)
+{
+    const trace::Info& info = run.trace->info();
+    const std::int32_t array = info.operands[trace::at(operand)].arrayNumber;
+    for (const trace::Operand& other : info.operands) {
+        const std::string called(trace::arrayName(other));
+        if (other.isAround && array >= 0 && other.arrayNumber == array && called != name) {
+            return called;
+        }
+    }
+    return {};
+}
+
+std::string kernelOf(const RunView& run, std::int32_t operand)
+{
+    const trace::Info& info = run.trace->info();
+    const std::int32_t pipeline = info.operands[trace::at(operand)].pipeline;
+    return pipeline < 0 ? std::string() : info.pipelines[trace::at(pipeline)].name;
+}
+
+} // namespace
+
+std::vector<std::string> toldApart(const RunView& run, const std::vector<std::int32_t>& operands,
+                                   std::vector<std::string> names,
+                                   const std::function<bool(const std::string&)>& fits)
+{
+    std::map<std::string, std::vector<std::size_t>> same;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        same[names[i]].push_back(i);
+    }
+    std::set<std::string> taken(names.begin(), names.end());
+    for (const auto& [name, group] : same) {
+        if (group.size() < 2) {
+            continue;
+        }
+        std::vector<std::vector<std::string>> choices(3);
+        for (std::size_t i = 0; i < group.size(); ++i) {
+            const std::int32_t operand = operands[group[i]];
+            choices[0].push_back(with(name, otherNameOf(run, operand, name)));
+            choices[1].push_back(with(name, kernelOf(run, operand)));
+            choices[2].push_back(name + " #" + std::to_string(i + 1));
+        }
+        const auto isClear = [&](const std::vector<std::string>& choice) {
+            std::set<std::string> all = taken;
+            all.erase(name);
+            return std::all_of(choice.begin(), choice.end(), [&](const std::string& text) {
+                return fits(text) && all.insert(text).second;
+            });
+        };
+        auto chosen = std::find_if(choices.begin(), choices.end(), isClear);
+        chosen = chosen == choices.end() ? std::prev(chosen) : chosen;
+        for (std::size_t i = 0; i < group.size(); ++i) {
+            names[group[i]] = (*chosen)[i];
+            taken.insert((*chosen)[i]);
+        }
+    }
+    return names;
+}
+
+} // namespace pallascope::layout
