@@ -145,7 +145,8 @@ std::vector<Windows> windowsOf(const Trace& trace, const std::vector<std::int32_
     const Visits& visits = trace.visits();
     std::vector<std::vector<std::int64_t>> blocks(operands.size());
     std::vector<std::unordered_set<std::int64_t>> seen(operands.size());
-    for (std::size_t row = 0; row < visits.size(); ++row) {
+    const bool isAny = std::any_of(operands.begin(), operands.end(), mayOverlap); // seldom
+    for (std::size_t row = 0; isAny && row < visits.size(); ++row) {
         const std::size_t first = at(firstSharing[at(visits.operand[row])]);
         if (mayOverlap(operands[first]) && seen[first].insert(visits.block[row]).second) {
             blocks[first].push_back(visits.block[row]);
