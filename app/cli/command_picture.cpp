@@ -106,7 +106,7 @@ Status markBreaks(const trace::Trace& trace, const std::vector<std::string>& tex
 
 std::string playheadOf(const PictureRequest& request)
 {
-    return !request.at.empty() ? request.at : request.view == "roofline" ? "100%" : "0";
+    return request.at.value_or(request.view == "roofline" ? "100%" : "0");
 }
 
 } // namespace

@@ -22,9 +22,9 @@ struct PictureRequest
 {
     std::string file; // ends in .png or .svg
     std::string view = "window";
-    // The playhead: "60%", "5.32us", "1.2ms". Empty: the begin of the run, and for the roofline,
+    // The playhead: "60%", "5.32us", "1.2ms". None: the begin of the run, and for the roofline,
     // which has its point then, the end.
-    std::string at;
+    std::optional<std::string> at;
     std::string size; // "1280x800"; empty: the view's own size
     std::string theme = "light";
     std::int32_t device = 0;  // that the views show of a run of several

@@ -37,7 +37,12 @@ void Findings::addUndefinedUse(trace::FindingKind kind, const std::string& what,
 void Findings::noteUndefinedLoad(const ir::Operation& load, std::int32_t memory)
 {
     const ir::ValueId ref = m_prepared.rootOf(load.operands[0]);
-    m_lastUndefined = {ref, load.location};
+    if (!m_deciding) {
+        m_deciding = NeededSet::of(m_prepared.program);
+    }
+    if (m_deciding->needs(load.results[0])) {
+        m_lastUndefined = {ref, load.location};
+    }
     const auto known = std::find_if(m_undefinedLoads.begin(), m_undefinedLoads.end(),
                                     [&](const UndefinedLoad& one) { return one.ref == ref; });
     if (known == m_undefinedLoads.end()) {

@@ -153,7 +153,7 @@ private:
     // is known.
     [[nodiscard]] std::string undefinedLoadsBehind(ir::ValueId ref) const;
     [[nodiscard]] std::string raceText(const Race& race, const std::string& name,
-                                       const Accessor& accessor, bool ofAgents) const;
+                                       const Accessor& accessor, bool ofAgents, bool withEnd) const;
     [[nodiscard]] static std::string uncommittedText(const Race& race, const std::string& name,
                                                      const std::string& here,
                                                      const std::string& there);
@@ -176,6 +176,8 @@ private:
                                    trace::OptionalRow<trace::CopyRow> copy,
                                    ir::LocationId location);
     [[nodiscard]] bool isExplained(const Semaphore& semaphore) const;
+    // Whether a race is one with the end of a kernel, as Accesses::endKernel reports it.
+    [[nodiscard]] bool isWithKernelEnd(const Race& race);
     void explain(const PipelineOperand& operand, std::int32_t slot);
     void reportOperand(const OperandPlan& plan, trace::FindingKind kind, std::string sentence,
                        trace::OptionalRow<trace::StepRow> step,
@@ -206,14 +208,18 @@ private:
     std::set<trace::CopyRow> m_unordered; // copies that a finding is about
     // Pairs of locations that a finding is about.
     std::set<std::pair<std::int32_t, std::int32_t>> m_unorderedPlaces;
-    std::set<std::string> m_unorderedNames; // of the refs there
+    std::set<std::string> m_unorderedNames;           // of the refs there
+    std::optional<std::set<std::int32_t>> m_coreMaps; // their locations; set when first asked for
     // Blocks of outputs about which a finding says why they may be undefined.
     std::set<ir::ValueId> m_explained;
     std::vector<UndefinedLoad> m_undefinedLoads; // the first of each ref, by age
-    UndefinedLoad m_lastUndefined;               // without `why`; no ref: there was none
-    bool m_leavesCopies = false;                 // some copies are never waited for
-    std::set<trace::CopyRow> m_neverAwaited;     // those of them that their semaphores have counted
-    std::optional<std::vector<Birth>> m_births;  // set if they are watched
+    // The last one of a value that may decide what happens, so that it is the same in every run;
+    // without `why`. No ref: there was none.
+    UndefinedLoad m_lastUndefined;
+    std::optional<NeededSet> m_deciding;        // set when the first one is noted
+    bool m_leavesCopies = false;                // some copies are never waited for
+    std::set<trace::CopyRow> m_neverAwaited;    // those of them that their semaphores have counted
+    std::optional<std::vector<Birth>> m_births; // set if they are watched
 };
 
 } // namespace pallascope::machine

@@ -35,15 +35,6 @@ bool hasClusters(const ir::Program& program)
     return found;
 }
 
-bool isCoreMap(const ir::Program& program, ir::LocationId location)
-{
-    bool found = false;
-    forEachOperation(program.body, [&](const ir::Operation& operation) {
-        found = found || (operation.code == ir::OpCode::CoreMap && operation.location == location);
-    });
-    return found;
-}
-
 bool hasSemaphores(const ir::Program& program)
 {
     return std::any_of(program.values.begin(), program.values.end(), [](const ir::Value& value) {
@@ -81,6 +72,13 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
     }
     const auto& [agent, copy, step, location] = accessor;
     const auto deviceOf = [&](std::int32_t id) { return id / m_prepared.layout.perDevice(); };
+    const bool withEnd = isWithKernelEnd(race);
+    const auto isHere = [&](const auto& places) {
+        return places.first == location.index || places.second == location.index;
+    };
+    if (withEnd && std::any_of(m_unorderedPlaces.begin(), m_unorderedPlaces.end(), isHere)) {
+        return; // what another finding says puts it in order with the end, too
+    }
     const bool ofAgents = race.agent >= 0 && race.agent != agent
                           && (!race.withCopy || deviceOf(race.agent) == deviceOf(agent));
     const trace::FindingKind kind = race.isUncommitted ? trace::FindingKind::NotCommitted
@@ -88,9 +86,25 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
                                     : race.writes      ? trace::FindingKind::OverwrittenInFlight
                                                        : trace::FindingKind::ReadBeforeWait;
     if (const auto source = lineOfNew(kind, race, name, accessor, location)) {
-        m_recorder.addFinding(trace::found(kind, raceText(race, name, accessor, ofAgents), name,
-                                           step, race.step, *source));
+        m_recorder.addFinding(trace::found(kind, raceText(race, name, accessor, ofAgents, withEnd),
+                                           name, step, race.step, *source));
     }
+}
+
+bool Findings::isWithKernelEnd(const Race& race)
+{
+    if (m_prepared.layout.devices == 1 || race.withCopy || race.otherWrites) {
+        return false;
+    }
+    if (!m_coreMaps) {
+        m_coreMaps.emplace();
+        forEachOperation(m_prepared.program.body, [&](const ir::Operation& operation) {
+            if (operation.code == ir::OpCode::CoreMap) {
+                m_coreMaps->insert(operation.location.index);
+            }
+        });
+    }
+    return m_coreMaps->contains(race.location.index);
 }
 
 // Whether a wait may have been for this copy, or else for another one on its semaphore: a wait
@@ -149,7 +163,7 @@ std::string Findings::orderText(std::int32_t agent, const Race& race, ir::Locati
 }
 
 std::string Findings::raceText(const Race& race, const std::string& name, const Accessor& accessor,
-                               bool ofAgents) const
+                               bool ofAgents, bool withEnd) const
 {
     const std::string here =
         (accessor.copy ? "a copy that starts at " : "") + placeText(accessor.location);
@@ -157,7 +171,7 @@ std::string Findings::raceText(const Race& race, const std::string& name, const 
     if (race.isUncommitted) {
         return uncommittedText(race, name, here, there);
     }
-    if (ofAgents && isCoreMap(m_prepared.program, race.location)) { // as Accesses::endKernel
+    if (ofAgents && withEnd) {
         return m_recorder.agentName(accessor.agent) + " writes " + name + " of another device ("
                + here + "), and nothing says that the kernel there (" + there
                + ") has not ended by then, after which it may be read. Signal a semaphore there "
