@@ -149,8 +149,9 @@ HistoryTable nanTable(const std::string& element, const std::vector<NanLink>& li
     const bool isUndefined = !links.empty() && links.front().isUndefined;
     HistoryTable table{
         .title = element
-                 + (isUndefined ? ", from what is undefined back to where it begins"
-                                : ", from its NaN back to where it is born"),
+                 + (links.empty() ? ", a NaN or something undefined that is written there"
+                    : isUndefined ? ", from what is undefined back to where it begins"
+                                  : ", from its NaN back to where it is born"),
         .columns = {"time", "step", "on", "element", isUndefined ? "what is undefined" : "its NaN"},
         .rows = {},
         .events = events};

@@ -14,17 +14,17 @@ using views::text;
 
 namespace {
 
-// Whether the element that the numbers stand around is a NaN.
-bool isNan(const ValuesSight& sight)
+// What the element is that the numbers stand around.
+values::Kind kindOf(const ValuesSight& sight)
 {
     const values::Region& region = sight.frame.numbers;
     const std::int64_t row = sight.plane.rowOf(sight.element) - region.row;
     const std::int64_t column = sight.plane.columnOf(sight.element) - region.column;
     if (row < 0 || row >= region.rows || column < 0 || column >= region.columns) {
-        return false;
+        return values::Kind::None;
     }
     const auto at = static_cast<std::size_t>(row * region.columns + column);
-    return at < sight.numbers.size() && sight.numbers[at].kind == values::Kind::Nan;
+    return at < sight.numbers.size() ? sight.numbers[at].kind : values::Kind::None;
 }
 
 // The command line numbers steps over the whole run. The window counts those of each kernel, as its
@@ -138,8 +138,12 @@ void HistoryTeller::follow(Shown shown)
 {
     m_shown = std::move(shown);
     const auto& sight = m_shown.sight;
-    const bool hasNan = !m_shown.isDifference && sight->unknown.empty() && isNan(*sight);
-    m_list.nanButton()->setVisible(hasNan || m_list.nanButton()->isChecked());
+    const values::Kind kind =
+        !m_shown.isDifference && sight->unknown.empty() ? kindOf(*sight) : values::Kind::None;
+    const bool isUndefined = kind == values::Kind::Undefined;
+    m_list.nanButton()->setText(isUndefined ? tr("follow undefined") : tr("follow NaN"));
+    m_list.nanButton()->setVisible(isUndefined || kind == values::Kind::Nan
+                                   || m_list.nanButton()->isChecked());
     m_list.historyButton()->setEnabled(!m_shown.isDifference);
     if (m_list.isOpen()) {
         m_delay.start(); // while the cursor moves, nothing is asked

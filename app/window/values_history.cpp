@@ -33,7 +33,9 @@ ValuesHistory::ValuesHistory(QWidget* parent)
     m_title->setFont(views::font(11));
     m_title->setWordWrap(true);
     m_history->setToolTip(tr("Who read and wrote the chosen element"));
-    m_nan->setToolTip(tr("Back to the operation that made the NaN of the chosen element"));
+    m_nan->setToolTip(
+        tr("Back to the operation that made the NaN of the chosen element, or to memory that "
+           "nobody wrote"));
     m_cancel->setCheckable(false);
     m_nan->hide();
     auto* head = new QHBoxLayout;

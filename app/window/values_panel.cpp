@@ -155,7 +155,7 @@ void ValuesPanel::contextMenuEvent(QContextMenuEvent* event)
     menu.addAction(tr("History of the element"), this, [this] { m_teller.tell(false); })
         ->setEnabled(m_picture->sight() != nullptr);
     if (!m_history->nanButton()->isHidden()) {
-        menu.addAction(tr("Follow its NaN"), this, [this] { m_teller.tell(true); });
+        menu.addAction(tr("Follow it back"), this, [this] { m_teller.tell(true); });
     }
     QMenu* others = menu.addMenu(tr("Minus"));
     const auto add = [&](const QString& name, std::optional<std::size_t> other) {

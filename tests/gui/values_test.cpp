@@ -4,6 +4,7 @@
 #include "app/window/docks.h"
 #include "app/window/main_window.h"
 #include "app/window/values_panel.h"
+#include "core/ir/builder.h"
 #include "core/kernel_file/kernel_file.h"
 #include "core/study/element_history.h"
 #include "core/trace_file/trace_file.h"
@@ -56,6 +57,30 @@ private:
                 floatToBf16(seed == 1 ? std::numeric_limits<float>::infinity() : 0);
             file.inputs.emplace_back(array);
         }
+        QVERIFY(kernel_file::save(file, path).has_value());
+    }
+
+    // Adds the blocks of x up in scratch that nobody sets to zero.
+    static void saveWithoutZeros(const std::string& path)
+    {
+        const pl::BlockSpec block = pl::block({8, 128}, [](auto i) { return pl::at(i, 0); });
+        const auto body = [](pl::Ref x, pl::Ref out, pl::Ref sum) {
+            sum[pl::all] += x[pl::all];
+            out[pl::all] = sum[pl::all] * 2;
+        };
+        kernel_file::KernelFile file;
+        file.program =
+            pl::kernel("sums",
+                       {pl::in("x", DType::F32, {64, 128}), pl::out("out", DType::F32, {64, 128})},
+                       [&](pl::Ref x, pl::Ref out) {
+                           pl::pallasCall({.grid = {8},
+                                           .in = {block},
+                                           .out = {block},
+                                           .scratch = {{"sum", DType::F32, {8, 128}}}},
+                                          body)(x, out);
+                       })
+                .value();
+        file.inputs.emplace_back(normalArray(DType::F32, {64, 128}, 1));
         QVERIFY(kernel_file::save(file, path).has_value());
     }
 
@@ -344,6 +369,25 @@ private Q_SLOTS:
         QTest::mouseClick(panel().history()->nanButton(), Qt::LeftButton);
         QVERIFY(!panel().history()->isOpen());
         QVERIFY(!panel().history()->nanButton()->isChecked());
+    }
+
+    void whatIsUndefinedIsFollowedToMemoryThatNobodyWrote()
+    {
+        const QTemporaryDir folder;
+        const std::string path = folder.filePath(QStringLiteral("sums.pallascope")).toStdString();
+        saveWithoutZeros(path);
+        open();
+        run({.kernel = path, .chip = "tpu_v5e", .check = false});
+        m_window->session().viewpoint().end();
+        showValues();
+        QVERIFY(panel().choose("out", "HBM"));
+        QTRY_VERIFY_WITH_TIMEOUT(shows("out", "HBM") && picture().sight()->unknown.empty(), 30000);
+        QTRY_VERIFY(panel().history()->nanButton()->isVisible());
+        QCOMPARE(panel().history()->nanButton()->text(), QStringLiteral("follow undefined"));
+        QTest::mouseClick(panel().history()->nanButton(), Qt::LeftButton);
+        QTRY_VERIFY_WITH_TIMEOUT(!panel().history()->table().rows.empty(), 30000);
+        const std::string& last = panel().history()->table().rows.back().cells.back();
+        QVERIFY2(last.find("has not been written") != std::string::npos, last.c_str());
     }
 
     void theHistoryIsThatOfTheChosenElement()
