@@ -108,7 +108,8 @@ def test_an_accumulator_that_nobody_sets_to_zero():
                     out_shape=like(32, 128))(x)
 
     message = only(findings(fn, normal(32, 384)), "undefined_written_back", "never zeroed")
-    assert "depends on o_ref, which is read where nothing has been stored (test_findings" in message
+    assert "depends on o_ref, which is read where nothing has been stored (" in message
+    assert "test_findings.py:" in message
 
 
 def test_half_of_a_block_is_stored():
