@@ -260,8 +260,7 @@ private:
                 return false;
             }
             const NanLoad* const load = lastOf(m_found.loads, *one, store);
-            if (load != nullptr && isAmong(*load)) {
-                follow(*load, store);
+            if (load != nullptr && follow(*load, store)) {
                 return true;
             }
         }
@@ -269,14 +268,8 @@ private:
         return false;
     }
 
-    [[nodiscard]] bool isAmong(const NanLoad& load) const
-    {
-        return std::any_of(load.nans.begin(), load.nans.end(), [&](const NanLoad::Element& one) {
-            return one.isDefined != m_seeksUndefined;
-        });
-    }
-
-    void follow(const NanLoad& load, const Touch& store)
+    // Returns false if the load brings nothing of what is followed.
+    bool follow(const NanLoad& load, const Touch& store)
     {
         const NanLoad::Element* followed = nullptr;
         for (const NanLoad::Element& one : load.nans) {
@@ -284,6 +277,9 @@ private:
             if (one.isDefined != m_seeksUndefined && (followed == nullptr || isSame)) {
                 followed = &one;
             }
+        }
+        if (followed == nullptr) {
+            return false;
         }
         m_cell = followed->cell;
         m_links.push_back({NanLink::Kind::Loaded,
@@ -297,6 +293,7 @@ private:
                            {load.ref, {}},
                            false,
                            m_seeksUndefined});
+        return true;
     }
 
     void add(NanLink::Kind kind, const Touch* touch)

@@ -17,27 +17,40 @@ namespace {
 using Kind = NanLink::Kind;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// Each step takes logarithms of eight rows, keeps them in scratch, doubles them from there.
-ir::Program logarithms(std::int64_t rowsOfX = 64)
+// Each step has eight rows of x and of out, and scratch of that size.
+template<class Body>
+ir::Program inEightSteps(const std::string& name, std::int64_t rowsOfX, const Body& body)
 {
-    const auto rows = [](auto i) { return pl::at(i, 0); };
-    const pl::BlockSpec spec = pl::block({8, 128}, rows);
-    const auto body = [](pl::Ref x, pl::Ref out, pl::Ref kept) {
-        kept[pl::all] = pl::elementwise(ir::OpCode::Log, {x[pl::all]});
-        out[pl::all] = kept[pl::all] * 2;
-    };
-    Result<ir::Program> program =
-        pl::kernel("logarithms",
-                   {pl::in("x", DType::F32, {rowsOfX, 128}), pl::out("out", DType::F32, {64, 128})},
-                   [&](pl::Ref xHbm, pl::Ref outHbm) {
-                       pl::pallasCall({.grid = {8},
-                                       .in = {spec},
-                                       .out = {spec},
-                                       .scratch = {{"kept", DType::F32, {8, 128}}}},
-                                      body)(xHbm, outHbm);
-                   });
+    const pl::BlockSpec spec = pl::block({8, 128}, [](auto i) { return pl::at(i, 0); });
+    Result<ir::Program> program = pl::kernel(
+        name, {pl::in("x", DType::F32, {rowsOfX, 128}), pl::out("out", DType::F32, {64, 128})},
+        [&](pl::Ref xHbm, pl::Ref outHbm) {
+            pl::pallasCall({.grid = {8},
+                            .in = {spec},
+                            .out = {spec},
+                            .scratch = {{"kept", DType::F32, {8, 128}}}},
+                           body)(xHbm, outHbm);
+        });
     PALLASCOPE_CHECK(program.has_value());
     return *std::move(program);
+}
+
+// Each step takes logarithms of its rows, keeps them in scratch, doubles them from there.
+ir::Program logarithms(std::int64_t rowsOfX = 64)
+{
+    return inEightSteps("logarithms", rowsOfX, [](pl::Ref x, pl::Ref out, pl::Ref kept) {
+        kept[pl::all] = pl::elementwise(ir::OpCode::Log, {x[pl::all]});
+        out[pl::all] = kept[pl::all] * 2;
+    });
+}
+
+// Adds the blocks of x up in scratch that nobody has set to zero.
+ir::Program sums()
+{
+    return inEightSteps("sums", 64, [](pl::Ref x, pl::Ref out, pl::Ref kept) {
+        kept[pl::all] = kept[pl::all] + x[pl::all];
+        out[pl::all] = kept[pl::all] * 2;
+    });
 }
 
 // Each block of a GPU takes the logarithm of its row from itself, and stores that in GMEM, or in
@@ -67,27 +80,6 @@ ir::Program differences(bool byCopy)
         });
     PALLASCOPE_CHECK(program.has_value());
     return *std::move(program);
-}
-
-// Adds the blocks of x up in scratch that nobody has set to zero.
-ir::Program sums()
-{
-    const auto rows = [](auto i) { return pl::at(i, 0); };
-    const pl::BlockSpec spec = pl::block({8, 128}, rows);
-    const auto body = [](pl::Ref x, pl::Ref out, pl::Ref kept) {
-        kept[pl::all] = kept[pl::all] + x[pl::all];
-        out[pl::all] = kept[pl::all] * 2;
-    };
-    return pl::kernel("sums",
-                      {pl::in("x", DType::F32, {64, 128}), pl::out("out", DType::F32, {64, 128})},
-                      [&](pl::Ref xHbm, pl::Ref outHbm) {
-                          pl::pallasCall({.grid = {8},
-                                          .in = {spec},
-                                          .out = {spec},
-                                          .scratch = {{"kept", DType::F32, {8, 128}}}},
-                                         body)(xHbm, outHbm);
-                      })
-        .value();
 }
 
 Array onesWith(const std::vector<std::pair<std::int64_t, double>>& others, std::int64_t rows = 64)

@@ -105,13 +105,9 @@ void Findings::reportUndefinedWrite(const Flight& flight, std::int64_t undefined
 {
     const OperandPlan& operand = *flight.operand;
     m_memory[flight.array.buffer].explained = true;
-    const auto isHere = [&](const auto& places) {
-        return places.first == flight.location.index || places.second == flight.location.index;
-    };
     // Storing a value that was read too early adds nothing to the race that is reported at that
     // line.
-    if (flight.explained
-        || std::any_of(m_unorderedPlaces.begin(), m_unorderedPlaces.end(), isHere)) {
+    if (flight.explained || isUnorderedAt(flight.location)) {
         return;
     }
     const std::int64_t all = Shape(operand.box(flight.block).size).elements();

@@ -176,6 +176,8 @@ private:
                                    trace::OptionalRow<trace::CopyRow> copy,
                                    ir::LocationId location);
     [[nodiscard]] bool isExplained(const Semaphore& semaphore) const;
+    // Whether a finding about order is about what stands at this place.
+    [[nodiscard]] bool isUnorderedAt(ir::LocationId location) const;
     // Whether a race is one with the end of a kernel, as Accesses::endKernel reports it.
     [[nodiscard]] bool isWithKernelEnd(const Race& race);
     void explain(const PipelineOperand& operand, std::int32_t slot);

@@ -73,10 +73,7 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
     const auto& [agent, copy, step, location] = accessor;
     const auto deviceOf = [&](std::int32_t id) { return id / m_prepared.layout.perDevice(); };
     const bool withEnd = isWithKernelEnd(race);
-    const auto isHere = [&](const auto& places) {
-        return places.first == location.index || places.second == location.index;
-    };
-    if (withEnd && std::any_of(m_unorderedPlaces.begin(), m_unorderedPlaces.end(), isHere)) {
+    if (withEnd && isUnorderedAt(location)) {
         return; // what another finding says puts it in order with the end, too
     }
     const bool ofAgents = race.agent >= 0 && race.agent != agent
@@ -89,6 +86,13 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
         m_recorder.addFinding(trace::found(kind, raceText(race, name, accessor, ofAgents, withEnd),
                                            name, step, race.step, *source));
     }
+}
+
+bool Findings::isUnorderedAt(ir::LocationId location) const
+{
+    return std::any_of(m_unorderedPlaces.begin(), m_unorderedPlaces.end(), [&](const auto& pair) {
+        return pair.first == location.index || pair.second == location.index;
+    });
 }
 
 bool Findings::isWithKernelEnd(const Race& race)
