@@ -289,7 +289,10 @@ private:
     void paintLive(const LiveBlocks& live, bool marked, std::optional<std::int64_t> onlyTile) const
     {
         for (const auto& [liveliness, block] : live) {
-            std::map<std::pair<std::int64_t, std::int64_t>, std::pair<Rect, Cell>> places;
+            Cell cell;
+            cell.block = block;
+            cell.state = stateOf(block);
+            std::map<std::pair<std::int64_t, std::int64_t>, Rect> places;
             for (const std::int64_t number : m_blocks->cellsOf(block)) {
                 const std::int64_t place = number - m_picture.firstCell;
                 const std::int64_t perTile = m_picture.rows * m_picture.columns;
@@ -300,18 +303,14 @@ private:
                 const std::int64_t row = place % perTile / m_picture.columns;
                 const std::int64_t column = place % m_picture.columns;
                 const Rect rect = inner(m_panel.cell(m_picture, tile, row, column), row, column);
-                Cell cell;
-                cell.block = block;
-                cell.state = stateOf(block);
                 const auto [at, isNew] = places.try_emplace(
-                    {tile, m_panel.lines > 1 ? column / m_panel.perLine : 0}, rect, cell);
-                at->second.first = united(at->second.first, rect);
+                    {tile, m_panel.lines > 1 ? column / m_panel.perLine : 0}, rect);
+                at->second = united(at->second, rect);
             }
-            for (const auto& [where, part] : places) {
-                const Rect& rect = part.first;
+            for (const auto& [where, rect] : places) {
                 const Rect seen{rect.x, rect.y, std::max(2.0, rect.w), std::max(2.0, rect.h)};
-                paintOne(seen, part.second, marked);
-                hit({seen.x, seen.y, seen.w + 1, seen.h + 1}, part.second);
+                paintOne(seen, cell, marked);
+                hit({seen.x, seen.y, seen.w + 1, seen.h + 1}, cell);
             }
         }
     }
