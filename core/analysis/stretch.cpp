@@ -60,6 +60,14 @@ void addTime(std::vector<StretchTime>& times, const std::string& name, Picosecon
     (same == times.end() ? times.emplace_back(StretchTime{name, {}}) : *same).time += time;
 }
 
+// Over how many units or links of the same name each time is summed.
+void countThem(const std::vector<std::string>& names, std::vector<StretchTime>& times)
+{
+    for (StretchTime& one : times) {
+        one.over = std::max<std::int64_t>(1, std::ranges::count(names, one.name));
+    }
+}
+
 // What a wait waits for: an array, a semaphore, or others.
 std::string causeOf(const trace::Trace& trace, std::size_t wait)
 {
@@ -86,6 +94,9 @@ void addWaits(const trace::Trace& trace, Stretch& stretch)
         if (end > begin) {
             addTime(stretch.waits, causeOf(trace, wait), Picoseconds(end - begin));
         }
+    }
+    for (StretchTime& wait : stretch.waits) {
+        wait.over = stretch.agents;
     }
     std::stable_sort(stretch.waits.begin(), stretch.waits.end(),
                      [](const StretchTime& a, const StretchTime& b) { return a.time > b.time; });
@@ -133,7 +144,7 @@ std::vector<std::string> timesOf(const std::vector<StretchTime>& times, Picoseco
     std::vector<std::string> texts;
     for (const StretchTime& one : times) {
         texts.push_back(fmt::format("{} {} ({})", one.name, timeText(one.time),
-                                    percentText(ratio(one.time, whole), 1)));
+                                    percentText(one.shareOf(whole), 1)));
     }
     return texts;
 }
@@ -179,21 +190,25 @@ Stretch stretchOf(const trace::Index& index, Picoseconds from, Picoseconds to)
                         std::max<std::int64_t>(1, static_cast<std::int64_t>(info.agents.size())),
                     .hasL2 = info.hasL2()};
     stretch.flops = index.flops(stretch.end) - index.flops(stretch.begin);
+    std::vector<std::string> names;
     const std::vector<Picoseconds> besides = bookkeeping(trace, stretch);
     for (std::size_t i = 0; i < info.units.size(); ++i) {
         const auto unit = trace::UnitRow::at(i);
-        addTime(stretch.busy, info.units[i].name,
+        names.push_back(info.units[i].name);
+        addTime(stretch.busy, names.back(),
                 index.unitBusy(unit, stretch.end) - index.unitBusy(unit, stretch.begin)
                     - besides[i]);
     }
     for (const bool out : {false, true}) {
         for (std::size_t i = 0; i < info.links.size(); ++i) {
             const auto link = trace::LinkRow::at(i);
-            addTime(stretch.busy, kindOf(info.links[i]) + (out ? " out" : " in"),
+            names.push_back(kindOf(info.links[i]) + (out ? " out" : " in"));
+            addTime(stretch.busy, names.back(),
                     index.linkBusy(link, out, stretch.end)
                         - index.linkBusy(link, out, stretch.begin));
         }
     }
+    countThem(names, stretch.busy);
     addBytes(index, stretch);
     addWaits(trace, stretch);
     return stretch;
@@ -207,7 +222,7 @@ std::vector<std::string> stretchLines(const Stretch& stretch)
         lines.front() += ", " + flopRateText(stretch.flops / toSeconds(length).value());
     }
     if (stretch.agents > 1) {
-        lines.front() += fmt::format(", summed over {} agents", countText(stretch.agents));
+        lines.front() += fmt::format(", times summed and shares averaged over {} agents", countText(stretch.agents));
     }
     const auto add = [&](const char* what, const std::vector<std::string>& parts) {
         if (!parts.empty()) {

@@ -129,6 +129,9 @@ void compare(const std::shared_ptr<const trace::Trace>& trace, std::mt19937_64& 
         EXPECT_EQ(stretch.begin.value(), part.begin);
         EXPECT_EQ(stretch.end.value(), part.end);
         EXPECT_EQ(timesOf(stretch.busy), busyIn(*trace, part)) << part.begin << " " << part.end;
+        for (const analysis::StretchTime& one : stretch.busy) {
+            EXPECT_LE(one.shareOf(stretch.end - stretch.begin), 1) << one.name;
+        }
         std::int64_t waited = 0;
         for (const auto& [cause, time] : timesOf(stretch.waits)) {
             EXPECT_FALSE(cause.empty());

@@ -411,4 +411,29 @@ GenericKernel product(Extent blocks, Extent depth)
             {}};
 }
 
+layout::RunView windowsRun(Extent outer)
+{
+    GenericKernel kernel;
+    kernel.grid = {outer, 4};
+    kernel.operands = {{"x", trace::Direction::In, {outer, 16, 8}, {1, 4, 8}, {0, 1, -1}},
+                       {"out", trace::Direction::Out, {outer, 16, 8}, {1, 4, 8}, {0, 1, -1}}};
+    trace::TraceBuilder builder = genericBuilder(kernel);
+    trace::Operand& x = builder.info.operands.edit()[0];
+    x.array = Shape{outer, 18, 8};
+    x.block = Shape{1, 6, 8};
+    x.blockCounts[1] = 13;
+    x.gridAxes[1] = -1;
+    x.elementAxes = {1};
+    x.elementPads = {0};
+    const auto renumber = [](const std::vector<std::int32_t>& operand, auto& blocks) {
+        for (std::size_t row = 0; row < blocks.size(); ++row) {
+            blocks[row] =
+                operand[row] == 0 ? blocks[row] / 4 * 13 + blocks[row] % 4 * 4 : blocks[row];
+        }
+    };
+    renumber(builder.visits.operand, builder.visits.block);
+    renumber(builder.copies.operand, builder.copies.block);
+    return viewOf(std::move(builder));
+}
+
 } // namespace pallascope::test

@@ -44,4 +44,8 @@ struct GenericKernel
 // x(i,k), y(k,j) -> out(i,j) with `blocks` blocks along i and j, and `depth` blocks along k.
 [[nodiscard]] GenericKernel product(Extent blocks, Extent depth);
 
+// Four steps with windows of 6 of the 18 rows, of which neighbours share two; the output has 16
+// rows in blocks of 4. All of that `outer` times.
+[[nodiscard]] layout::RunView windowsRun(Extent outer);
+
 } // namespace pallascope::test

@@ -374,49 +374,6 @@ TEST(Grid, listedRowsAreCellsOfTheirOwn)
     EXPECT_TRUE(hasText(layoutGrid(run, at(run, 0.5), kGridSize), "rows by list"));
 }
 
-// Four steps with windows of 6 of the 18 rows, of which neighbours share two; the output has 16
-// rows in blocks of 4. All of that `outer` times.
-RunView windowsRun(Extent outer)
-{
-    GenericKernel kernel;
-    kernel.grid = {outer, 4};
-    kernel.operands = {{"x", trace::Direction::In, {outer, 16, 8}, {1, 4, 8}, {0, 1, -1}},
-                       {"out", trace::Direction::Out, {outer, 16, 8}, {1, 4, 8}, {0, 1, -1}}};
-    trace::TraceBuilder builder = genericBuilder(kernel);
-    trace::Operand& x = builder.info.operands.edit()[0];
-    x.array = Shape{outer, 18, 8};
-    x.block = Shape{1, 6, 8};
-    x.blockCounts[1] = 13;
-    x.gridAxes[1] = -1;
-    x.elementAxes = {1};
-    x.elementPads = {0};
-    const auto renumber = [](const std::vector<std::int32_t>& operand, auto& blocks) {
-        for (std::size_t row = 0; row < blocks.size(); ++row) {
-            blocks[row] =
-                operand[row] == 0 ? blocks[row] / 4 * 13 + blocks[row] % 4 * 4 : blocks[row];
-        }
-    };
-    renumber(builder.visits.operand, builder.visits.block);
-    renumber(builder.copies.operand, builder.copies.block);
-    return viewOf(std::move(builder));
-}
-
-// The rectangle around all places of an operand, or of one of its blocks.
-layout::Rect aroundAll(const Scene& scene, std::int32_t operand, std::optional<std::int64_t> block)
-{
-    double left = 1e9, top = 1e9, right = 0, bottom = 0;
-    for (const layout::Hit& hit : scene.hits) {
-        const auto* at = std::get_if<target::Block>(&hit.target);
-        if (at != nullptr && at->operand == operand && at->block == block.value_or(at->block)) {
-            left = std::min(left, hit.rect.x);
-            top = std::min(top, hit.rect.y);
-            right = std::max(right, hit.rect.right());
-            bottom = std::max(bottom, hit.rect.bottom());
-        }
-    }
-    return {left, top, right - left, bottom - top};
-}
-
 TEST(Grid, aWindowInUseIsDrawnWholeWithArraysToOneScale)
 {
     const RunView run = windowsRun(1);

@@ -257,6 +257,38 @@ TEST(Memory, theStripsHoldEveryBlockOrFoldThem)
     }
 }
 
+// Their numbers are those of their first elements, of which no two neighbours are copied.
+TEST(Memory, theStripsDrawWindowsWholeInCellsOfTheirArray)
+{
+    const RunView run = windowsRun(1);
+    const Rect strip = aroundAll(layoutMemory(run, at(run, 1), kMemorySize), 0, {});
+    const trace::Copies& copies = run.trace->copies();
+    std::int64_t seen = 0;
+    for (std::size_t row = 0; row < copies.size(); ++row) {
+        if (copies.operand[row] != 0) {
+            continue;
+        }
+        SCOPED_TRACE(copies.block[row]);
+        const Scene scene = layoutMemory(run, at(Picoseconds(copies.start[row])), kMemorySize);
+        const layout::FillItem* inFlight = nullptr;
+        for (std::int64_t cell = 0; cell < 9; ++cell) { // of two rows
+            const double x = strip.x + strip.w * (static_cast<double>(cell) + 0.5) / 9;
+            const layout::FillItem* const fill = fillAt(scene, x, strip.y + strip.h / 2);
+            ASSERT_NE(fill, nullptr);
+            const bool isItsCell =
+                cell >= copies.block[row] / 2 && cell < copies.block[row] / 2 + 3;
+            if (isItsCell) {
+                EXPECT_EQ(hitTest(scene, x, strip.y + strip.h / 2, 0),
+                          layout::Target(target::Block{0, copies.block[row]}));
+                inFlight = inFlight == nullptr ? fill : inFlight;
+            }
+            EXPECT_EQ(inFlight != nullptr && fill->color == inFlight->color, isItsCell) << cell;
+        }
+        ++seen;
+    }
+    EXPECT_EQ(seen, 4);
+}
+
 TEST(Memory, theQueueStandsInIssueOrderAndTheFirstOneMoves)
 {
     const RunView run = mainJobView();

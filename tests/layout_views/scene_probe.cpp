@@ -129,4 +129,19 @@ layout::ViewState at(Picoseconds now)
     return state;
 }
 
+layout::Rect aroundAll(const Scene& scene, std::int32_t operand, std::optional<std::int64_t> block)
+{
+    double left = 1e9, top = 1e9, right = 0, bottom = 0;
+    for (const layout::Hit& hit : scene.hits) {
+        const auto* at = std::get_if<layout::target::Block>(&hit.target);
+        if (at != nullptr && at->operand == operand && at->block == block.value_or(at->block)) {
+            left = std::min(left, hit.rect.x);
+            top = std::min(top, hit.rect.y);
+            right = std::max(right, hit.rect.right());
+            bottom = std::max(bottom, hit.rect.bottom());
+        }
+    }
+    return {left, top, right - left, bottom - top};
+}
+
 } // namespace pallascope::test

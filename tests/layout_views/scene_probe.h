@@ -5,6 +5,8 @@
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/scene.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,5 +35,9 @@ namespace pallascope::test {
 // The state of looking at a run at a share of its time.
 [[nodiscard]] layout::ViewState at(const layout::RunView& run, double share);
 [[nodiscard]] layout::ViewState at(Picoseconds now);
+
+// The rectangle around all places of an operand, or of one of its blocks.
+[[nodiscard]] layout::Rect aroundAll(const layout::Scene& scene, std::int32_t operand,
+                                     std::optional<std::int64_t> block);
 
 } // namespace pallascope::test

@@ -37,6 +37,15 @@ std::vector<Extent> cellCounts(const trace::Operand& operand, const trace::Windo
     return counts;
 }
 
+std::int64_t cellTotal(const trace::Operand& operand, const trace::Windows& windows)
+{
+    std::int64_t total = 1;
+    for (const Extent count : cellCounts(operand, windows)) {
+        total *= count;
+    }
+    return total;
+}
+
 std::vector<Extent> cellExtents(const trace::Operand& operand, const trace::Windows& windows)
 {
     if (!windows.empty()) {

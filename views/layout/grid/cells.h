@@ -1,6 +1,6 @@
-// What the cells of an array in the grid view stand for: blocks, single elements along an axis
-// whose blocks are lists of elements (see indirect blocks in docs/glossary.md), or parts of blocks
-// that may overlap.
+// What the cells of an array in the grid and memory views stand for: blocks, single elements along
+// an axis whose blocks are lists of elements (see indirect blocks in docs/glossary.md), or parts of
+// blocks that may overlap.
 #pragma once
 
 #include "core/trace/windows.h"
@@ -17,6 +17,9 @@ namespace pallascope::layout {
 // The number of cells along each axis of the array.
 [[nodiscard]] std::vector<Extent> cellCounts(const trace::Operand& operand,
                                              const trace::Windows& windows);
+
+// Of the whole array.
+[[nodiscard]] std::int64_t cellTotal(const trace::Operand& operand, const trace::Windows& windows);
 
 // Each is asked for in every frame, and an array of more has several to a pixel.
 inline constexpr std::int64_t kMostListedCells = 1 << 18;

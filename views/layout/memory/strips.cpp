@@ -3,6 +3,7 @@
 #include "core/trace/columns.h"
 #include "core/trace/pipelines.h"
 #include "views/layout/grid/block_cells.h"
+#include "views/layout/grid/cells.h"
 #include "views/layout/memory/cached.h"
 #include "views/layout/memory/parts.h"
 #include "views/layout/run/operand_color.h"
@@ -24,30 +25,31 @@ using trace::at;
 constexpr double kStripHead = 17;
 constexpr double kBytesWidth = 72, kNarrowBytesWidth = 50; // px, in one column and in two
 constexpr double kL2Bar = 40, kL2Share = 36;               // px; what came from L2, and the share
-// How many blocks decide the colour of a cell of a folded strip.
+// How many cells of the array decide the colour of a box that stands for more of them.
 constexpr std::int64_t kSamples = 4;
 
-// Says where the cells of a strip lie and which blocks each stands for.
+// Says where the boxes of a strip lie and which cells of its array each stands for: blocks, unless
+// these may overlap or are lists, as in the grid view.
 struct Strip
 {
     double x = 0, width = 0;
-    std::int64_t blocks = 1, cells = 1;
+    std::int64_t cells = 1, boxes = 1;
 
-    [[nodiscard]] double edge(std::int64_t cell) const
+    [[nodiscard]] double edge(std::int64_t box) const
     {
-        return std::round(x + width * static_cast<double>(cell) / static_cast<double>(cells));
+        return std::round(x + width * static_cast<double>(box) / static_cast<double>(boxes));
     }
 
     // The products may not fit 64 bits: a file may say that there are 2^62 blocks.
-    [[nodiscard]] std::int64_t firstBlock(std::int64_t cell) const
+    [[nodiscard]] std::int64_t firstCell(std::int64_t box) const
     {
-        return static_cast<std::int64_t>(static_cast<__int128>(cell) * blocks / cells);
+        return static_cast<std::int64_t>(static_cast<__int128>(box) * cells / boxes);
     }
 
-    [[nodiscard]] std::int64_t cellOf(std::int64_t block) const
+    [[nodiscard]] std::int64_t boxOf(std::int64_t cell) const
     {
-        // This is the inverse of firstBlock.
-        return static_cast<std::int64_t>(((static_cast<__int128>(block) + 1) * cells - 1) / blocks);
+        // This is the inverse of firstCell.
+        return static_cast<std::int64_t>(((static_cast<__int128>(cell) + 1) * boxes - 1) / cells);
     }
 };
 
@@ -62,20 +64,22 @@ double copiesAt(const RunView& run, std::int32_t operand, const trace::Operand& 
     return static_cast<double>(most);
 }
 
-Color stripFill(const RunView& run, const std::vector<std::int32_t>& operands, std::int64_t first,
-                std::int64_t last, Picoseconds now)
+Color stripFill(const RunView& run, const std::vector<std::int32_t>& operands,
+                const ArrayCells& cells, std::int64_t first, std::int64_t last, Picoseconds now)
 {
     const trace::Operand& lead = run.trace->info().operands[at(operands.front())];
     const std::int64_t stride = std::max<std::int64_t>(1, (last - first) / kSamples);
     double copies = 0;
     double touched = 0;
     double looked = 0;
-    for (std::int64_t block = first; block < last; block += stride) {
+    for (std::int64_t cell = first; cell < last; cell += stride) {
+        const std::optional<std::int64_t> block = cells.blockAt(cell);
         double ofBlock = 0;
         for (const std::int32_t operand : operands) {
-            if (run.index->sharing(trace::OperandRow{operand}).front()
-                == operand) { // it counts for all that share
-                ofBlock += copiesAt(run, operand, lead, block, now);
+            if (block
+                && run.index->sharing(trace::OperandRow{operand}).front()
+                       == operand) { // it counts for all that share
+                ofBlock += copiesAt(run, operand, lead, *block, now);
             }
         }
         copies += ofBlock;
@@ -91,18 +95,35 @@ Color stripFill(const RunView& run, const std::vector<std::int32_t>& operands, s
                share * std::max(0.35, touched / looked));
 }
 
+// The boxes of a strip that show a block of one of its operands, each once.
+std::set<std::int64_t> boxesOf(const RunView& run, std::int32_t lead, const ArrayCells& cells,
+                               const Strip& strip, std::int32_t operand, std::int64_t block)
+{
+    const auto& all = run.trace->info().operands;
+    std::set<std::int64_t> boxes;
+    for (const std::int64_t own : blocksAt(all[at(lead)], all[at(operand)], block)) {
+        for (const std::int64_t cell : cells.cellsOf(own)) {
+            boxes.insert(strip.boxOf(cell));
+        }
+    }
+    return boxes;
+}
+
 void paintStrip(Canvas& canvas, const RunView& run, const std::vector<std::int32_t>& operands,
-                const Strip& strip, double y, double height, Picoseconds now)
+                const ArrayCells& cells, const Strip& strip, double y, double height,
+                Picoseconds now)
 {
     const trace::Trace& trace = *run.trace;
-    const double gap = strip.width / static_cast<double>(strip.cells) >= 3 ? 1 : 0;
-    for (std::int64_t cell = 0; cell < strip.cells; ++cell) {
-        const double x = strip.edge(cell);
-        const double w = std::max(1.0, strip.edge(cell + 1) - x - gap);
-        const std::int64_t block = strip.firstBlock(cell);
+    const double gap = strip.width / static_cast<double>(strip.boxes) >= 3 ? 1 : 0;
+    for (std::int64_t box = 0; box < strip.boxes; ++box) {
+        const double x = strip.edge(box);
+        const double w = std::max(1.0, strip.edge(box + 1) - x - gap);
+        const std::int64_t cell = strip.firstCell(box);
         canvas.fill(x, y, w, height,
-                    stripFill(run, operands, block, strip.firstBlock(cell + 1), now));
-        canvas.hit(x, y, w + gap, height, target::Block{operands.front(), block});
+                    stripFill(run, operands, cells, cell, strip.firstCell(box + 1), now));
+        if (const std::optional<std::int64_t> block = cells.blockAt(cell)) {
+            canvas.hit(x, y, w + gap, height, target::Block{operands.front(), *block});
+        }
     }
     for (std::size_t link = 0; link < trace.info().links.size(); ++link) {
         const trace::CopyRange range = trace::copiesInFlight(trace, trace::LinkRow::at(link), now);
@@ -114,15 +135,10 @@ void paintStrip(Canvas& canvas, const RunView& run, const std::vector<std::int32
         }
         const std::int32_t operand = copies.operand[range.first];
         const std::int64_t block = copies.block[range.first];
-        std::int64_t last = -1; // of the cells painted
-        for (const std::int64_t own : blocksAt(trace.info().operands[at(operands.front())],
-                                               trace.info().operands[at(operand)], block)) {
-            if (strip.cellOf(own) == last) {
-                continue;
-            }
-            last = strip.cellOf(own);
-            const double x = strip.edge(last);
-            const double w = std::max(2.0, strip.edge(last + 1) - x - gap);
+        for (const std::int64_t box :
+             boxesOf(run, operands.front(), cells, strip, operand, block)) {
+            const double x = strip.edge(box);
+            const double w = std::max(2.0, strip.edge(box + 1) - x - gap);
             canvas.fill(x, y, w, height, operandRole(run, trace::OperandRow{operand}));
             canvas.fill(x, y + height + 1, w, 2, Role::Text);
             canvas.hit(x, y, w, height, target::Block{operand, block});
@@ -200,17 +216,17 @@ void paintStripRow(Canvas& canvas, const RunView& run, const std::vector<std::in
     const Rect& rect = row.rect;
     canvas.text(rect.x, rect.y, row.nameWidth, rect.h - 2, row.name,
                 {11, Role::Text, Weight::Mono, Align::Left});
-    const trace::Operand& operand =
-        run.trace->info().operands[static_cast<std::size_t>(operands.front())];
+    const trace::OperandRow lead{operands.front()};
+    const trace::Operand& operand = run.trace->info().operands[lead.index()];
     Strip strip;
     strip.x = rect.x + row.nameWidth + 8;
     const double end = rect.right() - row.l2Width;
     strip.width = end - row.bytesWidth - 2 - strip.x;
-    strip.blocks = parts::blockTotal(operand);
-    strip.cells = std::clamp<std::int64_t>(static_cast<std::int64_t>(strip.width), 1,
-                                           std::max<std::int64_t>(strip.blocks, 1));
+    strip.cells = cellTotal(operand, run.index->windows(lead));
+    strip.boxes = std::clamp<std::int64_t>(static_cast<std::int64_t>(strip.width), 1,
+                                           std::max<std::int64_t>(strip.cells, 1));
     if (strip.width >= 16) {
-        paintStrip(canvas, run, operands, strip, rect.y + 3, rect.h - 8, now);
+        paintStrip(canvas, run, operands, {run, lead, now}, strip, rect.y + 3, rect.h - 8, now);
     }
     canvas.text(end - row.bytesWidth, rect.y, row.bytesWidth, rect.h - 2, bytesText(row.moved),
                 {11, Role::Text, Weight::Regular, Align::Right});
