@@ -222,7 +222,8 @@ std::vector<std::string> stretchLines(const Stretch& stretch)
         lines.front() += ", " + flopRateText(stretch.flops / toSeconds(length).value());
     }
     if (stretch.agents > 1) {
-        lines.front() += fmt::format(", times summed and shares averaged over {} agents", countText(stretch.agents));
+        lines.front() += fmt::format(", times summed and shares averaged over {} agents",
+                                     countText(stretch.agents));
     }
     const auto add = [&](const char* what, const std::vector<std::string>& parts) {
         if (!parts.empty()) {

@@ -12,15 +12,12 @@ namespace pallascope::analysis {
 struct StretchTime
 {
     std::string name;
-    Picoseconds time;         // summed over `over`
-    std::int64_t over = 1;    // units or links of that name, or agents that could wait
+    Picoseconds time;      // summed over `over`
+    std::int64_t over = 1; // units or links of that name, or agents that could wait
     bool operator==(const StretchTime&) const = default;
 
     // From 0 to 1: what is busy or waits for it, on average over `over`.
-    [[nodiscard]] double shareOf(Picoseconds length) const
-    {
-        return ratio(time, length * over);
-    }
+    [[nodiscard]] double shareOf(Picoseconds length) const { return ratio(time, length * over); }
 };
 
 struct StretchBytes

@@ -112,6 +112,40 @@ def test_an_accumulator_that_nobody_sets_to_zero():
     assert "test_findings.py:" in message
 
 
+def sums_of_rows(is_cleared, semantics):
+    """Sums three blocks for each of four, in an accumulator."""
+    def kernel(x_ref, o_ref, acc_ref):
+        @pl.when((pl.program_id(1) == 0) & is_cleared(pl.program_id(0)))
+        def _():
+            acc_ref[...] = jnp.zeros_like(acc_ref)
+
+        acc_ref[...] += x_ref[...]  # summed
+        o_ref[...] = acc_ref[...]
+
+    return lambda x: call(kernel, grid=(4, 3),
+                          in_specs=[pl.BlockSpec((8, 128), lambda i, k: (i, k))],
+                          out_specs=pl.BlockSpec((8, 128), lambda i, k: (i, 0)),
+                          out_shape=like(32, 128), scratch_shapes=[pltpu.VMEM((8, 128), F32)],
+                          compiler_params=pltpu.CompilerParams(dimension_semantics=semantics))(x)
+
+
+def test_an_accumulator_that_goes_on_along_a_parallel_axis():
+    once, always = (lambda i: i == 0), (lambda i: i >= 0)
+    x = normal(32, 384)
+    outer, both = ("parallel", "arbitrary"), ("parallel", "parallel")
+    for is_cleared, semantics, axis in ((once, outer, "i"), (always, both, "k")):
+        message = only(findings(sums_of_rows(is_cleared, semantics), x), "carried_in_parallel",
+                       "summed")
+        assert f"at a new index of {axis}, a parallel axis, before anything" in message
+    for is_cleared, semantics in ((always, outer), (once, ("arbitrary", "arbitrary")),
+                                  (once, None)):
+        assert findings(sums_of_rows(is_cleared, semantics), x) == []
+    # On two cores the second one does not find what the first one has left.
+    found = findings(sums_of_rows(once, outer), x, chip="tpu_v5p", cores=2)
+    assert {finding["kind"] for finding in found} == {"carried_in_parallel",
+                                                      "undefined_written_back"}
+
+
 def test_half_of_a_block_is_stored():
     def kernel(x_ref, o_ref):
         o_ref[0:4] = x_ref[0:4]
@@ -249,6 +283,31 @@ def test_a_helper_that_starts_a_copy_names_who_called_it():
     assert found[0]["kind"] == "overwritten_in_flight"
     assert (f"test_findings.py:{line_with('helper')}, called from " in found[0]["message"])
     assert f"test_findings.py:{line_with('early')}" in found[0]["message"]
+
+
+@pytest.mark.parametrize("waits", [1, 2])
+def test_two_copies_on_one_semaphore(waits):
+    """Which of them has landed after one wait, nobody knows; after two, both have."""
+    def kernel(x_ref, o_ref, tiles_ref, sem):
+        copies = [pltpu.make_async_copy(x_ref.at[pl.ds(16 * i, 16)], tiles_ref.at[i], sem)
+                  for i in range(2)]
+        for copy in copies:
+            copy.start()
+        for copy in copies[:waits]:
+            copy.wait()
+        o_ref[0:16] = tiles_ref[0] * 2  # one of two
+        for copy in copies[waits:]:
+            copy.wait()
+        o_ref[16:32] = tiles_ref[1] * 2
+
+    found = findings(by_hand(kernel, pltpu.VMEM((2, 16, 128), F32), DMA,
+                             out=whole(like(32, 128))), normal(32, 128))
+    if waits == 2:
+        assert found == []
+    else:
+        message = only(found, "read_before_wait", "one of two")
+        assert "a copy that no wait is sure of writes the same elements" in message
+        assert "): sem counts other copies too, and a wait knows only how many" in message
 
 
 def test_a_copy_that_is_started_twice():

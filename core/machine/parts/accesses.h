@@ -33,6 +33,11 @@ public:
         const RefBinding& ref = m_turn.binding(access.ref);
         Memory& memory = m_memory[ref.buffer];
         memory.written = memory.written || access.writes;
+        if (access.writes) {
+            memory.holds = Memory::Holds::Current;
+        } else if (memory.holds == Memory::Holds::Carried) {
+            m_findings.reportCarried(access.ref, *access.operation);
+        }
         if (access.wholeRef && mayRace(ref)) {
             checkRace(access.ref, *access.operation, access.writes, ref);
         }

@@ -112,6 +112,9 @@ public:
     void reportNotWritten(const PipelineFrame& frame, const PipelineOperand& operand,
                           std::int64_t block, std::int32_t slot);
     void reportNeverAwaited(const PipelineFrame& frame);
+    // Reports a load of what an earlier index of a parallel axis has left in scratch or in a block,
+    // or a copy of it.
+    void reportCarried(ir::ValueId ref, const ir::Operation& reader);
     // Notes which blocks of its outputs an execution has visited. `aliased` are buffers that are
     // also inputs.
     void noteVisited(const PipelineFrame& frame, const std::set<std::int32_t>& aliased);
@@ -160,7 +163,7 @@ private:
     // How to put an access by the agent in order with the one that it races with.
     [[nodiscard]] std::string orderText(std::int32_t agent, const Race& race,
                                         ir::LocationId location) const;
-    [[nodiscard]] bool mayBeAwaited(const Race& race) const;
+    [[nodiscard]] const Semaphore* doubtfulSemaphore(const Race& race) const;
     [[nodiscard]] bool shareBlock(std::int32_t a, std::int32_t b) const;
     [[nodiscard]] bool isTensorCore(std::int32_t agent) const;
     [[nodiscard]] bool isTensorRace(const Race& race, const Accessor& accessor) const;
@@ -180,6 +183,7 @@ private:
     [[nodiscard]] bool isUnorderedAt(ir::LocationId location) const;
     // Whether a race is one with the end of a kernel, as Accesses::endKernel reports it.
     [[nodiscard]] bool isWithKernelEnd(const Race& race);
+    [[nodiscard]] bool isOnlyChosen(ir::ValueId value) const;
     void explain(const PipelineOperand& operand, std::int32_t slot);
     void reportOperand(const OperandPlan& plan, trace::FindingKind kind, std::string sentence,
                        trace::OptionalRow<trace::StepRow> step,
@@ -220,6 +224,8 @@ private:
     UndefinedLoad m_lastUndefined;
     std::optional<NeededSet> m_deciding;        // set when the first one is noted
     bool m_leavesCopies = false;                // some copies are never waited for
+    std::set<trace::SemaphoreRow> m_doubtful;   // whose waits a finding calls unsure
+    std::set<ir::ValueId> m_carried;            // roots of refs that a finding is about
     std::set<trace::CopyRow> m_neverAwaited;    // those of them that their semaphores have counted
     std::optional<std::vector<Birth>> m_births; // set if they are watched
 };

@@ -82,6 +82,12 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
                                     : ofAgents         ? trace::FindingKind::Race
                                     : race.writes      ? trace::FindingKind::OverwrittenInFlight
                                                        : trace::FindingKind::ReadBeforeWait;
+    const Semaphore* const doubtful = ofAgents ? nullptr : doubtfulSemaphore(race);
+    if (doubtful != nullptr && !m_doubtful.insert(*doubtful->row).second) { // one cause
+        m_unordered.insert(*race.copy);
+        m_unorderedNames.insert(name);
+        return;
+    }
     if (const auto source = lineOfNew(kind, race, name, accessor, location)) {
         m_recorder.addFinding(trace::found(kind, raceText(race, name, accessor, ofAgents, withEnd),
                                            name, step, race.step, *source));
@@ -111,9 +117,9 @@ bool Findings::isWithKernelEnd(const Race& race)
     return m_coreMaps->contains(race.location.index);
 }
 
-// Whether a wait may have been for this copy, or else for another one on its semaphore: a wait
-// knows only how many bytes have arrived.
-bool Findings::mayBeAwaited(const Race& race) const
+// The semaphore on which a wait may have been for this copy, or else for another one: a wait knows
+// only how many bytes have arrived. Null if there is none.
+const Semaphore* Findings::doubtfulSemaphore(const Race& race) const
 {
     const auto isIt = [&](const HeldCopy& held) {
         return race.copy && *race.copy == held.copy
@@ -123,10 +129,10 @@ bool Findings::mayBeAwaited(const Race& race) const
         const Semaphore& semaphore = m_semaphores[i];
         if (semaphore.executed > 0
             && std::any_of(semaphore.held.begin(), semaphore.held.end(), isIt)) {
-            return true;
+            return &semaphore;
         }
     }
-    return false;
+    return nullptr;
 }
 
 // Whether the agents are warpgroups or warps of the same block of a GPU, which has barriers.
@@ -202,17 +208,19 @@ std::string Findings::raceText(const Race& race, const std::string& name, const 
         return access + "a product that no wgmma_wait covers reads the same elements (started at "
                + there + "). Wait for the product first, or use another part of memory.";
     }
-    const bool isDoubtful = !race.ofPipeline && mayBeAwaited(race);
+    const Semaphore* const doubtful = race.ofPipeline ? nullptr : doubtfulSemaphore(race);
     return access
-           + (race.ofPipeline ? "a copy of a block "
-              : isDoubtful    ? "a copy that no wait is sure of "
-                              : "a copy that nobody has waited for ")
+           + (race.ofPipeline       ? "a copy of a block "
+              : doubtful != nullptr ? "a copy that no wait is sure of "
+                                    : "a copy that nobody has waited for ")
            + (race.otherWrites ? "writes" : "reads") + " the same elements (started at " + there
-           + "). "
-           + (race.ofPipeline ? "Blocks are copied ahead of their steps and behind them, so "
+           + (race.ofPipeline ? "). Blocks are copied ahead of their steps and behind them, so "
                                 "nothing else may use their elements meanwhile."
-              : isDoubtful    ? "Wait for that copy first, on a semaphore of its own."
-                              : "Wait for that copy first, or start it later.");
+              : doubtful != nullptr
+                  ? "): " + semaphoreName(m_recorder, *doubtful->row)
+                        + " counts other copies too, and a wait knows only how many bytes have "
+                          "come. Wait for all of them first, or use a semaphore for each."
+                  : "). Wait for that copy first, or start it later.");
 }
 
 // Reports manual DMA for which nobody has waited when the memory at one of its ends is released.

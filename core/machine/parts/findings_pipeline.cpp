@@ -1,6 +1,7 @@
 // Findings about the blocks of a pipeline.
 #include "core/base/format.h"
 #include "core/machine/parts/findings.h"
+#include "core/machine/prepare/pipeline_rules.h"
 
 #include <algorithm>
 
@@ -104,6 +105,51 @@ void Findings::reportNotWritten(const PipelineFrame& frame, const PipelineOperan
                                  : " is written back though no step of its stay stored to it."),
                       frame.row ? frame.row : frame.lastRow, {}, 1, operand.plan->spec->location);
     }
+}
+
+// Whether the value decides nothing but which of several is taken: "start from zeros, or go on".
+bool Findings::isOnlyChosen(ir::ValueId value) const
+{
+    bool isUsed = false, isOnly = true;
+    forEachOperation(m_prepared.program.body, [&](const ir::Operation& operation) {
+        for (std::size_t i = 0; i < operation.operands.size(); ++i) {
+            if (operation.operands[i] == value) {
+                isUsed = true;
+                isOnly = isOnly && operation.code == ir::OpCode::SelectN && i > 0;
+            }
+        }
+    });
+    return isUsed && isOnly;
+}
+
+void Findings::reportCarried(ir::ValueId ref, const ir::Operation& reader)
+{
+    const ir::ValueId root = m_prepared.rootOf(ref);
+    const auto owns = [&](const Frame& frame) {
+        const auto* const pipeline = std::get_if<PipelineFrame>(&frame);
+        return pipeline != nullptr
+               && std::any_of(pipeline->owned.buffers.begin(), pipeline->owned.buffers.end(),
+                              [&](const auto& buffer) { return buffer.first == root; });
+    };
+    const std::vector<Frame>& frames = m_turn.agent().frames;
+    const auto owner = std::find_if(frames.begin(), frames.end(), owns);
+    if (owner == frames.end() || (!reader.results.empty() && isOnlyChosen(reader.results[0]))
+        || !m_carried.insert(root).second) {
+        return;
+    }
+    const auto& pipeline = std::get<PipelineFrame>(*owner);
+    const std::string& axis =
+        pipeline.params->axisNames[innermostParallel(*pipeline.params, pipeline.grid).value()];
+    const std::string name = m_prepared.refName(root);
+    m_recorder.addFinding(trace::found(
+        trace::FindingKind::CarriedInParallel,
+        name + (reader.results.empty() ? " is copied (" : " is read (") + placeText(reader.location)
+            + ") at a new index of " + axis
+            + ", a parallel axis, before anything is stored there: it holds what the index before "
+              "left. Where cores share the grid, another one may have run that index. Store to "
+            + name + " first, or call the axis arbitrary.",
+        name, m_turn.agent().step, {},
+        m_recorder.description().sourceLine(m_prepared.program, reader.location)));
 }
 
 // Cores share a grid, and a loop may run a pipeline on one part of its array at a time. So only all

@@ -155,7 +155,12 @@ void ManualCopies::start(const ir::Operation& operation)
         return;
     }
     recordEnds(copy);
-    m_memory[copy.target.buffer].written = true;
+    Memory& target = m_memory[copy.target.buffer];
+    target.written = true;
+    target.holds = Memory::Holds::Current;
+    if (m_memory[copy.source.buffer].holds == Memory::Holds::Carried) {
+        m_findings.reportCarried(copy.from(), operation);
+    }
     if (m_detects && !copy.isEmpty()) {
         if (const std::optional<Race> race = m_races.start(
                 m_turn.agent().id, copy.row, accessOf(copy, false), accessOf(copy, true))) {

@@ -187,6 +187,14 @@ void Pipelines::beginStep(PipelineFrame& frame)
     frame.row = m_turn.agent().step =
         m_recorder.beginStep(trace::PipelineRow{frame.traceIndex}, s, m_turn.agent().time);
     moveTo(frame.here, frame.grid, s);
+    if (changesInParallel(*frame.params, frame.grid, s)) {
+        for (const auto& [ref, buffers] : frame.owned.buffers) {
+            for (std::int32_t i = buffers.first; i < buffers.first + buffers.count; ++i) {
+                const bool isEmpty = m_memory[i].holds == Memory::Holds::Nothing;
+                m_memory[i].holds = isEmpty ? Memory::Holds::Nothing : Memory::Holds::Carried;
+            }
+        }
+    }
     // Far from the ends of the grid, an operand whose block always changes does what it did before.
     const bool isMiddle = s > frame.stages && s + frame.stages < frame.steps;
     for (std::size_t i = 0; i < frame.operands.size(); ++i) {

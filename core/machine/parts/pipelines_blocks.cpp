@@ -187,8 +187,9 @@ void Pipelines::visit(PipelineFrame& frame, std::size_t index, std::int64_t bloc
             block = copy.block;
         }
     }
+    Memory& memory = m_memory[operand.firstSlot + slot];
+    memory.holds = Memory::Holds::Nothing;
     if (operand.plan->facts.outCount > 0 && !in) {
-        Memory& memory = m_memory[operand.firstSlot + slot];
         if (m_watch.isOn()) {
             m_watch.byPipeline(*frame.item->control);
         }

@@ -73,9 +73,9 @@ private:
     void doubt(HeldCopy& copy, Races::Settled settled);
     [[nodiscard]] std::int32_t barrier(std::int32_t collectiveId, std::int32_t agent);
 
-    // Whether semaphores remember the copies that will signal them. They must if a wait makes those
-    // copies, or if other devices may have started copies that the wait cannot tell apart.
-    [[nodiscard]] bool holdsCopies() const { return m_mode == DmaMode::OnWait || mayBeDoubted(); }
+    // Whether semaphores remember the copies that will signal them: a wait may make those copies,
+    // and cannot tell them apart.
+    [[nodiscard]] bool holdsCopies() const { return m_mode != DmaMode::Eager; }
 
     const Prepared& m_prepared;
     DmaMode m_mode;

@@ -7,6 +7,8 @@
 #include "core/ir/pipeline_facts.h"
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace pallascope::machine {
 
@@ -62,6 +64,34 @@ template<class Changes>
                                  Changes&& changes)
 {
     return facts.outCount > 0 && l < facts.outLag && l < steps && (l == 0 || changes(steps - l));
+}
+
+// The innermost grid axis of more than one index that cores may share, by JAX's dimension_semantics
+// (jax/_src/pallas/mosaic/core.py): those of a pallas_call, or of a pipeline that cores do share.
+[[nodiscard]] inline std::optional<std::size_t> innermostParallel(const ir::PipelineParams& params,
+                                                                  const std::vector<Extent>& grid)
+{
+    const bool mayShare =
+        params.origin == ir::PipelineOrigin::PallasCall || !params.coreAxis.empty();
+    for (std::size_t i = params.parallel.size(); mayShare && i-- > 0;) {
+        const auto axis = static_cast<std::size_t>(params.parallel[i]);
+        if (grid[axis] > 1) {
+            return axis;
+        }
+    }
+    return std::nullopt;
+}
+
+// Whether a step has another index along such an axis than the step before it.
+[[nodiscard]] inline bool changesInParallel(const ir::PipelineParams& params,
+                                            const std::vector<Extent>& grid, std::int64_t step)
+{
+    const std::optional<std::size_t> axis = innermostParallel(params, grid);
+    std::int64_t stay = 1; // in steps
+    for (std::size_t inner = grid.size(); axis && --inner > *axis;) {
+        stay *= grid[inner];
+    }
+    return axis && step > 0 && step % stay == 0;
 }
 
 } // namespace pallascope::machine

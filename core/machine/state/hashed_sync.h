@@ -16,9 +16,9 @@ auto hashedParts(const trace::Row<Table>& row)
 inline auto hashedParts(const Memory& memory)
 {
     const auto& [contents, written, isUncontested, isConstant, hasProxies, ready, fifo, explained,
-                 undefinedBy, broughtBy, device] = memory;
+                 undefinedBy, broughtBy, device, holds] = memory;
     return parts(contents, written, isUncontested, isConstant, hasProxies, ready, fifo, explained,
-                 undefinedBy, broughtBy, device);
+                 undefinedBy, broughtBy, device, holds);
 }
 
 inline auto hashedParts(const ReductionScratch& scratch)

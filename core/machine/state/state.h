@@ -93,6 +93,14 @@ struct Product
 
 struct Memory
 {
+    // What a step finds in scratch or in an output block of its pipeline.
+    enum class Holds : std::uint8_t
+    {
+        Nothing, // that a store, or the start of a copy, has brought
+        Current, // what came at this index of the pipeline's parallel axes
+        Carried  // what came at an index before
+    };
+
     Buffer contents;
     bool written = false; // whether it was stored to in this visit
     // No two agents can conflict over it: it belongs to one core, or nobody writes to it.
@@ -105,6 +113,7 @@ struct Memory
     ir::LocationId undefinedBy; // the last store or manual DMA that wrote something undefined to it
     ir::LocationId broughtBy;   // the last manual DMA to it
     std::int32_t device = 0;    // whose memory it is
+    Holds holds = Holds::Nothing;
 };
 
 // One end of a copy that signals a semaphore, kept until a wait guarantees that it is done.

@@ -115,9 +115,12 @@ class Locations:
 
 def short_name(path: str) -> str:
     """Returns the path relative to the working directory or to a folder where Python finds
-    packages; the whole path if it is in none of these."""
-    for root in (os.getcwd(), *sorted(map(os.path.abspath, filter(None, sys.path)), key=len,
-                                      reverse=True)):
+    packages; the whole path if it is in none of these. An installed package goes by its own name
+    even if it is installed inside of the working directory."""
+    found = sorted(map(os.path.abspath, filter(None, sys.path)), key=len, reverse=True)
+    installed = [root for root in found
+                 if os.path.basename(root) in ("site-packages", "dist-packages")]
+    for root in (*installed, os.getcwd(), *found):
         if path.startswith(root + os.sep):
             return path[len(root) + 1:]
     return path

@@ -351,8 +351,10 @@ TEST(ManualDmaPrograms, withoutOneWaitLeaveItsSemaphoreOver)
     forWrongPrograms(300, dropWait, [&](const ManualDmaProgram&, const machine::RunResult& run) {
         const std::vector<trace::Finding> found = findingsOf(run, "copy_never_awaited");
         if (found.empty()) {
-            EXPECT_NE(findingsText(run).find(" waited for"), std::string::npos)
-                << findingsText(run);
+            const std::string said = findingsText(run);
+            EXPECT_TRUE(said.find(" waited for") != std::string::npos
+                        || said.find("no wait is sure of") != std::string::npos) // a later one
+                << said;
             return;
         }
         ASSERT_EQ(found.size(), 1U) << findingsText(run);

@@ -345,13 +345,13 @@ TEST(Occupancy, blocksOfOneSmShareItsUnits)
 TEST(Occupancy, blocksOfOneSmQueueAtItsTensorCoreAndHaveBarriersOfTheirOwn)
 {
     constexpr Extent kM = 64, kN = 64;
-    constexpr std::int32_t kBlocks = 5;
+    constexpr std::int32_t kAtOnce = 5;
     const ir::Program program = mustTrace(pl::kernel(
         "products",
-        {pl::in("a", DType::F16, {kBlocks, kM, kM}), pl::in("b", DType::F16, {kM, kN}),
-         pl::out("c", kF32, {kBlocks, kM, kN})},
+        {pl::in("a", DType::F16, {kAtOnce, kM, kM}), pl::in("b", DType::F16, {kM, kN}),
+         pl::out("c", kF32, {kAtOnce, kM, kN})},
         [&](pl::Ref a, pl::Ref b, pl::Ref c) {
-            gpu::launch({{{"block", kBlocks}}}, [&] {
+            gpu::launch({{{"block", kAtOnce}}}, [&] {
                 const pl::Value block = pl::axisIndex("block");
                 gpu::runScoped(
                     {gpu::smem("left", DType::F16, {kM, kM}),
@@ -368,7 +368,7 @@ TEST(Occupancy, blocksOfOneSmQueueAtItsTensorCoreAndHaveBarriersOfTheirOwn)
             });
         }));
     const std::vector<Array> inputs{
-        counting(DType::F16, {kBlocks, kM, kM}),
+        counting(DType::F16, {kAtOnce, kM, kM}),
         arrayOf(DType::F16, {kM, kN}, std::vector<double>(kM * kN, 0.001))};
     const machine::RunResult few = runOnSms(withSms(1), program, kMost, inputs),
                              many = runOnSms(withSms(8), program, kMost, inputs);
@@ -389,7 +389,7 @@ TEST(Occupancy, blocksOfOneSmQueueAtItsTensorCoreAndHaveBarriersOfTheirOwn)
                                  .duration);
         }
     }
-    ASSERT_EQ(products.size(), static_cast<std::size_t>(kBlocks));
+    ASSERT_EQ(products.size(), static_cast<std::size_t>(kAtOnce));
     std::sort(products.begin(), products.end());
     for (std::size_t i = 1; i < products.size(); ++i) {
         EXPECT_GE(products[i].first, products[i - 1].second);

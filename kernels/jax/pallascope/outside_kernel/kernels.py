@@ -98,10 +98,11 @@ class Kernels:
         blocks = inputs + [self.arrays.ref(array, "hbm") for array in outputs]
         pipeline = grids.Pipeline(
             mapping=mapping, body=body, operands=blocks, bounds=bounds, prefetch=prefetch,
-            index_map_consts=[[]] * len(blocks), body_consts=[], origin="pallas_call")
+            index_map_consts=[[]] * len(blocks), body_consts=[], origin="pallas_call",
+            parallel=parallel)
         with (self._kernel(), types.flags_as_int32(),
               kernel_bodies.scratch(walk, _state_of(walk, body))):
-            self._emit(pipeline, prefetch + blocks, parallel if shared else [])
+            self._emit(pipeline, prefetch + blocks, shared)
         return outputs
 
     @contextlib.contextmanager
@@ -120,13 +121,12 @@ class Kernels:
         walk.builder.emit("kernel", [], [], {"name": self.begun[-1]["kernel"]}, [region])
 
     def _emit(self, pipeline: grids.Pipeline, arguments: list[int],
-              parallel: list[int]) -> None:
+              shared: bool) -> None:
         walk, mapping, body = self.walk, pipeline.mapping, pipeline.body
-        if parallel and walk.matrix_unit:
+        if shared and walk.matrix_unit:
             raise NotCaptured("a matrix unit that the kernel uses directly, on cores that share a "
                               "grid: use cores=1")
-        if parallel:
-            pipeline.parallel = parallel
+        if shared:
             kernel_bodies.on_cores(walk, pipeline, self.cores)
         elif kernel_bodies.is_direct(walk, mapping, body, pipeline.operands):
             kernel_bodies.inline(walk, body, arguments)
