@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <set>
 
 namespace pallascope::analysis {
 
@@ -50,22 +51,35 @@ std::vector<Picoseconds> bookkeeping(const trace::Trace& trace, const Stretch& s
     return busy;
 }
 
-void addTime(std::vector<StretchTime>& times, const std::string& name, Picoseconds time)
+void addTime(std::vector<StretchTime>& times, const std::string& name, Picoseconds time,
+             std::int64_t over)
 {
     if (time <= Picoseconds(0)) {
         return;
     }
     const auto same = std::find_if(times.begin(), times.end(),
                                    [&](const StretchTime& one) { return one.name == name; });
-    (same == times.end() ? times.emplace_back(StretchTime{name, {}}) : *same).time += time;
+    (same == times.end() ? times.emplace_back(StretchTime{name, {}, over}) : *same).time += time;
 }
 
-// Over how many units or links of the same name each time is summed.
-void countThem(const std::vector<std::string>& names, std::vector<StretchTime>& times)
+// How many agents have the unit, or SMs, whose agents share it.
+std::int64_t havingUnit(const trace::Agents& agents, std::size_t unit)
 {
-    for (StretchTime& one : times) {
-        one.over = std::max<std::int64_t>(1, std::ranges::count(names, one.name));
+    const std::vector<std::int32_t>& users = agents.ofUnit[unit];
+    if (agents.sms.empty()) {
+        return std::ssize(users);
     }
+    std::set<std::int32_t> sms;
+    for (const std::int32_t agent : users) {
+        sms.insert(agents.smOf[static_cast<std::size_t>(agent)]);
+    }
+    return std::ssize(sms);
+}
+
+std::int64_t linksOf(const trace::Info& info, const std::string& kind)
+{
+    return std::ranges::count_if(info.links,
+                                 [&](const trace::Link& link) { return kindOf(link) == kind; });
 }
 
 // What a wait waits for: an array, a semaphore, or others.
@@ -92,11 +106,8 @@ void addWaits(const trace::Trace& trace, Stretch& stretch)
         const std::int64_t begin = std::max(waits.begin[wait], stretch.begin.value());
         const std::int64_t end = std::min(waits.end[wait], stretch.end.value());
         if (end > begin) {
-            addTime(stretch.waits, causeOf(trace, wait), Picoseconds(end - begin));
+            addTime(stretch.waits, causeOf(trace, wait), Picoseconds(end - begin), stretch.agents);
         }
-    }
-    for (StretchTime& wait : stretch.waits) {
-        wait.over = stretch.agents;
     }
     std::stable_sort(stretch.waits.begin(), stretch.waits.end(),
                      [](const StretchTime& a, const StretchTime& b) { return a.time > b.time; });
@@ -190,25 +201,23 @@ Stretch stretchOf(const trace::Index& index, Picoseconds from, Picoseconds to)
                         std::max<std::int64_t>(1, static_cast<std::int64_t>(info.agents.size())),
                     .hasL2 = info.hasL2()};
     stretch.flops = index.flops(stretch.end) - index.flops(stretch.begin);
-    std::vector<std::string> names;
     const std::vector<Picoseconds> besides = bookkeeping(trace, stretch);
     for (std::size_t i = 0; i < info.units.size(); ++i) {
         const auto unit = trace::UnitRow::at(i);
-        names.push_back(info.units[i].name);
-        addTime(stretch.busy, names.back(),
+        addTime(stretch.busy, info.units[i].name,
                 index.unitBusy(unit, stretch.end) - index.unitBusy(unit, stretch.begin)
-                    - besides[i]);
+                    - besides[i],
+                havingUnit(index.agents(), i));
     }
     for (const bool out : {false, true}) {
         for (std::size_t i = 0; i < info.links.size(); ++i) {
             const auto link = trace::LinkRow::at(i);
-            names.push_back(kindOf(info.links[i]) + (out ? " out" : " in"));
-            addTime(stretch.busy, names.back(),
+            addTime(stretch.busy, kindOf(info.links[i]) + (out ? " out" : " in"),
                     index.linkBusy(link, out, stretch.end)
-                        - index.linkBusy(link, out, stretch.begin));
+                        - index.linkBusy(link, out, stretch.begin),
+                    linksOf(info, kindOf(info.links[i])));
         }
     }
-    countThem(names, stretch.busy);
     addBytes(index, stretch);
     addWaits(trace, stretch);
     return stretch;

@@ -12,8 +12,9 @@ namespace pallascope::analysis {
 struct StretchTime
 {
     std::string name;
-    Picoseconds time;      // summed over `over`
-    std::int64_t over = 1; // units or links of that name, or agents that could wait
+    Picoseconds time; // summed over `over`
+    // Agents or SMs that have the unit, links of that kind, or agents that may wait.
+    std::int64_t over = 1;
     bool operator==(const StretchTime&) const = default;
 
     // From 0 to 1: what is busy or waits for it, on average over `over`.

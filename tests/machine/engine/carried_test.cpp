@@ -34,8 +34,8 @@ ir::Program accumulates(bool inScratch, const Axes& parallel)
         [&](pl::Ref does, pl::Ref xHbm, pl::Ref outHbm, pl::Ref sumHbm) {
             const auto body = [&](pl::Ref x, pl::Ref out, pl::Ref sum, pl::Ref scratch) {
                 const pl::Ref& acc = inScratch ? scratch : sum;
-                const pl::Value step = pl::programId(0) * static_cast<int>(kInner)
-                                       + pl::programId(1);
+                const pl::Value step =
+                    pl::programId(0) * static_cast<int>(kInner) + pl::programId(1);
                 const auto when = [&](int what, const auto& then) {
                     pl::when(does[step * 3 + what] != 0, then);
                 };
