@@ -21,6 +21,11 @@ std::string Findings::calledFrom(ir::LocationId location) const
 void Findings::addUndefinedUse(trace::FindingKind kind, const std::string& what,
                                ir::LocationId location)
 {
+    const ir::ValueId cause = m_lastUndefined.ref;
+    if (kind == trace::FindingKind::UndefinedBranch && cause.index >= 0
+        && m_undefinedBranches.emplace(cause, location).first->second != location) {
+        return; // one flag decides several branches
+    }
     m_recorder.addFinding(
         trace::found(kind,
                      what + " is decided by an undefined value"

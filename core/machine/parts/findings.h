@@ -222,6 +222,8 @@ private:
     // The last one of a value that may decide what happens, so that it is the same in every run;
     // without `why`. No ref: there was none.
     UndefinedLoad m_lastUndefined;
+    // The first branch that each ref decides.
+    std::map<ir::ValueId, ir::LocationId> m_undefinedBranches;
     std::optional<NeededSet> m_deciding;        // set when the first one is noted
     bool m_leavesCopies = false;                // some copies are never waited for
     std::set<trace::SemaphoreRow> m_doubtful;   // whose waits a finding calls unsure
