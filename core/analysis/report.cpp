@@ -3,6 +3,7 @@
 #include "core/analysis/array_traffic.h"
 #include "core/analysis/band.h"
 #include "core/analysis/ceilings.h"
+#include "core/analysis/fresh_waits.h"
 #include "core/analysis/losses.h"
 #include "core/analysis/owners.h"
 #include "core/analysis/used_memory.h"
@@ -439,7 +440,11 @@ Result<Report> report(const trace::Trace& trace)
     if (!chip) {
         return chip.error();
     }
-    return report(trace.info(), trace::summaryOf(trace), *chip);
+    Result<Report> made = report(trace.info(), trace::summaryOf(trace), *chip);
+    if (made) {
+        made->freshWaits = freshWaits(trace, *chip);
+    }
+    return made;
 }
 
 Result<Report> report(const trace::Info& info, const trace::Summary& sums, const chip::Chip& chip)

@@ -216,6 +216,7 @@ struct Report
     // Units and links, the longest time first.
     std::vector<std::pair<std::string, Picoseconds>> busy;
     std::int64_t stalledSteps = 0; // steps after the first that waited for a copy
+    std::int64_t freshWaits = 0;   // see fresh_waits.h; 0 as well for a run that kept only sums
     bool isGpu = false;            // whether the chip is a GPU, for the words of advice
     std::string onChipName; // of the memory where blocks are copied to: "VMEM", on a GPU "SMEM"
     // Of that memory, like all that follow. On a GPU of all blocks that an SM has at a time.

@@ -199,6 +199,9 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["time_low_s"] = report.band ? Json(seconds(report.band->low)) : Json();
     json["time_high_s"] = report.band ? Json(seconds(report.band->high)) : Json();
     json["time_support"] = Json::parse(supportJson(report.band));
+    if (report.freshWaits > 0) {
+        json["fresh_waits"] = report.freshWaits;
+    }
     json["cycles"] = report.cycles.value();
     json["flops"] = report.flops.value();
     json["executed_flops"] = report.executedFlops.value();

@@ -1,5 +1,6 @@
 #include "core/analysis/band.h"
 #include "core/analysis/block_grids.h"
+#include "core/analysis/fresh_waits.h"
 #include "core/analysis/losses.h"
 #include "core/analysis/speedup.h"
 #include "core/analysis/used_memory.h"
@@ -248,9 +249,11 @@ std::string toText(const Report& report, const trace::Info& info,
         + plain(verdict(report, info, alternatives)) + "\n" + trafficLine(report) + "\n"
         + (report.l2 ? cacheLine(*report.l2) + "\n" : "") + memoryLines(report, info) + "\n"
         + blockLines(info) + splitLine(report) + "\n";
-    return report.isStopped() ? text
-                              : text + beyondLine(report) + "\n" + adviceLine(report) + "\n"
-                                    + helpLine(report, info, alternatives) + "\n";
+    const std::string latency = freshWaitsText(report);
+    return report.isStopped()
+               ? text
+               : text + (latency.empty() ? "" : latency + "\n") + beyondLine(report) + "\n"
+                     + adviceLine(report) + "\n" + helpLine(report, info, alternatives) + "\n";
 }
 
 } // namespace pallascope::analysis

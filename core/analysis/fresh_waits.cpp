@@ -1,0 +1,71 @@
+#include "core/analysis/fresh_waits.h"
+
+#include "core/analysis/owners.h"
+#include "core/base/format.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace pallascope::analysis {
+
+namespace {
+
+constexpr Picoseconds kExample = Picoseconds(100'000);
+constexpr double kLeastShare = 0.1; // of the run, for the example to matter
+
+// For each link of the trace, whether the chip file has it and says that its latency is 0.
+std::vector<bool> withoutLatency(const trace::Info& info, const chip::Chip& chip)
+{
+    std::vector<bool> none;
+    for (const trace::Link& link : info.links) {
+        none.push_back(std::ranges::any_of(chip.links, [&](const chip::Link& one) {
+            return one.name == kindOf(link) && one.latency == Picoseconds(0);
+        }));
+    }
+    return none;
+}
+
+} // namespace
+
+std::int64_t freshWaits(const trace::Trace& trace, const chip::Chip& chip)
+{
+    const std::vector<bool> none = withoutLatency(trace.info(), chip);
+    const trace::Waits& waits = trace.waits();
+    const trace::Copies& copies = trace.copies();
+    std::map<std::int32_t, std::int64_t> ofAgent;
+    for (std::size_t wait = 0; wait < waits.size(); ++wait) {
+        if (waits.copy[wait] == trace::kNone || waits.begin[wait] == waits.end[wait]) {
+            continue;
+        }
+        const auto copy = static_cast<std::size_t>(waits.copy[wait]);
+        const std::int32_t operation =
+            waits.operation.empty() ? trace::kNone : waits.operation[wait];
+        const bool isFusion =
+            operation != trace::kNone
+            && trace.info().operations[static_cast<std::size_t>(operation)].name == "fusion";
+        const bool isFresh = copies.start[copy] == copies.issue[copy];
+        if (isFresh && !isFusion && none[static_cast<std::size_t>(copies.link[copy])]) {
+            ++ofAgent[waits.agent[wait]];
+        }
+    }
+    std::int64_t most = 0;
+    for (const auto& [agent, count] : ofAgent) {
+        most = std::max(most, count);
+    }
+    return most;
+}
+
+std::string freshWaitsText(const Report& report)
+{
+    const Picoseconds more = kExample * report.freshWaits;
+    if (ratio(more, report.time) < kLeastShare) {
+        return "";
+    }
+    return fmt::format("latency {} for a copy that had just been started: nobody has published the "
+                       "latency of these copies, so it counts as 0; each {} of it would add up to {}",
+                       pallascope::counted(report.freshWaits, "wait is", "waits are"), timeText(kExample),
+                       timeText(more));
+}
+
+} // namespace pallascope::analysis
