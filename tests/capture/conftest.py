@@ -1,6 +1,7 @@
 """Sets JAX up before it starts: it computes on a CPU as the jaxpr says, without fusing or dropping
 roundings."""
 
+import importlib.metadata
 import os
 import pathlib
 import subprocess
@@ -11,8 +12,14 @@ import pytest
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ["XLA_FLAGS"] = (os.environ.get("XLA_FLAGS", "")
                            + " --xla_allow_excess_precision=false --xla_cpu_max_isa=AVX"
-                           # Each function is compiled for one call.
-                           + " --xla_llvm_disable_expensive_passes=true")
+                           # Each function is compiled for one call, and compiling it takes far
+                           # longer than that call: the less is optimized, the better.
+                           + " --xla_backend_optimization_level=0"
+                           + " --xla_llvm_disable_expensive_passes=true"
+                           + " --xla_cpu_parallel_codegen_split_count=1")
+if tuple(map(int, importlib.metadata.version("jaxlib").split(".")[:2])) < (0, 11):
+    # Later versions have no such choice, and stop at a flag that they do not know.
+    os.environ["XLA_FLAGS"] += " --xla_cpu_use_fusion_emitters=false"
 
 _ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(_ROOT / "kernels" / "jax"))

@@ -11,7 +11,8 @@ import sys
 
 if __name__ == "__main__":  # must happen before JAX starts
     os.environ["JAX_PLATFORMS"] = "cpu"
-    os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+    os.environ["XLA_FLAGS"] = (os.environ.get("XLA_FLAGS", "")
+                               + " --xla_force_host_platform_device_count=8")
 
 import dataclasses
 import functools
