@@ -1,6 +1,7 @@
 """Sets JAX up before it starts: it computes on a CPU as the jaxpr says, without fusing or dropping
 roundings."""
 
+import gc
 import importlib.metadata
 import os
 import pathlib
@@ -20,6 +21,10 @@ os.environ["XLA_FLAGS"] = (os.environ.get("XLA_FLAGS", "")
 if tuple(map(int, importlib.metadata.version("jaxlib").split(".")[:2])) < (0, 11):
     # Later versions have no such choice, and stop at a flag that they do not know.
     os.environ["XLA_FLAGS"] += " --xla_cpu_use_fusion_emitters=false"
+
+# JAX makes many objects that live long. Looking through them as often as Python does by itself
+# finds little garbage.
+gc.set_threshold(50_000, 20, 50)
 
 _ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(_ROOT / "kernels" / "jax"))
