@@ -24,6 +24,9 @@ from pallascope.jax_compat import stand_in_devices
 
 PALLASCOPE = os.environ["PALLASCOPE"]
 _interpret: Any = True
+# JAX keeps traces for each value of this context apart, so that none is used with another
+# interpreter. To clear JAX's caches instead would also forget what was compiled.
+_interpreter: Any = jax.make_user_context("")
 
 
 def matmul_body(x_ref: Any, y_ref: Any, o_ref: Any, acc_ref: Any) -> None:
@@ -76,11 +79,13 @@ def whole(array: Any) -> pl.BlockSpec:
 
 
 @contextlib.contextmanager
-def interpreted(mode: Any) -> Any:
+def interpreted(mode: Any, chip: str = "") -> Any:
+    """Lets `call` be interpreted in this mode, by an interpreter that is asked as on `chip`."""
     global _interpret
     before, _interpret = _interpret, mode
     try:
-        yield
+        with _interpreter(f"{mode} {chip}"):
+            yield
     finally:
         _interpret = before
 
@@ -140,9 +145,8 @@ def check(fn: Any, *args: Any, oracle: Any = True, terms: float = 0.0, ulps: flo
     2^-24 * `terms`, where `terms` is the sum of the magnitudes that were added up.
     """
     kernel = pallascope.capture(fn, *args, chip=chip)
-    jax.clear_caches()  # forgets traces with the other interpreter
     if wanted is None:
-        with interpreted(oracle), stand_in_devices.device_of(chip):
+        with interpreted(oracle, chip), stand_in_devices.device_of(chip):
             wanted = jax.jit(fn)(*args)
     found = run(kernel)
     leaves = jax.tree_util.tree_leaves(wanted)
