@@ -26,9 +26,10 @@ def oracle():
     script = pathlib.Path(__file__).parent / "device_kernels.py"
     found = {}
     with tempfile.TemporaryDirectory() as folder:
-        for mode in ("eager", "on_wait"):
+        # What JAX yields when copies move their data late is asked of racy kernels only.
+        for mode, names in (("eager", KERNELS), ("on_wait", RACY)):
             done = subprocess.run(
-                [sys.executable, script, f"{folder}/{mode}.npz", mode, *KERNELS],
+                [sys.executable, script, f"{folder}/{mode}.npz", mode, *names],
                 capture_output=True, text=True, timeout=300, check=False)
             assert done.returncode == 0, done.stdout + done.stderr
             found[mode] = dict(np.load(f"{folder}/{mode}.npz"))
