@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from forked_commands import Commands
 from pallascope import __main__ as command_line
 from pallascope.jax_compat import chips as known_chips
 from pallascope.jax_compat import gpu_chips
@@ -229,12 +230,28 @@ def stops(x):
 """
 
 
-def command(folder, *arguments):
+_ENVIRONMENT = os.environ | {"PYTHONPATH": str(_PACKAGE)}
+
+
+def written(folder):
     (folder / "script.py").write_text(SCRIPT)
     (folder / "leaves.py").write_text("raise SystemExit\n")
-    return subprocess.run([sys.executable, "-m", "pallascope", "capture", *arguments], cwd=folder,
-                          env=os.environ | {"PYTHONPATH": str(_PACKAGE)}, capture_output=True,
+    return folder
+
+
+def command(folder, *arguments):
+    """Runs the command in a Python that is started for it. Only what depends on how it starts needs
+    that, as it takes seconds; see `forked`."""
+    return subprocess.run([sys.executable, "-m", "pallascope", "capture", *arguments],
+                          cwd=written(folder), env=_ENVIRONMENT, capture_output=True,
                           text=True, timeout=120, check=False)
+
+
+@pytest.fixture(scope="module")
+def forked():
+    """Returns what runs the command in a process that is forked from one with JAX."""
+    with Commands(_ENVIRONMENT) as commands:
+        yield lambda folder, *arguments: commands.run(written(folder), "capture", *arguments)
 
 
 def test_the_command_writes_a_file_that_runs(tmp_path):
@@ -258,9 +275,9 @@ def test_the_command_names_what_it_cannot_capture_and_writes_nothing(tmp_path):
 
 @pytest.mark.parametrize(("donated", "copied"), [([], True), ([0], True), ([1], False),
                                                  ([0, 1], False), ([-1], False)])
-def test_the_command_says_which_arguments_are_donated(tmp_path, donated, copied):
+def test_the_command_says_which_arguments_are_donated(forked, tmp_path, donated, copied):
     flags = [word for number in donated for word in ("--donate", str(number))]
-    done = command(tmp_path, "script.py:updated", *["--arg", "f32[16,128]"] * 2, *flags,
+    done = forked(tmp_path, "script.py:updated", *["--arg", "f32[16,128]"] * 2, *flags,
                    "-o", "k.kernel.json")
     assert done.returncode == 0, done.stderr
     document = json.loads((tmp_path / "k.kernel.json").read_text())
@@ -270,8 +287,8 @@ def test_the_command_says_which_arguments_are_donated(tmp_path, donated, copied)
 
 
 @pytest.mark.parametrize("dtype", ["i32", "u8", "i4"])
-def test_an_argument_may_have_the_dtype_that_print_shows(tmp_path, dtype):
-    done = command(tmp_path, "script.py:doubled", "--arg", f"{dtype}[64,128]", "-o", "k.pallascope")
+def test_an_argument_may_have_the_dtype_that_print_shows(forked, tmp_path, dtype):
+    done = forked(tmp_path, "script.py:doubled", "--arg", f"{dtype}[64,128]", "-o", "k.pallascope")
     assert done.returncode == 0, done.stderr
     assert shown(tmp_path / "k.pallascope").startswith(
         f"doubled(x:Ref<hbm>{{{dtype}[64,128]}}")
@@ -310,8 +327,8 @@ def test_the_program_captures_through_python(tmp_path):
     (["script.py:doubled", "--arg", "f32[8,128"], "--arg 'f32[8,128' is no DTYPE[SHAPE]"),
     (["script.py:doubled", "--arg", "f32[8,128]", "--donate", "1"],
      "donate=1 is no argument of the function, which is given 1; use their numbers, from 0 on")])
-def test_the_command_refuses_with_one_sentence(tmp_path, arguments, sentence):
-    done = command(tmp_path, *arguments, "-o", "k.pallascope")
+def test_the_command_refuses_with_one_sentence(forked, tmp_path, arguments, sentence):
+    done = forked(tmp_path, *arguments, "-o", "k.pallascope")
     assert done.returncode == (130 if "interrupted" in sentence else 2)
     assert sentence in done.stderr
     assert done.stderr.count("\n") == 1
@@ -365,9 +382,10 @@ def name(x):
     ("shapes", "mistakes.py:6 (shapes): TypeError: dot_general requires contracting dimensions"),
     ("branches", "mistakes.py:10 (branches): TracerBoolConversionError: Attempted boolean"),
     ("name", "mistakes.py:14 (name): NameError: name 'y' is not defined")])
-def test_a_mistake_of_the_author_ends_in_a_sentence_with_its_line(tmp_path, function, sentence):
+def test_a_mistake_of_the_author_ends_in_a_sentence_with_its_line(forked, tmp_path, function,
+                                                                  sentence):
     (tmp_path / "mistakes.py").write_text(MISTAKES)
-    done = command(tmp_path, f"mistakes.py:{function}", "--arg", "f32[8,128]", "-o", "k.pallascope")
+    done = forked(tmp_path, f"mistakes.py:{function}", "--arg", "f32[8,128]", "-o", "k.pallascope")
     assert done.returncode == 2
     assert done.stderr.startswith("Traceback")
     last = done.stderr.splitlines()[-1]
@@ -382,8 +400,8 @@ def test_what_is_no_python_is_said_with_its_line(tmp_path):
     assert done.stderr.splitlines()[-1].endswith("broken.py:2: SyntaxError: invalid syntax.")
 
 
-def test_a_place_that_cannot_be_written_is_said(tmp_path):
-    done = command(tmp_path, "script.py:doubled", "--arg", "bf16[16,128]", "-o", "no/k.pallascope")
+def test_a_place_that_cannot_be_written_is_said(forked, tmp_path):
+    done = forked(tmp_path, "script.py:doubled", "--arg", "bf16[16,128]", "-o", "no/k.pallascope")
     assert (done.returncode, done.stderr) == (
         2, "pallascope: cannot write no/k.pallascope: No such file or directory.\n")
 
