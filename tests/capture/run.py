@@ -35,7 +35,8 @@ def main():
     here = pathlib.Path(__file__).parent
     files = [str(here / name) for name in arguments if (here / name).is_file()]
     options = [name for name in arguments if not (here / name).is_file()]
-    command = [python, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider",
+    quiet = [] if len(files) > 1 else ["-q"]  # of several files, the result of each is told
+    command = [python, "-B", "-m", "pytest", *quiet, "-p", "no:cacheprovider",
                *(files or [str(here)]), *options]
     status = subprocess.run(command, env=os.environ | {"PALLASCOPE": program},
                             check=False).returncode
