@@ -13,6 +13,7 @@ namespace {
 
 constexpr Picoseconds kExample = Picoseconds(100'000);
 constexpr double kLeastShare = 0.1; // of the run, for the example to matter
+constexpr std::int64_t kFew = 8;    // of them even the shortest kernels may have
 
 // For each link of the trace, whether the chip file has it and says that its latency is 0.
 std::vector<bool> withoutLatency(const trace::Info& info, const chip::Chip& chip)
@@ -59,13 +60,14 @@ std::int64_t freshWaits(const trace::Trace& trace, const chip::Chip& chip)
 std::string freshWaitsText(const Report& report)
 {
     const Picoseconds more = kExample * report.freshWaits;
-    if (ratio(more, report.time) < kLeastShare) {
+    if (report.freshWaits < kFew || ratio(more, report.time) < kLeastShare) {
         return "";
     }
-    return fmt::format("latency {} for a copy that had just been started: nobody has published the "
-                       "latency of these copies, so it counts as 0; each {} of it would add up to {}",
-                       pallascope::counted(report.freshWaits, "wait is", "waits are"), timeText(kExample),
-                       timeText(more));
+    return fmt::format(
+        "latency {} for a copy that had just been started: nobody has published the "
+        "latency of these copies, so it counts as 0; each {} of it would add up to {}",
+        pallascope::counted(report.freshWaits, "wait is", "waits are"), timeText(kExample),
+        timeText(more));
 }
 
 } // namespace pallascope::analysis
