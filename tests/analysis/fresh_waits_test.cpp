@@ -69,8 +69,8 @@ TEST(FreshWaits, areFewWhereTheLinkIsBusyOrItsLatencyIsKnown)
 {
     EXPECT_LT(analysis::report(*mainJob()).value().freshWaits, 3);
     EXPECT_EQ(analysis::freshWaitsText(analysis::report(*mainJob()).value()), "");
-    EXPECT_EQ(analysis::report(*runOf("hopper_matmul",
-                                      {{"m", "512"}, {"n", "512"}, {"k", "512"}}, "h100_sxm"))
+    EXPECT_EQ(analysis::report(
+                  *runOf("hopper_matmul", {{"m", "512"}, {"n", "512"}, {"k", "512"}}, "h100_sxm"))
                   .value()
                   .freshWaits,
               0);

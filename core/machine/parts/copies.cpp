@@ -339,6 +339,7 @@ void Copies::landHeld(Semaphore& semaphore, std::int64_t bytes, std::int32_t age
     while (!semaphore.held.empty() && semaphore.executed < bytes) {
         const HeldCopy copy = semaphore.held.back();
         semaphore.held.pop_back();
+        semaphore.heldBytes -= copy.bytes;
         semaphore.executed += copy.bytes;
         if (copy.awaited.copy) {
             m_races.await(agent, copy.awaited);

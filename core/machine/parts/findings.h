@@ -183,7 +183,7 @@ private:
     [[nodiscard]] bool isUnorderedAt(ir::LocationId location) const;
     // Whether a race is one with the end of a kernel, as Accesses::endKernel reports it.
     [[nodiscard]] bool isWithKernelEnd(const Race& race);
-    [[nodiscard]] bool isOnlyChosen(ir::ValueId value) const;
+    [[nodiscard]] bool isOnlyChosen(ir::ValueId value);
     void explain(const PipelineOperand& operand, std::int32_t slot);
     void reportOperand(const OperandPlan& plan, trace::FindingKind kind, std::string sentence,
                        trace::OptionalRow<trace::StepRow> step,
@@ -227,6 +227,7 @@ private:
     std::optional<NeededSet> m_deciding;        // set when the first one is noted
     bool m_leavesCopies = false;                // some copies are never waited for
     std::set<trace::SemaphoreRow> m_doubtful;   // whose waits a finding calls unsure
+    std::map<ir::ValueId, bool> m_onlyChosen;   // what is known of values by now
     std::set<ir::ValueId> m_carried;            // roots of refs that a finding is about
     std::set<trace::CopyRow> m_neverAwaited;    // those of them that their semaphores have counted
     std::optional<std::vector<Birth>> m_births; // set if they are watched

@@ -108,8 +108,12 @@ void Findings::reportNotWritten(const PipelineFrame& frame, const PipelineOperan
 }
 
 // Whether the value decides nothing but which of several is taken: "start from zeros, or go on".
-bool Findings::isOnlyChosen(ir::ValueId value) const
+bool Findings::isOnlyChosen(ir::ValueId value)
 {
+    const auto [known, isNew] = m_onlyChosen.emplace(value, false);
+    if (!isNew) {
+        return known->second;
+    }
     bool isUsed = false, isOnly = true;
     forEachOperation(m_prepared.program.body, [&](const ir::Operation& operation) {
         for (std::size_t i = 0; i < operation.operands.size(); ++i) {
@@ -119,12 +123,15 @@ bool Findings::isOnlyChosen(ir::ValueId value) const
             }
         }
     });
-    return isUsed && isOnly;
+    return known->second = isUsed && isOnly;
 }
 
 void Findings::reportCarried(ir::ValueId ref, const ir::Operation& reader)
 {
     const ir::ValueId root = m_prepared.rootOf(ref);
+    if (m_carried.contains(root)) {
+        return;
+    }
     const auto owns = [&](const Frame& frame) {
         const auto* const pipeline = std::get_if<PipelineFrame>(&frame);
         return pipeline != nullptr
@@ -133,10 +140,10 @@ void Findings::reportCarried(ir::ValueId ref, const ir::Operation& reader)
     };
     const std::vector<Frame>& frames = m_turn.agent().frames;
     const auto owner = std::find_if(frames.begin(), frames.end(), owns);
-    if (owner == frames.end() || (!reader.results.empty() && isOnlyChosen(reader.results[0]))
-        || !m_carried.insert(root).second) {
+    if (owner == frames.end() || (!reader.results.empty() && isOnlyChosen(reader.results[0]))) {
         return;
     }
+    m_carried.insert(root);
     const auto& pipeline = std::get<PipelineFrame>(*owner);
     const std::string& axis =
         pipeline.params->axisNames[innermostParallel(*pipeline.params, pipeline.grid).value()];

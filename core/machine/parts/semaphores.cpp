@@ -167,21 +167,23 @@ bool Semaphores::take(Agent& agent, const Waiting& waiting)
 void Semaphores::awaitCertain(Semaphore& semaphore, std::int64_t bytes, std::int32_t agent)
 {
     semaphore.executed += bytes;
-    std::int64_t all = 0;
-    for (const HeldCopy& copy : semaphore.held) {
-        all += copy.bytes;
+    const std::int64_t open = semaphore.heldBytes - semaphore.executed; // bytes that none has taken
+    if (semaphore.largestHeld <= open) {
+        return;
     }
-    const auto isCertain = [&](const HeldCopy& copy) {
-        return all - copy.bytes < semaphore.executed;
-    };
     std::vector<HeldCopy>& held = semaphore.held;
-    for (auto copy = std::find_if(held.begin(), held.end(), isCertain); copy != held.end();
-         copy = std::find_if(held.begin(), held.end(), isCertain)) {
-        await(semaphore, *copy, agent);
-        all -= copy->bytes;
-        semaphore.executed -= copy->bytes;
-        held.erase(copy);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < held.size(); ++i) {
+        if (held[i].bytes > open) {
+            await(semaphore, held[i], agent);
+            semaphore.heldBytes -= held[i].bytes;
+            semaphore.executed -= held[i].bytes;
+        } else if (kept++ != i) {
+            held[kept - 1] = std::move(held[i]);
+        }
     }
+    held.resize(kept);
+    semaphore.largestHeld = kept == 0 ? 0 : semaphore.largestHeld;
 }
 
 void Semaphores::await(Semaphore& semaphore, const HeldCopy& copy, std::int32_t agent)
@@ -209,10 +211,7 @@ void Semaphores::await(Semaphore& semaphore, const HeldCopy& copy, std::int32_t 
 // that the wait took. So the wait was sure of nothing that these bytes can stand in for.
 void Semaphores::doubtEarlierWaits(Semaphore& semaphore)
 {
-    std::int64_t open = -semaphore.executed; // bytes that no wait has taken
-    for (const HeldCopy& copy : semaphore.held) {
-        open += copy.bytes;
-    }
+    const std::int64_t open = semaphore.heldBytes - semaphore.executed;
     const std::int32_t starter = m_turn.agent().id;
     std::vector<SettledCopy>& settled = semaphore.settled;
     const auto doubtful =
@@ -224,7 +223,7 @@ void Semaphores::doubtEarlierWaits(Semaphore& semaphore)
     settled.erase(doubtful, settled.end());
     for (SettledCopy& one : copies) {
         semaphore.executed += one.copy.bytes;
-        semaphore.held.push_back(std::move(one.copy));
+        semaphore.hold(std::move(one.copy));
         doubt(semaphore.held.back(), std::move(one.settled));
     }
 }
@@ -338,7 +337,7 @@ void Semaphores::expect(Signal signal, HeldCopy held)
 {
     if (holdsCopies()) {
         Semaphore& semaphore = m_state.semaphores[signal.semaphore];
-        semaphore.held.push_back(std::move(held));
+        semaphore.hold(std::move(held));
         if (!semaphore.settled.empty()) {
             doubtEarlierWaits(semaphore);
         }

@@ -53,9 +53,10 @@ inline auto hashedParts(const EarlySignal& signal)
 
 inline auto hashedParts(const Semaphore& semaphore)
 {
-    const auto& [space, count, row, lastCopy, landed, held, isShared, settled, executed, clock,
-                 location, waiters, barrier, completed, arrivedCopies, share] = semaphore;
-    return parts( // `waiters` follow from the agents
+    const auto& [space, count, row, lastCopy, landed, held, heldBytes, largestHeld, isShared,
+                 settled, executed, clock, location, waiters, barrier, completed, arrivedCopies,
+                 share] = semaphore;
+    return parts( // `waiters` follow from the agents, sums from `held`
         space, count, row, lastCopy, landed, held, isShared, settled, executed, clock, location,
         barrier, completed, arrivedCopies, share);
 }

@@ -144,6 +144,8 @@ struct Semaphore
     trace::OptionalRow<trace::CopyRow> lastCopy; // that signalled it last
     std::vector<AwaitedCopy> landed; // copies that signalled it since somebody last waited
     std::vector<HeldCopy> held;      // in the order of their starts; see Semaphores::holdsCopies
+    std::int64_t heldBytes = 0;      // of all of them
+    std::int64_t largestHeld = 0;    // none of them has more bytes
     bool isShared = false;           // whether copies that other devices start may signal it
     // If it is shared: copies that waits were sure of, while some agent may not know of the wait.
     std::vector<SettledCopy> settled;
@@ -160,6 +162,13 @@ struct Semaphore
     VectorClock completed;
     std::vector<AwaitedCopy> arrivedCopies;
     std::int32_t parts = 0; // that have come of an arrival that several copies make together
+
+    void hold(HeldCopy copy)
+    {
+        heldBytes += copy.bytes;
+        largestHeld = std::max(largestHeld, copy.bytes);
+        held.push_back(std::move(copy));
+    }
 };
 
 inline void addWaiter(Semaphore& semaphore, std::int32_t agent)
