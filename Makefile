@@ -110,7 +110,7 @@ format: ## lay out all C++ as .clang-format says
 
 format-check: ## fail if `make format` would change something
 	@.ci/setup lint
-	@clang-format-14 --dry-run -Werror $(sources)
+	@printf '%s\n' $(sources) | xargs -n 64 -P $(JOBS) clang-format-14 --dry-run -Werror
 
 lint: format-check ## clang-format and clang-tidy over all C++ (minutes)
 	@cmake --preset dev >/dev/null && cmake --build --preset dev --parallel $(JOBS)
