@@ -64,7 +64,7 @@ std::string freshWaitsText(const Report& report)
         return "";
     }
     return fmt::format(
-        "latency {} for a copy that had just been started: nobody has published the "
+        "{} for a copy that had just been started: nobody has published the "
         "latency of these copies, so it counts as 0; each {} of it would add up to {}",
         pallascope::counted(report.freshWaits, "wait is", "waits are"), timeText(kExample),
         timeText(more));

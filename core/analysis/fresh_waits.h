@@ -13,7 +13,7 @@ namespace pallascope::analysis {
 // in the link's queue would hide its latency there. Waits of fusions do not count.
 [[nodiscard]] std::int64_t freshWaits(const trace::Trace& trace, const chip::Chip& chip);
 
-// What that means for the run's time, in one line; empty if it hardly matters.
+// What that means for the run's time, in one sentence without its stop; empty if it hardly matters.
 [[nodiscard]] std::string freshWaitsText(const Report& report);
 
 } // namespace pallascope::analysis

@@ -250,10 +250,10 @@ std::string toText(const Report& report, const trace::Info& info,
         + (report.l2 ? cacheLine(*report.l2) + "\n" : "") + memoryLines(report, info) + "\n"
         + blockLines(info) + splitLine(report) + "\n";
     const std::string latency = freshWaitsText(report);
-    return report.isStopped()
-               ? text
-               : text + (latency.empty() ? "" : latency + "\n") + beyondLine(report) + "\n"
-                     + adviceLine(report) + "\n" + helpLine(report, info, alternatives) + "\n";
+    return report.isStopped() ? text
+                              : text + (latency.empty() ? "" : "latency " + latency + "\n")
+                                    + beyondLine(report) + "\n" + adviceLine(report) + "\n"
+                                    + helpLine(report, info, alternatives) + "\n";
 }
 
 } // namespace pallascope::analysis

@@ -53,7 +53,7 @@ TEST(FreshWaits, areThoseForCopiesBehindNoOther)
         EXPECT_EQ(report.freshWaits, oneByOne ? kCopies + 1 : 2);
         const std::string text = analysis::freshWaitsText(report);
         if (oneByOne) {
-            EXPECT_TRUE(text.starts_with("latency 21 waits are for a copy that had just been "
+            EXPECT_TRUE(text.starts_with("21 waits are for a copy that had just been "
                                          "started: "))
                 << text;
             EXPECT_TRUE(text.ends_with("each 0.10 \u00b5s of it would add up to 2.10 \u00b5s"))

@@ -2,6 +2,7 @@
 #include "views/layout/tooltip/tooltip.h"
 
 #include "core/analysis/band.h"
+#include "core/analysis/fresh_waits.h"
 #include "core/analysis/speedup.h"
 #include "core/base/format.h"
 #include "core/trace/manual_arrays.h"
@@ -332,6 +333,9 @@ Lines timeLines(const RunView& run, Picoseconds t)
     if (t == run.trace->end() && run.report.band) {
         lines.push_back(analysis::bandText(*run.report.band) + ": "
                         + analysis::supportText(*run.report.band, run.trace->info().chipName));
+        if (const std::string latency = analysis::freshWaitsText(run.report); !latency.empty()) {
+            lines.push_back(latency);
+        }
     }
     lines.push_back(countText(t.value()) + " ps");
     return lines;
