@@ -82,13 +82,10 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
                                     : ofAgents         ? trace::FindingKind::Race
                                     : race.writes      ? trace::FindingKind::OverwrittenInFlight
                                                        : trace::FindingKind::ReadBeforeWait;
+    const auto source = lineOfNew(kind, race, name, accessor, location);
     const Semaphore* const doubtful = ofAgents ? nullptr : doubtfulSemaphore(race);
-    if (doubtful != nullptr && !m_doubtful.insert(*doubtful->row).second) { // one cause
-        m_unordered.insert(*race.copy);
-        m_unorderedNames.insert(name);
-        return;
-    }
-    if (const auto source = lineOfNew(kind, race, name, accessor, location)) {
+    const bool isNew = doubtful == nullptr || m_doubtful.insert(*doubtful->row).second; // one cause
+    if (source && isNew) {
         m_recorder.addFinding(trace::found(kind, raceText(race, name, accessor, ofAgents, withEnd),
                                            name, step, race.step, *source));
     }
