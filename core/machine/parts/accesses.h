@@ -32,7 +32,6 @@ public:
     {
         const RefBinding& ref = m_turn.binding(access.ref);
         Memory& memory = m_memory[ref.buffer];
-        memory.written = memory.written || access.writes;
         if (access.writes) {
             memory.holds = Memory::Holds::Current;
         } else if (memory.holds == Memory::Holds::Carried) {

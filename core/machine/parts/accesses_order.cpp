@@ -86,7 +86,9 @@ void Accesses::useBy(const Agent& unit, const ir::Operation& operation, std::siz
 {
     const ir::ValueId ref = operation.operands[operand];
     const RefBinding& where = m_turn.binding(ref);
-    m_memory[where.buffer].written = m_memory[where.buffer].written || writes;
+    if (writes) {
+        m_memory[where.buffer].holds = Memory::Holds::Current;
+    }
     if (!mayRace(where)) {
         return;
     }

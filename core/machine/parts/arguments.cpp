@@ -64,7 +64,8 @@ Status Arguments::bindHere(const ir::Argument& argument, const Array* input)
     here.buffer = m_memory.allocate(1).first;
     Memory& memory = m_memory[here.buffer];
     const bool isConstant = !isWritten(argument.ref);
-    memory = {m_turn.undefined(type.dtype, type.shape), true, isConstant, isConstant};
+    memory = {m_turn.undefined(type.dtype, type.shape), Memory::Holds::Current, isConstant,
+              isConstant};
     memory.device = m_turn.agent().device;
     if (input == nullptr) {
         return Done{};

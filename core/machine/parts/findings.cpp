@@ -74,7 +74,8 @@ Findings::UndefinedLoad::Why Findings::whyUndefined(std::int32_t memory) const
                        : UndefinedLoad::Why::Unknown;
         }
     }
-    return m_memory[memory].written ? UndefinedLoad::Why::Unknown : UndefinedLoad::Why::NotStored;
+    return m_memory[memory].holds == Memory::Holds::Nothing ? UndefinedLoad::Why::NotStored
+                                                            : UndefinedLoad::Why::Unknown;
 }
 
 // Undefined elements that were stored come from such a load before, so the first one on which the

@@ -155,8 +155,10 @@ private:
     // The loads of undefined elements on which the contents of a ref depend, in words; empty: none
     // is known.
     [[nodiscard]] std::string undefinedLoadsBehind(ir::ValueId ref) const;
+    // `doubtful`: the semaphore on which no wait is sure of the copy, if that is why.
     [[nodiscard]] std::string raceText(const Race& race, const std::string& name,
-                                       const Accessor& accessor, bool ofAgents, bool withEnd) const;
+                                       const Accessor& accessor, bool ofAgents, bool withEnd,
+                                       const Semaphore* doubtful) const;
     [[nodiscard]] static std::string uncommittedText(const Race& race, const std::string& name,
                                                      const std::string& here,
                                                      const std::string& there);

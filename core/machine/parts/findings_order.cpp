@@ -86,8 +86,9 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
     const Semaphore* const doubtful = ofAgents ? nullptr : doubtfulSemaphore(race);
     const bool isNew = doubtful == nullptr || m_doubtful.insert(*doubtful->row).second; // one cause
     if (source && isNew) {
-        m_recorder.addFinding(trace::found(kind, raceText(race, name, accessor, ofAgents, withEnd),
-                                           name, step, race.step, *source));
+        m_recorder.addFinding(
+            trace::found(kind, raceText(race, name, accessor, ofAgents, withEnd, doubtful), name,
+                         step, race.step, *source));
     }
 }
 
@@ -170,7 +171,7 @@ std::string Findings::orderText(std::int32_t agent, const Race& race, ir::Locati
 }
 
 std::string Findings::raceText(const Race& race, const std::string& name, const Accessor& accessor,
-                               bool ofAgents, bool withEnd) const
+                               bool ofAgents, bool withEnd, const Semaphore* doubtful) const
 {
     const std::string here =
         (accessor.copy ? "a copy that starts at " : "") + placeText(accessor.location);
@@ -205,7 +206,6 @@ std::string Findings::raceText(const Race& race, const std::string& name, const 
         return access + "a product that no wgmma_wait covers reads the same elements (started at "
                + there + "). Wait for the product first, or use another part of memory.";
     }
-    const Semaphore* const doubtful = race.ofPipeline ? nullptr : doubtfulSemaphore(race);
     return access
            + (race.ofPipeline       ? "a copy of a block "
               : doubtful != nullptr ? "a copy that no wait is sure of "

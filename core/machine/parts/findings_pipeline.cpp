@@ -96,7 +96,7 @@ void Findings::reportNotWritten(const PipelineFrame& frame, const PipelineOperan
                                 std::int64_t block, std::int32_t slot)
 {
     if (operand.plan->facts.inCount == 0 && !operand.plan->spec->restores
-        && !m_memory[operand.firstSlot + slot].written) {
+        && m_memory[operand.firstSlot + slot].holds == Memory::Holds::Nothing) {
         explain(operand, slot);
         reportOperand(*operand.plan, trace::FindingKind::OutputNotWritten,
                       operand.plan->blockName(block)

@@ -155,9 +155,7 @@ void ManualCopies::start(const ir::Operation& operation)
         return;
     }
     recordEnds(copy);
-    Memory& target = m_memory[copy.target.buffer];
-    target.written = true;
-    target.holds = Memory::Holds::Current;
+    m_memory[copy.target.buffer].holds = Memory::Holds::Current;
     if (m_memory[copy.source.buffer].holds == Memory::Holds::Carried) {
         m_findings.reportCarried(copy.from(), operation);
     }

@@ -190,8 +190,8 @@ void Pipelines::beginStep(PipelineFrame& frame)
     if (changesInParallel(*frame.params, frame.grid, s)) {
         for (const auto& [ref, buffers] : frame.owned.buffers) {
             for (std::int32_t i = buffers.first; i < buffers.first + buffers.count; ++i) {
-                const bool isEmpty = m_memory[i].holds == Memory::Holds::Nothing;
-                m_memory[i].holds = isEmpty ? Memory::Holds::Nothing : Memory::Holds::Carried;
+                Memory::Holds& holds = m_memory[i].holds;
+                holds = holds == Memory::Holds::Current ? Memory::Holds::Carried : holds;
             }
         }
     }

@@ -196,7 +196,7 @@ void Pipelines::visit(PipelineFrame& frame, std::size_t index, std::int64_t bloc
         const Watch::Writing writing(m_watch, m_watch.in(SlabRange{operand.firstSlot + slot, 1}),
                                      Touch::Kind::Cleared);
         memory.contents.makeUndefined();
-        memory.written = memory.explained = false;
+        memory.explained = false;
         memory.undefinedBy = {};
         if (operand.plan->spec->restores) {
             brought = startCopy(frame, index, block, slot, false);

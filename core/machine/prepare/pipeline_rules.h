@@ -87,11 +87,14 @@ template<class Changes>
                                             const std::vector<Extent>& grid, std::int64_t step)
 {
     const std::optional<std::size_t> axis = innermostParallel(params, grid);
+    if (!axis || step == 0) {
+        return false;
+    }
     std::int64_t stay = 1; // in steps
-    for (std::size_t inner = grid.size(); axis && --inner > *axis;) {
+    for (std::size_t inner = *axis + 1; inner < grid.size(); ++inner) {
         stay *= grid[inner];
     }
-    return axis && step > 0 && step % stay == 0;
+    return step % stay == 0;
 }
 
 } // namespace pallascope::machine

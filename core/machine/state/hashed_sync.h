@@ -15,10 +15,10 @@ auto hashedParts(const trace::Row<Table>& row)
 
 inline auto hashedParts(const Memory& memory)
 {
-    const auto& [contents, written, isUncontested, isConstant, hasProxies, ready, fifo, explained,
-                 undefinedBy, broughtBy, device, holds] = memory;
-    return parts(contents, written, isUncontested, isConstant, hasProxies, ready, fifo, explained,
-                 undefinedBy, broughtBy, device, holds);
+    const auto& [contents, holds, isUncontested, isConstant, hasProxies, ready, fifo, explained,
+                 undefinedBy, broughtBy, device] = memory;
+    return parts(contents, holds, isUncontested, isConstant, hasProxies, ready, fifo, explained,
+                 undefinedBy, broughtBy, device);
 }
 
 inline auto hashedParts(const ReductionScratch& scratch)

@@ -93,7 +93,7 @@ struct Product
 
 struct Memory
 {
-    // What a step finds in scratch or in an output block of its pipeline.
+    // What it holds since its visit began, if it is a slot of an output, or else since it exists.
     enum class Holds : std::uint8_t
     {
         Nothing, // that a store, or the start of a copy, has brought
@@ -102,7 +102,7 @@ struct Memory
     };
 
     Buffer contents;
-    bool written = false; // whether it was stored to in this visit
+    Holds holds = Holds::Nothing;
     // No two agents can conflict over it: it belongs to one core, or nobody writes to it.
     bool isUncontested = false;
     bool isConstant = false;    // nobody writes to it, and no copy does
@@ -113,7 +113,6 @@ struct Memory
     ir::LocationId undefinedBy; // the last store or manual DMA that wrote something undefined to it
     ir::LocationId broughtBy;   // the last manual DMA to it
     std::int32_t device = 0;    // whose memory it is
-    Holds holds = Holds::Nothing;
 };
 
 // One end of a copy that signals a semaphore, kept until a wait guarantees that it is done.

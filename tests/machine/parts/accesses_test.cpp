@@ -50,10 +50,10 @@ TEST(Accesses, oneThatIsOnlyTimedIsNotedAsAStore)
     run.scopes.allocate({run.ref("tile")}, owned);
     const std::int32_t tile = owned.buffers.at(0).second.first;
     run.accesses.note({.operation = &run.operation(OpCode::Get), .ref = run.ref("tile")});
-    EXPECT_FALSE(run.memoryAt(tile).written);
+    EXPECT_EQ(run.memoryAt(tile).holds, machine::Memory::Holds::Nothing);
     run.accesses.note(
         {.operation = &run.operation(OpCode::Swap), .ref = run.ref("tile"), .writes = true});
-    EXPECT_TRUE(run.memoryAt(tile).written);
+    EXPECT_EQ(run.memoryAt(tile).holds, machine::Memory::Holds::Current);
 }
 
 } // namespace pallascope::machine_test
