@@ -2,6 +2,8 @@
 
 #include "core/analysis/owners.h"
 #include "core/base/format.h"
+#include "core/trace/columns.h"
+#include "core/trace/summary.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -31,22 +33,19 @@ std::vector<bool> withoutLatency(const trace::Info& info, const chip::Chip& chip
 
 std::int64_t freshWaits(const trace::Trace& trace, const chip::Chip& chip)
 {
+    using Kind = trace::Summarizer::WaitKind;
     const std::vector<bool> none = withoutLatency(trace.info(), chip);
     const trace::Waits& waits = trace.waits();
     const trace::Copies& copies = trace.copies();
     std::map<std::int32_t, std::int64_t> ofAgent;
     for (std::size_t wait = 0; wait < waits.size(); ++wait) {
-        if (waits.copy[wait] == trace::kNone || waits.begin[wait] == waits.end[wait]) {
+        const Kind kind = trace::kindOfWait(trace, wait);
+        if ((kind != Kind::PipelineCopy && kind != Kind::ManualCopy)
+            || waits.begin[wait] == waits.end[wait]) {
             continue;
         }
-        const auto copy = static_cast<std::size_t>(waits.copy[wait]);
-        const std::int32_t operation =
-            waits.operation.empty() ? trace::kNone : waits.operation[wait];
-        const bool isFusion =
-            operation != trace::kNone
-            && trace.info().operations[static_cast<std::size_t>(operation)].name == "fusion";
-        const bool isFresh = copies.start[copy] == copies.issue[copy];
-        if (isFresh && !isFusion && none[static_cast<std::size_t>(copies.link[copy])]) {
+        const std::size_t copy = trace::at(waits.copy[wait]);
+        if (copies.start[copy] == copies.issue[copy] && none[trace::at(copies.link[copy])]) {
             ++ofAgent[waits.agent[wait]];
         }
     }

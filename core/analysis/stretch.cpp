@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <set>
 
 namespace pallascope::analysis {
 
@@ -60,20 +59,6 @@ void addTime(std::vector<StretchTime>& times, const std::string& name, Picosecon
     const auto same = std::find_if(times.begin(), times.end(),
                                    [&](const StretchTime& one) { return one.name == name; });
     (same == times.end() ? times.emplace_back(StretchTime{name, {}, over}) : *same).time += time;
-}
-
-// How many agents have the unit, or SMs, whose agents share it.
-std::int64_t havingUnit(const trace::Agents& agents, std::size_t unit)
-{
-    const std::vector<std::int32_t>& users = agents.ofUnit[unit];
-    if (agents.sms.empty()) {
-        return std::ssize(users);
-    }
-    std::set<std::int32_t> sms;
-    for (const std::int32_t agent : users) {
-        sms.insert(agents.smOf[static_cast<std::size_t>(agent)]);
-    }
-    return std::ssize(sms);
 }
 
 std::int64_t linksOf(const trace::Info& info, const std::string& kind)
@@ -207,7 +192,7 @@ Stretch stretchOf(const trace::Index& index, Picoseconds from, Picoseconds to)
         addTime(stretch.busy, info.units[i].name,
                 index.unitBusy(unit, stretch.end) - index.unitBusy(unit, stretch.begin)
                     - besides[i],
-                havingUnit(index.agents(), i));
+                index.agents().unitCount(unit));
     }
     for (const bool out : {false, true}) {
         for (std::size_t i = 0; i < info.links.size(); ++i) {

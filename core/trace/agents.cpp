@@ -169,6 +169,12 @@ void findSms(Agents& all, const Info& info)
 
 } // namespace
 
+std::int64_t Agents::unitCount(UnitRow unit) const
+{
+    return std::max<std::int64_t>(1,
+                                  sms.empty() ? std::ssize(ofUnit[unit.index()]) : std::ssize(sms));
+}
+
 std::size_t Agents::size() const
 {
     std::size_t sum = 0;

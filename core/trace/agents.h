@@ -2,6 +2,7 @@
 // it to divide busy and waiting times: it says of what a share is a share.
 #pragma once
 
+#include "core/trace/row.h"
 #include "core/trace/trace.h"
 
 #include <optional>
@@ -42,6 +43,9 @@ struct Agents
     std::vector<std::int32_t> smOf;
 
     [[nodiscard]] std::size_t size() const;
+    // How many of a unit a run has, at least 1: on a GPU each SM has one that its warpgroups share,
+    // elsewhere each agent that uses it has one.
+    [[nodiscard]] std::int64_t unitCount(UnitRow unit) const;
     // The numbers of a device's SMs: from the first to before the last.
     [[nodiscard]] std::pair<std::int32_t, std::int32_t> smsOf(std::int32_t device) const;
 };

@@ -3,6 +3,7 @@
 #include "core/trace/columns.h"
 #include "core/trace/index_sums.h"
 #include "core/trace/semaphore_counts.h"
+#include "core/trace/summary.h"
 
 #include <algorithm>
 #include <numeric>
@@ -99,8 +100,7 @@ bool DeviceTimes::isForOthers(std::size_t wait) const
 {
     const Info& info = m_trace->info();
     const Waits& waits = m_trace->waits();
-    if (!waits.operation.empty() && waits.operation[wait] != kNone
-        && info.operations[at(waits.operation[wait])].name == "fusion") {
+    if (kindOfWait(*m_trace, wait) == Summarizer::WaitKind::Fusion) {
         return false;
     }
     const bool isOwnBarrier = !waits.semaphore.empty() && waits.semaphore[wait] != kNone

@@ -267,6 +267,17 @@ Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picosecond
     return std::move(m_sums);
 }
 
+Summarizer::WaitKind kindOfWait(const Trace& trace, std::size_t wait)
+{
+    const Waits& waits = trace.waits();
+    const auto operation =
+        OperationRow::of(waits.operation.empty() ? kNone : waits.operation[wait]);
+    const bool isFusion = operation && trace.info().operations[operation->index()].name == "fusion";
+    const auto semaphore =
+        SemaphoreRow::of(waits.semaphore.empty() ? kNone : waits.semaphore[wait]);
+    return Summarizer::kindOf(CopyRow::of(waits.copy[wait]), semaphore, operation, isFusion);
+}
+
 Summary summaryOf(const Trace& trace)
 {
     Summarizer sums(trace.info());
@@ -283,15 +294,7 @@ Summary summaryOf(const Trace& trace)
     }
     const Waits& waits = trace.waits();
     for (std::size_t i = 0; i < waits.size(); ++i) {
-        const auto operation =
-            OperationRow::of(waits.operation.empty() ? kNone : waits.operation[i]);
-        const bool isFusion =
-            operation && trace.info().operations[operation->index()].name == "fusion";
-        const auto semaphore =
-            SemaphoreRow::of(waits.semaphore.empty() ? kNone : waits.semaphore[i]);
-        const auto kind =
-            Summarizer::kindOf(CopyRow::of(waits.copy[i]), semaphore, operation, isFusion);
-        sums.addWait(AgentRow{waits.agent[i]}, StepRow::of(waits.step[i]), kind,
+        sums.addWait(AgentRow{waits.agent[i]}, StepRow::of(waits.step[i]), kindOfWait(trace, i),
                      Picoseconds(waits.begin[i]), Picoseconds(waits.end[i]));
     }
     const Steps& steps = trace.steps();

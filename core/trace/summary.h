@@ -182,4 +182,7 @@ private:
     Picoseconds m_firstInStep{std::numeric_limits<std::int64_t>::max()};
 };
 
+// The kind of a wait of a finished trace.
+[[nodiscard]] Summarizer::WaitKind kindOfWait(const Trace& trace, std::size_t wait);
+
 } // namespace pallascope::trace

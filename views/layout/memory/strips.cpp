@@ -73,18 +73,20 @@ Color stripFill(const RunView& run, const std::vector<std::int32_t>& operands,
     double touched = 0;
     double looked = 0;
     for (std::int64_t cell = first; cell < last; cell += stride) {
+        ++looked;
         const std::optional<std::int64_t> block = cells.blockAt(cell);
+        if (!block) {
+            continue;
+        }
         double ofBlock = 0;
         for (const std::int32_t operand : operands) {
-            if (block
-                && run.index->sharing(trace::OperandRow{operand}).front()
-                       == operand) { // it counts for all that share
+            if (run.index->sharing(trace::OperandRow{operand}).front()
+                == operand) { // it counts for all that share
                 ofBlock += copiesAt(run, operand, lead, *block, now);
             }
         }
         copies += ofBlock;
         touched += ofBlock > 0 ? 1 : 0;
-        ++looked;
     }
     if (touched == 0) {
         return mix(Role::Text, 0.07);

@@ -1,7 +1,6 @@
 #include "views/layout/run/pieces.h"
 
 #include "core/base/format.h"
-#include "views/layout/run/unit_state.h"
 #include "views/layout/run/view_parts.h"
 
 #include <algorithm>
@@ -52,7 +51,8 @@ std::optional<PieceBound> boundOf(const RunView& run, std::int32_t device,
         const auto id = trace::UnitRow::at(unit);
         const Picoseconds all =
             run.index->unitBusy(id, piece.end) - run.index->unitBusy(id, piece.begin);
-        consider(boundByUnit(run, info.units[unit]), Picoseconds(all.value() / unitCount(run, id)),
+        consider(boundByUnit(run, info.units[unit]),
+                 Picoseconds(all.value() / run.index->agents().unitCount(id)),
                  parts::unitRole(info.units[unit].kind));
     }
     const std::size_t each = info.linksPerDevice();

@@ -84,14 +84,6 @@ UnitState unitState(const trace::Trace& trace, trace::UnitRow unit, Picoseconds 
     return working.empty() ? UnitState{} : stateOf(info, working);
 }
 
-std::int64_t unitCount(const RunView& run, trace::UnitRow unit)
-{
-    const trace::Agents& agents = run.index->agents();
-    const std::size_t count =
-        agents.sms.empty() ? agents.ofUnit[unit.index()].size() : agents.sms.size();
-    return static_cast<std::int64_t>(std::max<std::size_t>(1, count));
-}
-
 bool waitsForOthers(const trace::Trace& trace, trace::WaitRow wait)
 {
     const trace::Waits& waits = trace.waits();

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/trace/lookup.h"
-#include "views/layout/run/run_view.h"
 
 #include <optional>
 #include <string>
@@ -20,10 +19,6 @@ struct UnitState
 // of other kinds work on such a unit, the words are "3 of 32:" and the share is that of the agents
 // that work.
 [[nodiscard]] UnitState unitState(const trace::Trace& trace, trace::UnitRow unit, Picoseconds now);
-
-// How many of a unit a run has: on a GPU each SM has one that its warpgroups share, elsewhere each
-// agent that uses it has one.
-[[nodiscard]] std::int64_t unitCount(const RunView& run, trace::UnitRow unit);
 
 // Whether a wait is for other cores to finish, and not for a copy, a
 // semaphore or a unit.

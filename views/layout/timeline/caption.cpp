@@ -153,7 +153,7 @@ std::string computeText(const RunView& run, const Part& part, std::int32_t unit,
             working.insert(smOf.empty() ? agent : smOf[static_cast<std::size_t>(agent)]);
         }
         return name + " busy on " + strong(countText(static_cast<std::int64_t>(working.size())))
-               + " of " + countText(unitCount(run, trace::UnitRow{unit}))
+               + " of " + countText(run.index->agents().unitCount(trace::UnitRow{unit}))
                + (smOf.empty() ? " cores" : " SMs");
     }
     const Picoseconds before = run.index->unitBusy(trace::UnitRow{unit}, part.begin);
@@ -262,7 +262,7 @@ std::string lengthAndBusyText(const RunView& run)
     if (const std::optional<std::int32_t> unit = mainUnit(run)) {
         const double share =
             ratio(run.index->unitBusy(trace::UnitRow{*unit}, trace.end()), trace.end())
-            / static_cast<double>(unitCount(run, trace::UnitRow{*unit}));
+            / static_cast<double>(run.index->agents().unitCount(trace::UnitRow{*unit}));
         text += " · " + trace.info().units[static_cast<std::size_t>(*unit)].name + " busy "
                 + strong(percentText(share, 1));
     }

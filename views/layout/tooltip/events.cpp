@@ -76,7 +76,7 @@ std::string busyText(const RunView& run, std::int64_t begin, std::int64_t end)
         const auto id = trace::UnitRow::at(unit);
         const Picoseconds time =
             run.index->unitBusy(id, Picoseconds(end)) - run.index->unitBusy(id, Picoseconds(begin));
-        add(info.units[unit].name, Picoseconds(time.value() / unitCount(run, id)));
+        add(info.units[unit].name, Picoseconds(time.value() / run.index->agents().unitCount(id)));
     }
     for (std::size_t link = 0; link < info.links.size(); ++link) {
         const auto id = trace::LinkRow::at(link);

@@ -1,7 +1,6 @@
 // Writes what a tooltip says about a ceiling of the roofline.
 #include "core/base/format.h"
 #include "views/layout/roofline/levels.h"
-#include "views/layout/run/unit_state.h"
 #include "views/layout/tooltip/parts.h"
 
 #include <algorithm>
@@ -18,7 +17,8 @@ Lines busyLines(const RunView& run, const std::string& unit, Picoseconds now)
     for (std::size_t i = 0; i < units.size(); ++i) {
         if (units[i].name == unit && now > Picoseconds(0)) {
             const Picoseconds all = run.index->unitBusy(trace::UnitRow::at(i), now);
-            const Picoseconds busy(all.value() / unitCount(run, trace::UnitRow::at(i)));
+            const Picoseconds busy(all.value()
+                                   / run.index->agents().unitCount(trace::UnitRow::at(i)));
             return {unit + " busy " + timeText(busy) + " so far, "
                         + percentText(ratio(busy, now), 1),
                     countText(busy.value()) + " ps of " + countText(now.value()) + " ps"};
