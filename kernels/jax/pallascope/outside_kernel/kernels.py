@@ -120,8 +120,7 @@ class Kernels:
             yield
         walk.builder.emit("kernel", [], [], {"name": self.begun[-1]["kernel"]}, [region])
 
-    def _emit(self, pipeline: grids.Pipeline, arguments: list[int],
-              shared: bool) -> None:
+    def _emit(self, pipeline: grids.Pipeline, arguments: list[int], shared: bool) -> None:
         walk, mapping, body = self.walk, pipeline.mapping, pipeline.body
         if shared and walk.matrix_unit:
             raise NotCaptured("a matrix unit that the kernel uses directly, on cores that share a "
