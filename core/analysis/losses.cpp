@@ -4,6 +4,7 @@
 #include "core/analysis/gains.h"
 #include "core/analysis/moved_bytes.h"
 #include "core/analysis/owners.h"
+#include "core/analysis/slack.h"
 #include "core/analysis/stretches.h"
 
 #include <algorithm>
@@ -68,11 +69,12 @@ class Waterfall
 {
 public:
     Waterfall(const Report& report, const trace::Info& info, const trace::Summary& sums,
-              const chip::Chip& chip)
+              const chip::Chip& chip, const trace::Trace* rows)
         : m_report(report)
         , m_info(info)
         , m_sums(sums)
         , m_chip(chip)
+        , m_rows(rows)
         , m_hasKernel(hasKernel(info, sums))
         , m_roof(roofRow(report, info))
         // If a function has no kernel, the roofline is that of its fusions.
@@ -93,12 +95,14 @@ public:
             const Picoseconds time = ended(others, exposed).total();
             return std::max(Picoseconds(0), m_report.time - time);
         };
+        const std::vector<double> shorten = sharesThatShorten(losses.beyond);
         std::vector<Loss> ofSmallBlocks;
         Picoseconds kept; // of these, what no blocks can save
-        for (Loss& loss : losses.beyond) {
+        for (std::size_t i = 0; i < losses.beyond.size(); ++i) {
+            Loss& loss = losses.beyond[i];
             const Picoseconds whole = gain(std::span(&loss, 1));
             const Picoseconds most = mostGain(loss, m_report, m_info, m_sums);
-            loss.gain = std::min(whole, most);
+            loss.gain = std::min({whole, times(shorten[i], most), mostOfUnits(loss, shorten[i])});
             loss.keepsPart = loss.gain < whole || keepsPart(loss.kind);
             if (loss.kind == LossKind::StepOverhead || loss.kind == LossKind::Refetch) {
                 ofSmallBlocks.push_back(loss);
@@ -111,7 +115,9 @@ public:
     }
 
 private:
+    [[nodiscard]] StretchAdder adder() const;
     [[nodiscard]] Stretches stretches() const;
+    [[nodiscard]] std::vector<double> sharesThatShorten(std::span<const Loss> losses) const;
     [[nodiscard]] double unitsOfRoof() const;
     [[nodiscard]] OtherLink otherLink() const;
     [[nodiscard]] bool copiesMostlyJoinDevices() const;
@@ -159,6 +165,17 @@ private:
                         Picoseconds(m_sums.waitedInFusions.value() / m_info.deviceCount()));
     }
 
+    // Units work side by side, so that doing without one of them saves no more than until another
+    // one is the busiest. Those of an SM are shared by agents, whose segments do not tell which
+    // that is.
+    [[nodiscard]] Picoseconds mostOfUnits(const Loss& loss, double shortens) const
+    {
+        const std::optional<double> saved = m_stretches.saved.of(loss, m_info);
+        return saved && m_stretches.ran > 0 && !m_report.isGpu
+                   ? times(shortens * *saved / m_stretches.ran, compute())
+                   : m_report.time;
+    }
+
     // Whether no change of a kernel is likely to save all of it.
     [[nodiscard]] bool keepsPart(LossKind kind) const
     {
@@ -170,6 +187,7 @@ private:
     const trace::Info& m_info;
     const trace::Summary& m_sums;
     const chip::Chip& m_chip;
+    const trace::Trace* m_rows; // none: of a run that kept none
     // The members are in this order because each needs those before it.
     const bool m_hasKernel;
     const std::optional<std::int32_t> m_roof;
@@ -179,10 +197,41 @@ private:
     const double m_shareUsed; // of the units of the roof, above 0
 };
 
+StretchAdder Waterfall::adder() const
+{
+    const bool hasPeak = m_roof && m_report.roofline.peak;
+    const double peak = hasPeak ? m_report.roofline.peak->flopsPerSecond / unitsOfRoof() : 0;
+    return {m_info, m_chip, m_roof, peak};
+}
+
+// Of what each loss costs agents, the share without which the copies beside it would still fit: 1
+// where only the whole run tells. On a GPU, L2 and other blocks hide more than a step shows.
+std::vector<double> Waterfall::sharesThatShorten(std::span<const Loss> losses) const
+{
+    if (m_rows == nullptr || m_report.isGpu) {
+        return std::vector<double>(losses.size(), 1);
+    }
+    const StretchAdder stretch = adder();
+    std::vector<SavedTimes> saved(losses.size(), SavedTimes(m_info.templates.size()));
+    for (std::size_t id = 0; id < m_info.templates.size(); ++id) {
+        const trace::SegmentTemplate& segment = m_info.templates[id];
+        const bool isOverhead = segment.kind == trace::SegmentKind::StepOverhead;
+        const SavedSeconds shorter =
+            segment.isBookkeeping() ? SavedSeconds() : stretch.savedBy(segment);
+        for (std::size_t i = 0; i < losses.size(); ++i) {
+            constexpr double kPicoseconds = 1e12;
+            const bool isAll = isOverhead && losses[i].kind == LossKind::StepOverhead;
+            saved[i][id] = isAll ? static_cast<double>(segment.duration.value())
+                                 : kPicoseconds * shorter.of(losses[i], m_info).value_or(0);
+        }
+    }
+    return analysis::sharesThatShorten(*m_rows, saved);
+}
+
 Stretches Waterfall::stretches() const
 {
     Stretches sums;
-    const StretchAdder stretch(m_info, m_chip, m_roof);
+    const StretchAdder stretch = adder();
     for (std::size_t id = 0; id < m_sums.instances.size(); ++id) {
         const trace::SegmentTemplate& segment = m_info.templates[id];
         const bool counts =
@@ -397,9 +446,9 @@ Picoseconds Waterfall::blockStarts() const
 } // namespace
 
 Losses lossesOf(const Report& report, const trace::Info& info, const trace::Summary& sums,
-                const chip::Chip& chip)
+                const chip::Chip& chip, const trace::Trace* rows)
 {
-    return Waterfall(report, info, sums, chip).run();
+    return Waterfall(report, info, sums, chip, rows).run();
 }
 
 } // namespace pallascope::analysis

@@ -9,9 +9,11 @@ namespace pallascope::analysis {
 // byte once at the datasheet bandwidth, whichever takes longer. Then it adds one term after
 // another. After each, the sum is the shortest possible time of a run that overlaps computing and
 // copying perfectly. Fusions and launches come last, at the times they take. The report's time,
-// split, roofline and busy times must be set.
+// split, roofline and busy times must be set. Without the run's rows, the gains are as if its steps
+// were all alike.
 [[nodiscard]] Losses lossesOf(const Report& report, const trace::Info& info,
-                              const trace::Summary& sums, const chip::Chip& chip);
+                              const trace::Summary& sums, const chip::Chip& chip,
+                              const trace::Trace* rows);
 
 // For people: the losses of at least a hundredth of the run, largest first, and the sum of the
 // others.

@@ -432,6 +432,22 @@ void Accounting::roofline(Report& report) const
     }
 }
 
+Result<Report> reportOf(const trace::Info& info, const trace::Summary& sums, const chip::Chip& chip,
+                        const trace::Trace* rows)
+{
+    if (info.links.empty()) {
+        return userError("The trace lists no link, so it has no roofline; use a trace of a chip "
+                         "that has links.");
+    }
+    Report report;
+    Accounting(info, sums, chip).run(report);
+    report.losses = lossesOf(report, info, sums, chip, rows);
+    if (!report.isStopped()) {
+        report.band = bandOf(report, chip);
+    }
+    return report;
+}
+
 } // namespace
 
 Result<Report> report(const trace::Trace& trace)
@@ -440,7 +456,7 @@ Result<Report> report(const trace::Trace& trace)
     if (!chip) {
         return chip.error();
     }
-    Result<Report> made = report(trace.info(), trace::summaryOf(trace), *chip);
+    Result<Report> made = reportOf(trace.info(), trace::summaryOf(trace), *chip, &trace);
     if (made) {
         made->freshWaits = freshWaits(trace, *chip);
     }
@@ -449,17 +465,7 @@ Result<Report> report(const trace::Trace& trace)
 
 Result<Report> report(const trace::Info& info, const trace::Summary& sums, const chip::Chip& chip)
 {
-    if (info.links.empty()) {
-        return userError("The trace lists no link, so it has no roofline; use a trace of a chip "
-                         "that has links.");
-    }
-    Report report;
-    Accounting(info, sums, chip).run(report);
-    report.losses = lossesOf(report, info, sums, chip);
-    if (!report.isStopped()) {
-        report.band = bandOf(report, chip);
-    }
-    return report;
+    return reportOf(info, sums, chip, nullptr);
 }
 
 } // namespace pallascope::analysis

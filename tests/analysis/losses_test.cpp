@@ -292,10 +292,11 @@ TEST(Losses, ofHalfFilledTilesAreAsLongAsTheProducts)
     const Report report = matmul("4096", "1024", "1024", "128", "tpu_v6e");
     expectSum(report);
     EXPECT_NEAR(microseconds(timeOf(report, LossKind::Padding, "MXU")), kFlops / 918e6, 0.1);
-    EXPECT_EQ(gainOf(report, LossKind::Padding), timeOf(report, LossKind::Padding))
-        << "nothing else is as long";
+    EXPECT_GT(gainOf(report, LossKind::Padding), Picoseconds(0));
+    EXPECT_LT(gainOf(report, LossKind::Padding) * 5, timeOf(report, LossKind::Padding))
+        << "loading, adding and storing the sums takes nearly as long";
     EXPECT_GT(timeOf(report, LossKind::StepOverhead), Picoseconds(0));
-    EXPECT_NE(analysis::advice(report).find("padding of products"), std::string::npos);
+    EXPECT_NE(analysis::advice(report).find("step overhead"), std::string::npos);
 }
 
 TEST(Losses, ofACoreWithoutWorkAreHalfOfTheChip)

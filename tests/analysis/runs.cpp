@@ -24,6 +24,11 @@ NamedRun run(const std::string& name, const std::string& kernelName, const Given
 
 std::shared_ptr<const trace::Trace> runOf(const ir::Program& program, const std::string& chipName)
 {
+    return runOf(program, chip::parse(chip::chipText(chipName), chipName).value());
+}
+
+std::shared_ptr<const trace::Trace> runOf(const ir::Program& program, const chip::Chip& chip)
+{
     std::vector<Array> inputs;
     for (const ir::Argument& argument : program.arguments) {
         if (argument.kind == ir::ArgumentKind::Input) {
@@ -31,7 +36,6 @@ std::shared_ptr<const trace::Trace> runOf(const ir::Program& program, const std:
             inputs.push_back({type.dtype, type.shape, nullptr});
         }
     }
-    const chip::Chip chip = chip::parse(chip::chipText(chipName), chipName).value();
     machine::Options options;
     options.values = machine::ValueMode::Needed;
     return machine::run(program, inputs, chip, options).value().trace;
@@ -40,8 +44,13 @@ std::shared_ptr<const trace::Trace> runOf(const ir::Program& program, const std:
 std::shared_ptr<const trace::Trace> runOf(const std::string& kernelName, const Given& given,
                                           const std::string& chip)
 {
+    return runOf(programOf(kernelName, given), chip);
+}
+
+ir::Program programOf(const std::string& kernelName, const Given& given)
+{
     const kernels::Kernel* kernel = kernels::find(kernelName);
-    return runOf(kernel->build(kernels::arguments(*kernel, given).value()).value(), chip);
+    return kernel->build(kernels::arguments(*kernel, given).value()).value();
 }
 
 trace::TraceBuilder mainJobBuilder()

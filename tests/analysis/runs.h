@@ -38,6 +38,10 @@ runOf(const std::string& kernel, const std::map<std::string, std::string>& given
       const std::string& chip);
 [[nodiscard]] std::shared_ptr<const trace::Trace> runOf(const ir::Program& program,
                                                         const std::string& chip);
+[[nodiscard]] std::shared_ptr<const trace::Trace> runOf(const ir::Program& program,
+                                                        const chip::Chip& chip);
+[[nodiscard]] ir::Program programOf(const std::string& kernel,
+                                    const std::map<std::string, std::string>& given);
 
 // Runs with overhanging blocks, other loop orders, one, two and three buffers, one step, or no
 // products.
