@@ -144,7 +144,8 @@ private Q_SLOTS:
     }
 };
 
+PALLASCOPE_GUI_TEST("accessible", AccessibleTest);
+
 } // namespace pallascope::test
 
-PALLASCOPE_GUI_TEST_MAIN(pallascope::test::AccessibleTest)
 #include "accessible_test.moc"

@@ -6,7 +6,7 @@
 #include "app/window/remembered.h"
 #include "app/window/verdict_strip.h"
 #include "core/trace/lookup.h"
-#include "views/style.h"
+#include "tests/gui/gui_test.h"
 
 #include <QApplication>
 #include <QSettings>
@@ -253,14 +253,8 @@ private Q_SLOTS:
     }
 };
 
-} // namespace pallascope::test
+PALLASCOPE_GUI_TEST("breakpoints", BreakpointsTest);
 
-int main(int argc, char** argv)
-{
-    QApplication application(argc, argv);
-    pallascope::views::dressApplication();
-    pallascope::test::BreakpointsTest test;
-    return QTest::qExec(&test, argc, argv);
-}
+} // namespace pallascope::test
 
 #include "breakpoints_test.moc"

@@ -224,7 +224,8 @@ private Q_SLOTS:
     }
 };
 
+PALLASCOPE_GUI_TEST("capture", CaptureTest);
+
 } // namespace pallascope::test
 
-PALLASCOPE_GUI_TEST_MAIN(pallascope::test::CaptureTest)
 #include "capture_test.moc"

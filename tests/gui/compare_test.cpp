@@ -209,7 +209,8 @@ private Q_SLOTS:
     }
 };
 
+PALLASCOPE_GUI_TEST("compare", CompareTest);
+
 } // namespace pallascope::test
 
-PALLASCOPE_GUI_TEST_MAIN(pallascope::test::CompareTest)
 #include "compare_test.moc"

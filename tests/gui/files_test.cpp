@@ -167,7 +167,8 @@ private Q_SLOTS:
     }
 };
 
+PALLASCOPE_GUI_TEST("files", FilesTest);
+
 } // namespace pallascope::test
 
-PALLASCOPE_GUI_TEST_MAIN(pallascope::test::FilesTest)
 #include "files_test.moc"

@@ -268,7 +268,8 @@ private Q_SLOTS:
     }
 };
 
+PALLASCOPE_GUI_TEST("findings", FindingsTest);
+
 } // namespace pallascope::test
 
-PALLASCOPE_GUI_TEST_MAIN(pallascope::test::FindingsTest)
 #include "findings_test.moc"

@@ -113,7 +113,8 @@ private Q_SLOTS:
     }
 };
 
+PALLASCOPE_GUI_TEST("first_minute", FirstMinuteTest);
+
 } // namespace pallascope::test
 
-PALLASCOPE_GUI_TEST_MAIN(pallascope::test::FirstMinuteTest)
 #include "first_minute_test.moc"

@@ -146,7 +146,8 @@ private Q_SLOTS:
     }
 };
 
+PALLASCOPE_GUI_TEST("focus", FocusTest);
+
 } // namespace pallascope::test
 
-PALLASCOPE_GUI_TEST_MAIN(pallascope::test::FocusTest)
 #include "focus_test.moc"

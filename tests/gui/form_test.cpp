@@ -284,7 +284,8 @@ private Q_SLOTS:
     }
 };
 
+PALLASCOPE_GUI_TEST("form", FormTest);
+
 } // namespace pallascope::test
 
-PALLASCOPE_GUI_TEST_MAIN(pallascope::test::FormTest)
 #include "form_test.moc"

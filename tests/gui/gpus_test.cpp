@@ -3,8 +3,8 @@
 #include "app/window/docks.h"
 #include "app/window/main_window.h"
 #include "core/trace/agents.h"
+#include "tests/gui/gui_test.h"
 #include "views/scene_view.h"
-#include "views/style.h"
 #include "views/timeline_view.h"
 
 #include <QApplication>
@@ -154,14 +154,8 @@ private:
     std::unique_ptr<app::MainWindow> m_window;
 };
 
-} // namespace pallascope::test
+PALLASCOPE_GUI_TEST("gpus", GpusTest);
 
-int main(int argc, char** argv)
-{
-    QApplication application(argc, argv);
-    pallascope::views::dressApplication();
-    pallascope::test::GpusTest test;
-    return QTest::qExec(&test, argc, argv);
-}
+} // namespace pallascope::test
 
 #include "gpus_test.moc"

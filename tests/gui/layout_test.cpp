@@ -190,7 +190,8 @@ private Q_SLOTS:
     }
 };
 
+PALLASCOPE_GUI_TEST("layout", LayoutTest);
+
 } // namespace pallascope::test
 
-PALLASCOPE_GUI_TEST_MAIN(pallascope::test::LayoutTest)
 #include "layout_test.moc"

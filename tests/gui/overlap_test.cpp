@@ -235,7 +235,8 @@ private Q_SLOTS:
     }
 };
 
+PALLASCOPE_GUI_TEST("overlap", OverlapTest);
+
 } // namespace pallascope::test
 
-PALLASCOPE_GUI_TEST_MAIN(pallascope::test::OverlapTest)
 #include "overlap_test.moc"

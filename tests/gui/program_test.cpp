@@ -164,7 +164,8 @@ private Q_SLOTS:
     }
 };
 
+PALLASCOPE_GUI_TEST("program", ProgramTest);
+
 } // namespace pallascope::test
 
-PALLASCOPE_GUI_TEST_MAIN(pallascope::test::ProgramTest)
 #include "program_test.moc"

@@ -142,7 +142,8 @@ private Q_SLOTS:
     }
 };
 
+PALLASCOPE_GUI_TEST("remembered", RememberedTest);
+
 } // namespace pallascope::test
 
-PALLASCOPE_GUI_TEST_MAIN(pallascope::test::RememberedTest)
 #include "remembered_test.moc"

@@ -5,8 +5,8 @@
 #include "app/window/main_window.h"
 #include "app/window/transport_bar.h"
 #include "core/trace/loop_rounds.h"
+#include "tests/gui/gui_test.h"
 #include "views/layout/run/run_view.h"
-#include "views/style.h"
 
 #include <QApplication>
 #include <QTest>
@@ -173,14 +173,8 @@ private:
     std::unique_ptr<app::MainWindow> m_window;
 };
 
-} // namespace pallascope::test
+PALLASCOPE_GUI_TEST("rounds", RoundsTest);
 
-int main(int argc, char** argv)
-{
-    QApplication application(argc, argv);
-    pallascope::views::dressApplication();
-    pallascope::test::RoundsTest test;
-    return QTest::qExec(&test, argc, argv);
-}
+} // namespace pallascope::test
 
 #include "rounds_test.moc"

@@ -254,9 +254,10 @@ private Q_SLOTS:
     }
 };
 
+PALLASCOPE_GUI_TEST("timeline", TimelineTest);
+
 } // namespace pallascope::test
 
-PALLASCOPE_GUI_TEST_MAIN(pallascope::test::TimelineTest)
 #include "timeline_test.moc"
 
 #include <cmath>

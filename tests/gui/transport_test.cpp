@@ -285,7 +285,8 @@ private Q_SLOTS:
     }
 };
 
+PALLASCOPE_GUI_TEST("transport", TransportTest);
+
 } // namespace pallascope::test
 
-PALLASCOPE_GUI_TEST_MAIN(pallascope::test::TransportTest)
 #include "transport_test.moc"

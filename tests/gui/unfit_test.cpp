@@ -9,8 +9,8 @@
 #include "core/base/whole_file.h"
 #include "core/kernel_file/kernel_file.h"
 #include "kernels/kernel.h"
+#include "tests/gui/gui_test.h"
 #include "views/layout/run/run_view.h"
-#include "views/style.h"
 
 #include <QApplication>
 #include <QLineEdit>
@@ -291,14 +291,8 @@ private Q_SLOTS:
     }
 };
 
-} // namespace pallascope::test
+PALLASCOPE_GUI_TEST("unfit", UnfitTest);
 
-int main(int argc, char** argv)
-{
-    QApplication application(argc, argv);
-    pallascope::views::dressApplication();
-    pallascope::test::UnfitTest test;
-    return QTest::qExec(&test, argc, argv);
-}
+} // namespace pallascope::test
 
 #include "unfit_test.moc"

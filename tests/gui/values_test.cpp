@@ -9,7 +9,7 @@
 #include "core/study/element_history.h"
 #include "core/trace_file/trace_file.h"
 #include "kernels/kernel.h"
-#include "views/style.h"
+#include "tests/gui/gui_test.h"
 
 #include <QApplication>
 #include <QClipboard>
@@ -525,14 +525,8 @@ private Q_SLOTS:
     }
 };
 
-} // namespace pallascope::test
+PALLASCOPE_GUI_TEST("values", ValuesTest);
 
-int main(int argc, char** argv)
-{
-    QApplication application(argc, argv);
-    pallascope::views::dressApplication();
-    pallascope::test::ValuesTest test;
-    return QTest::qExec(&test, argc, argv);
-}
+} // namespace pallascope::test
 
 #include "values_test.moc"

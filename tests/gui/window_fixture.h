@@ -8,9 +8,9 @@
 #include "app/window/verdict_strip.h"
 #include "core/trace/lookup.h"
 #include "tests/gui/fake_run_job.h"
+#include "tests/gui/gui_test.h"
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/scene.h"
-#include "views/style.h"
 
 #include <QApplication>
 #include <QDropEvent>
@@ -133,12 +133,3 @@ public:
 };
 
 } // namespace pallascope::test
-
-#define PALLASCOPE_GUI_TEST_MAIN(Test)                                                             \
-    int main(int argc, char** argv)                                                                \
-    {                                                                                              \
-        QApplication application(argc, argv);                                                      \
-        pallascope::views::dressApplication();                                                     \
-        Test test;                                                                                 \
-        return QTest::qExec(&test, argc, argv);                                                    \
-    }

@@ -308,7 +308,8 @@ private Q_SLOTS:
     }
 };
 
+PALLASCOPE_GUI_TEST("window", WindowTest);
+
 } // namespace pallascope::test
 
-PALLASCOPE_GUI_TEST_MAIN(pallascope::test::WindowTest)
 #include "window_test.moc"
