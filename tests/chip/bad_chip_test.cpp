@@ -3,6 +3,7 @@
 #include "core/base/visible.h"
 #include "core/chip/chip.h"
 #include "tests/chip/chip_file.h"
+#include "tests/support/tried.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -202,7 +203,11 @@ TEST(BadChipFiles, withAnyValueOfAnotherKindNeverCrash)
     const json file = json::parse(v5eText());
     std::vector<json::json_pointer> keys;
     collectKeys(file, json::json_pointer(), keys);
-    for (const json::json_pointer& key : keys) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (!test::isTried(i)) {
+            continue;
+        }
+        const json::json_pointer& key = keys[i];
         for (const json& other :
              {json(nullptr), json(-1), json(1e308), json("x"), json::array(), json::object(),
               json(std::numeric_limits<std::uint64_t>::max()), json(false)}) {

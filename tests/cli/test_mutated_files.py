@@ -10,7 +10,7 @@ import unittest
 from support import FINDINGS, FINE, WRONG_INPUT, Case
 
 MUTATE = os.environ["PALLASCOPE_FUZZ_FILES"]
-COUNT = 210
+COUNT = int(os.environ.get("PALLASCOPE_MUTATED_FILES", "210"))
 MOST_SECONDS = 5
 MOST_KIBIBYTES = 1 << 20
 

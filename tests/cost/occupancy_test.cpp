@@ -121,7 +121,7 @@ using OccupancyLimits = std::vector<OccupancyLimit>;
 
 TEST(Occupancy, isWhatAllocatingBlocksOneByOneGives)
 {
-    constexpr std::uint32_t kBlocks = test::tried<std::uint32_t>(2000);
+    const auto kBlocks = test::tried<std::uint32_t>(2000);
     std::array<std::uint32_t, 4> limited{};
     for (std::uint32_t seed = 0; seed < kBlocks; ++seed) {
         SCOPED_TRACE(seed);

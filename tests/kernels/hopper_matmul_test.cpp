@@ -1,5 +1,6 @@
 // The matrix product for Hopper GPUs: its improvements change its time, never its result.
 #include "tests/kernels/products.h"
+#include "tests/support/tried.h"
 
 #include <gtest/gtest.h>
 
@@ -20,10 +21,14 @@ Picoseconds hopperTime(const Parameters& parameters)
 
 TEST(HopperMatmul, multipliesWithEveryCombinationOfItsImprovements)
 {
+    std::size_t number = 0;
     for (const char* specialized : {"yes", "no"}) {
         for (const char* cluster : {"none", "m", "n"}) {
             for (const char* persistent : {"0", "2", "5"}) { // 24 tiles: even and uneven shares
                 for (const char* stages : {"1", "2", "4"}) { // of 3 steps
+                    if (!test::isTried(number++)) {
+                        continue;
+                    }
                     const Parameters parameters = with(kHopper, {{"warp_specialized", specialized},
                                                                  {"cluster", cluster},
                                                                  {"persistent", persistent},

@@ -18,7 +18,7 @@ namespace {
 
 using Kind = ManualDmaAction::Kind;
 
-constexpr std::uint64_t kPrograms = test::tried<std::uint64_t>(1000);
+const auto kPrograms = test::tried<std::uint64_t>(1000);
 
 // A chip with two cores; latency and bandwidth change every few programs.
 chip::Chip chipOf(std::uint64_t seed)

@@ -93,9 +93,9 @@ class RandomPipelines : public testing::TestWithParam<int>
 
 TEST_P(RandomPipelines, haveExactlyTheEventsOfThePublishedSchedule)
 {
-    constexpr auto kPipelines = test::tried<std::int64_t>(1500);
+    const auto kPipelines = test::tried<std::int64_t>(1500);
     std::int64_t events = 0, inOuts = 0, trivial = 0, lookahead = 0, indirect = 0;
-    for (std::uint64_t seed = 0; seed < std::uint64_t{kPipelines}; ++seed) {
+    for (std::uint64_t seed = 0; seed < static_cast<std::uint64_t>(kPipelines); ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
         const TablePipeline pipeline = randomPipeline(random, {.release = GetParam()});
