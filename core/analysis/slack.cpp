@@ -50,6 +50,7 @@ private:
     struct Busy
     {
         std::int64_t begin = 0, end = 0, before = 0; // ps; how long it was busy before
+
         [[nodiscard]] std::int64_t length() const { return end - begin; }
     };
 
@@ -122,8 +123,7 @@ private:
 
     [[nodiscard]] std::int64_t busiest(std::size_t agent, std::int64_t from, std::int64_t to) const
     {
-        const auto each =
-            m_links.size() / static_cast<std::size_t>(m_trace.info().deviceCount());
+        const auto each = m_links.size() / static_cast<std::size_t>(m_trace.info().deviceCount());
         const std::size_t first =
             each * trace::at(m_trace.info().deviceOf(static_cast<std::int32_t>(agent)));
         std::int64_t most = 0;

@@ -23,9 +23,8 @@ ir::Program skippingSteps()
 {
     constexpr Extent kBlocks = 16, kRows = 512, kDim = 128;
     const auto rows = [](bool second) {
-        return pl::block({kRows, kDim}, [second](pl::Value i, pl::Value j) {
-            return pl::at(second ? j : i, 0);
-        });
+        return pl::block({kRows, kDim},
+                         [second](pl::Value i, pl::Value j) { return pl::at(second ? j : i, 0); });
     };
     const auto body = [](pl::Ref q, pl::Ref k, pl::Ref out) {
         pl::when(pl::programId(1) == 0, [&] { out[pl::all] = pl::zerosLike(out); });
@@ -95,12 +94,8 @@ std::vector<Promise> promises()
 {
     const auto matmul = [](const std::string& size, const std::string& bm, const std::string& bn,
                            const std::string& bk) {
-        return programOf("matmul", {{"m", size},
-                                    {"n", size},
-                                    {"k", size},
-                                    {"bm", bm},
-                                    {"bn", bn},
-                                    {"bk", bk}});
+        return programOf(
+            "matmul", {{"m", size}, {"n", size}, {"k", size}, {"bm", bm}, {"bn", bn}, {"bk", bk}});
     };
     const std::vector<LossKind> overhead{LossKind::StepOverhead}, padding{LossKind::Padding},
         units{LossKind::Units, LossKind::Masks};
@@ -110,9 +105,8 @@ std::vector<Promise> promises()
         {"steps that copy for long", "tpu_v7x", matmul("4096", "512", "1024", "512"), overhead, "",
          withoutOverhead},
         {"steps that skip their work", "tpu_v6e", skippingSteps(), overhead, "", withoutOverhead},
-        {"vectors", "tpu_v5e",
-         programOf("add_vectors", {{"shape", "1048576"}, {"block", "8192"}}), overhead, "",
-         withoutOverhead},
+        {"vectors", "tpu_v5e", programOf("add_vectors", {{"shape", "1048576"}, {"block", "8192"}}),
+         overhead, "", withoutOverhead},
         {"half of k, but the VPU sums", "tpu_v6e", matmul("4096", "1024", "1024", "128"), padding,
          "", withoutPadding},
         {"half of n, beside steps", "tpu_v7x", matmul("2048", "512", "128", "512"), padding, "",
