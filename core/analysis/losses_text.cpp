@@ -43,7 +43,7 @@ constexpr std::array kWords{
           "still has them, would save it"},
     Words{LossKind::LinkRate, "link_rate", "{} under its datasheet rate", ""},
     Words{LossKind::OtherLinks, "other_links", "copies over {}",
-          "fewer bytes over that link would save it"},
+          "fewer bytes over that link, or others that are idle meanwhile, would save some of it"},
     Words{LossKind::Units, "units", "{} work", "fewer operations of the {} unit would save it"},
     Words{LossKind::Masks, "masks", "masks",
           "masking only the blocks that need it would save most of it"},
@@ -74,8 +74,8 @@ constexpr std::array kWords{
           "fewer kernels and operations around them would save it"},
     Words{
         LossKind::Fusions, "fusions", "operations around kernels",
-        "fewer of them, arguments that lie as the kernel reads them, or donated arguments where it "
-        "updates them in place would save some of it"},
+        "fewer of them, arguments and results that lie as kernels read and write them, or donated "
+        "arguments where a kernel updates them in place would save some of it"},
 };
 
 // What hides the copies of a GPU's kernel. Blocks that only load into registers have no slots, and
@@ -90,16 +90,17 @@ std::string whatHidesCopies(const Report& report)
     if (!hasSlots && !report.losses.multiplies) {
         return blocks;
     }
-    const std::string fits =
-        !report.isSharedMemoryFull ? ""
-        : report.blocksTogether > 1
-            ? fmt::format(", as long as an SM still runs {} blocks at a time,",
-                          report.blocksTogether)
-            : ", with smaller tiles, as shared memory has room for no other block,";
-    return fmt::format("more slots of SMEM (max_concurrent_steps{}){} or {}",
-                       report.losses.multiplies ? "; num_stages for what Triton's products load"
-                                                : "",
-                       fits, blocks);
+    const std::string slots =
+        fmt::format("more slots of SMEM (max_concurrent_steps{})",
+                    report.losses.multiplies ? ", or Triton's num_stages" : "");
+    if (!report.isSharedMemoryFull) {
+        return slots + " or " + blocks;
+    }
+    return report.blocksTogether > 1
+               ? fmt::format("{}, as long as an SM still runs {} blocks at a time, or {}", slots,
+                             report.blocksTogether, blocks)
+               : "smaller tiles, which leave shared memory for " + slots
+                     + " or for more blocks on each SM,";
 }
 
 // Copies by hand, which go from one ref to another, have neither blocks nor an order of a grid.

@@ -211,7 +211,7 @@ private:
                                  countText(before + 1), all);
     }
 
-    // "outer operations take |27.8 µs|, 6.6 %"
+    // "operations around kernels take |27.8 µs|, 6.6 %"
     [[nodiscard]] std::string takeText(bool collectives) const
     {
         Picoseconds sum;
@@ -229,8 +229,8 @@ private:
                    : fmt::format(" · {} |{}|, {}",
                                  collectives
                                      ? count == 1 ? "a collective takes" : "collectives take"
-                                 : count == 1 ? "an outer operation takes"
-                                              : "outer operations take",
+                                 : count == 1 ? "an operation around kernels takes"
+                                              : "operations around kernels take",
                                  timeText(sum), percentText(ratio(sum, whole), 1));
     }
 

@@ -1,5 +1,5 @@
-// Lays out the strip of a program: its kernels, collectives and outer operations in the order of
-// time.
+// Lays out the strip of a program: its kernels, collectives and operations around them in the order
+// of time.
 #pragma once
 
 #include "core/trace/pieces.h"
