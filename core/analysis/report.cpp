@@ -304,9 +304,15 @@ void Accounting::bound(Report& report) const
         Picoseconds& busy = links[kindOf(one)];
         busy = std::max(busy, m_sums.linkBusy[link]);
     }
+    // What a core does itself comes one after the other. Copies that hide behind all of it bound
+    // nothing, even if no unit is busy for as long.
+    const Picoseconds own =
+        report.isGpu ? Picoseconds(0) : report.split.compute + report.split.stepOverhead;
     for (const auto& [name, busy] : links) {
         report.busy.emplace_back(name, busy);
-        classes.push_back({{BoundKind::Memory, name}, busy});
+        if (busy > own) {
+            classes.push_back({{BoundKind::Memory, name}, busy});
+        }
     }
     classes.push_back({{BoundKind::StepOverhead}, report.split.stepOverhead});
     classes.push_back({{BoundKind::Launches}, report.split.launches});

@@ -125,11 +125,10 @@ std::string memoryReason(const Report& report, const trace::Info& info, const st
                     : fmt::format("{} |{}| of copies are exposed",
                                   mostlyHidden ? ", although only" : ";", timeText(exposed));
     }
-    text += fmt::format(": |{}| FLOP/B is {} the ridge of |{}|",
-                        intensityText(report.arithmeticIntensity), under ? "under" : "above",
-                        intensityText(report.roofline.ridge));
-    const trace::Operand* wide = wideOutput(info);
-    if (wide != nullptr) {
+    text += fmt::format("{} |{}| FLOP/B{} {} the ridge of |{}|", under ? ":" : ", even at",
+                        intensityText(report.arithmeticIntensity), under ? " is" : ",",
+                        under ? "under" : "above", intensityText(report.roofline.ridge));
+    if (const trace::Operand* wide = wideOutput(info); under && wide != nullptr) {
         text += fmt::format(", {} is {}", wide->name, dtypeName(wide->dtype));
     }
     if (achieved < 1) {

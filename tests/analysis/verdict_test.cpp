@@ -102,13 +102,18 @@ TEST(Verdict, memoryBlamesAWideOutputAndLongWaits)
     info.operands.edit()[1].dtype = DType::F32;
     Report report = plainReport({BoundKind::Memory, "HBM"});
     report.split = {us(200), us(700), us(100), us(0), us(0)};
-    report.arithmeticIntensity = 250;
     report.roofline.memory.achieved = report.roofline.memory.datasheet;
     EXPECT_EQ(
         verdictOf(report, {}, info),
         "Memory-bound (HBM). 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; HBM is busy 900.0 µs of "
-        "it (90.0 %); 700.0 µs of copies are exposed: 250.0 FLOP/B is above the ridge of 200.0, "
+        "it (90.0 %); 700.0 µs of copies are exposed: 125.0 FLOP/B is under the ridge of 200.0, "
         "out is f32.");
+    report.arithmeticIntensity = 250;
+    EXPECT_EQ(
+        verdictOf(report, {}, info),
+        "Memory-bound (HBM). 100.0 TFLOP/s, 50.0 % of peak in 1.00 ms; HBM is busy 900.0 µs of "
+        "it (90.0 %); 700.0 µs of copies are exposed, even at 250.0 FLOP/B, above the ridge of "
+        "200.0.");
 }
 
 TEST(Verdict, onChipMemoryNamesItsBusierUnit)

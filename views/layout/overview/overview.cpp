@@ -119,8 +119,11 @@ std::string plainVerdict(const RunView& run, bool wide)
                 + percentText(report.utilization, 1) + "| of peak in |" + timeText(report.time)
                 + "|";
     }
-    if (report.roofline.peak && report.arithmeticIntensity > 0) {
-        const bool under = report.arithmeticIntensity < report.roofline.ridge;
+    const bool under = report.arithmeticIntensity < report.roofline.ridge;
+    // Where it does not explain what bounds the run, such as steps or vector work, it is left out.
+    const bool explains = report.roofline.peak
+                          && (under ? byMemory : report.roofline.peak->unit == report.boundBy.of);
+    if (explains && report.arithmeticIntensity > 0) {
         text += "; " + intensityText(report.arithmeticIntensity) + " FLOP/B is "
                 + (under ? "under" : "over") + " the ridge of "
                 + intensityText(report.roofline.ridge);
