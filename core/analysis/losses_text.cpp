@@ -78,6 +78,13 @@ constexpr std::array kWords{
         "arguments where a kernel updates them in place would save some of it"},
 };
 
+// Copies by hand go from one ref to another.
+bool isByHand(const std::string& operand)
+{
+    constexpr std::string_view kArrow = " \u2192 ";
+    return operand.find(kArrow) != std::string::npos;
+}
+
 // What hides the copies of a GPU's kernel. Blocks that only load into registers have no slots, and
 // Triton only starts early what products load. Where shared memory is full, a slot more may cost a
 // block; where the SMs have room for more blocks than the grid has, it takes smaller ones.
@@ -86,7 +93,9 @@ std::string whatHidesCopies(const Report& report)
     const std::string blocks = report.leavesPlaces
                                    ? "smaller tiles, which make more blocks for each SM,"
                                    : "more blocks on each SM";
-    const bool hasSlots = report.vmemPeak > Bytes(0);
+    const bool hasSlots = std::ranges::any_of(report.traffic, [](const Traffic& row) {
+        return row.way == trace::Summary::Read && isByHand(row.operand);
+    });
     if (!hasSlots && !report.losses.multiplies) {
         return blocks;
     }
@@ -125,10 +134,8 @@ std::string ofText(const Loss& loss)
 
 const Words& wordsOf(const Loss& loss, const Report& report)
 {
-    constexpr std::string_view kArrow = " \u2192 ";
-    const bool isByHand = loss.kind == LossKind::Refetch && !report.isGpu
-                          && loss.of.find(kArrow) != std::string::npos;
-    return isByHand ? kCopiedByHand : wordsOf(loss.kind);
+    const bool again = loss.kind == LossKind::Refetch && !report.isGpu;
+    return again && isByHand(loss.of) ? kCopiedByHand : wordsOf(loss.kind);
 }
 
 std::string helpText(const Loss& loss, const Report& report)

@@ -556,8 +556,9 @@ TEST(Losses, haveTheWordsOfTheChip)
               std::string::npos)
         << analysis::advice(report);
     report.blocksTogether = 1;
-    EXPECT_NE(analysis::advice(report).find("smaller tiles, which leave shared memory for more slots"),
-              std::string::npos);
+    EXPECT_NE(
+        analysis::advice(report).find("smaller tiles, which leave shared memory for more slots"),
+        std::string::npos);
     report.isSharedMemoryFull = false;
     EXPECT_TRUE(analysis::advice(report).ends_with("or more blocks on each SM would hide them"));
     report.leavesPlaces = true;
