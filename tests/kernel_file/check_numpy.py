@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Lets NumPy read results and write inputs, with the real NumPy and ml_dtypes.
 
-    check_numpy.py PALLASCOPE EXAMPLES
+    check_numpy.py PALLASCOPE VENV
 
-Exits with 77, which ctest counts as skipped, if they are not installed.
+They are looked for in this Python, then in the one of VENV, which has them because JAX needs them. Exits with 77,
+which ctest counts as skipped, if neither has them.
 """
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -16,6 +18,9 @@ try:
     import ml_dtypes
     import numpy
 except ImportError as error:
+    other = pathlib.Path(sys.argv[2], "bin", "python")
+    if other.exists() and pathlib.Path(sys.prefix) != pathlib.Path(sys.argv[2]):
+        os.execv(other, [str(other), "-B", *sys.argv])
     print(f"skipped: {error}")
     sys.exit(77)
 
