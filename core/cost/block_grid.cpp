@@ -150,17 +150,13 @@ BlockShared blockShared(const ir::Program& program, const ir::Operation& coreMap
     return shared;
 }
 
-// Blocks of an SM share its TMEM.
-void limitByTensorMemory(const ir::Program& program, const ir::Operation& coreMap,
-                         const chip::Chip& chip, std::int64_t& blocks)
+// Of an SM's TMEM, which its blocks share.
+std::int64_t tensorColumnsOf(const chip::Chip& chip)
 {
-    const std::int64_t columns = blockColumns(program, coreMap.regions[0]);
     const std::optional<std::int32_t> memory = chip.memoryIndex("TMEM");
-    if (columns > 0 && memory) {
-        const Bytes all = chip.memories[static_cast<std::size_t>(*memory)].bytes;
-        const std::int64_t fit = all.value() / (columns * kTensorColumnBytes);
-        blocks = std::min(blocks, std::max<std::int64_t>(1, fit));
-    }
+    return memory
+               ? chip.memories[static_cast<std::size_t>(*memory)].bytes.value() / kTensorColumnBytes
+               : 0;
 }
 
 } // namespace
@@ -189,8 +185,8 @@ std::vector<BlockGrid> blockGrids(const ir::Program& program, const chip::Chip& 
         }
         grid.warpsAtMost = sm.warps();
         grid.block.shared = grid.shared.total();
-        grid.occupancy = occupancy(grid.block, sm);
-        limitByTensorMemory(program, *coreMap, chip, grid.occupancy.blocks);
+        grid.block.tensorColumns = blockColumns(program, coreMap->regions[0]);
+        grid.occupancy = occupancy(grid.block, sm, tensorColumnsOf(chip));
         const std::int64_t cluster = ir::sizeOf(mesh.cluster);
         grid.blocks = ir::sizeOf(mesh.grid) * cluster;
         grid.waves = waves(grid.blocks, chip.agents.front().slots / cluster * cluster,

@@ -45,6 +45,15 @@ std::int64_t byThreads(const BlockDemand& block, const chip::Multiprocessor& sm)
     return block.threads > sm.threadsPerBlock ? 0 : sm.warps() / warpsOf(block.threads);
 }
 
+// A block that does not even fit alone is refused where memories are filled, in words about them.
+std::optional<std::int64_t> byTensorMemory(const BlockDemand& block, std::int64_t columns)
+{
+    if (block.tensorColumns == 0 || columns == 0) {
+        return std::nullopt;
+    }
+    return std::max<std::int64_t>(1, columns / block.tensorColumns);
+}
+
 } // namespace
 
 Bytes sharedTaken(const BlockDemand& block, const chip::Multiprocessor& sm)
@@ -52,12 +61,17 @@ Bytes sharedTaken(const BlockDemand& block, const chip::Multiprocessor& sm)
     return Bytes(alignTo((block.shared + sm.sharedReserved).value(), sm.sharedGranule.value()));
 }
 
-Occupancy occupancy(const BlockDemand& block, const chip::Multiprocessor& sm)
+Occupancy occupancy(const BlockDemand& block, const chip::Multiprocessor& sm,
+                    std::int64_t tensorColumns)
 {
     PALLASCOPE_CHECK(block.threads > 0);
     Occupancy result;
-    result.allowed = {byRegisters(block, sm), byShared(block, sm), byThreads(block, sm), sm.blocks};
-    result.blocks = *std::min_element(result.allowed.begin(), result.allowed.end());
+    result.allowed = {byRegisters(block, sm), byShared(block, sm), byThreads(block, sm), sm.blocks,
+                      byTensorMemory(block, tensorColumns)};
+    result.blocks = sm.blocks;
+    for (const std::optional<std::int64_t>& allowed : result.allowed) {
+        result.blocks = std::min(result.blocks, allowed.value_or(result.blocks));
+    }
     result.warps = result.blocks * warpsOf(block.threads);
     for (std::size_t i = 0; i < result.allowed.size(); ++i) {
         if (result.allowed[i] == result.blocks) {

@@ -1,5 +1,6 @@
 // How many blocks of threads a multiprocessor of a GPU runs at a time, by CUDA's rules
-// (cuda_occupancy.h of the CUDA Toolkit; CUDA C++ Best Practices Guide, occupancy).
+// (cuda_occupancy.h of the CUDA Toolkit; CUDA C++ Best Practices Guide, occupancy), and as their
+// columns of tensor memory fit side by side.
 #pragma once
 
 #include "core/base/units.h"
@@ -7,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -17,7 +19,8 @@ struct BlockDemand
 {
     std::int64_t threads = chip::kWarpgroupThreads;
     std::int64_t registersPerThread = 0;
-    Bytes shared; // without what the system reserves
+    Bytes shared;                   // without what the system reserves
+    std::int64_t tensorColumns = 0; // of tensor memory
 };
 
 // What a block takes of the multiprocessor's shared memory, with what the system reserves.
@@ -28,23 +31,27 @@ enum class OccupancyLimit : std::uint8_t
     Registers,
     SharedMemory,
     Threads,
-    Blocks
+    Blocks,
+    TensorMemory
 };
 
 // In the order of the enumerators.
-inline constexpr std::array<std::string_view, 4> kOccupancyLimitNames{"registers", "shared memory",
-                                                                      "threads", "blocks"};
+inline constexpr std::array<std::string_view, 5> kOccupancyLimitNames{
+    "registers", "shared memory", "threads", "blocks", "tensor memory"};
 
 struct Occupancy
 {
     std::int64_t blocks = 0; // at a time; 0: not even one fits
     std::int64_t warps = 0;  // of all these blocks
     // For each limit how many blocks it would allow alone, in the order of the enumerators.
-    std::array<std::int64_t, 4> allowed{};
+    // Tensor memory limits only blocks that take some of it.
+    std::array<std::optional<std::int64_t>, 5> allowed;
     std::vector<OccupancyLimit> limits; // those that allow no more than `blocks`
 };
 
-[[nodiscard]] Occupancy occupancy(const BlockDemand& block, const chip::Multiprocessor& sm);
+// `tensorColumns` are those of a multiprocessor's tensor memory.
+[[nodiscard]] Occupancy occupancy(const BlockDemand& block, const chip::Multiprocessor& sm,
+                                  std::int64_t tensorColumns = 0);
 
 // The most registers with which one block of this many threads fits. A compiler that knows the
 // size of a block may take so many; how many it takes cannot be known without it.

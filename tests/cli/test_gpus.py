@@ -94,6 +94,15 @@ class Gpus(Case):
                          (216, 3, 80))
         self.assertNotIn("block_grids", json.loads(self.output("describe", EXAMPLE, "--json")))
 
+    def test_tensor_memory_is_named_where_it_limits_the_blocks_of_an_sm(self):
+        small = parameters({"m": 1024, "n": 1024, "k": 256, "stages": 2})
+        run = ("run", "blackwell_matmul", *small, "--values", "needed")
+        self.assertIn("an SM runs 1 block at a time (8 of 64 warps), limited by tensor memory; each alone allows: "
+                      "registers 2, shared memory 2, threads 8, blocks 32, tensor memory 1\n", self.output(*run))
+        grid, = strict_json(self.output(*run, "--json"))["block_grids"]
+        self.assertEqual((grid["blocks_per_sm"], grid["warps_per_sm"], grid["limited_by"]), (1, 8, ["tensor memory"]))
+        self.assertEqual(grid["allowed_blocks"]["tensor memory"], 1)
+
     def test_a_run_says_how_its_blocks_ran(self):
         self.write("k.kernel.json", kernel(slots=2, warpgroups=1))
         plain = ("run", "k.kernel.json", "--values", "needed")

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -122,7 +123,7 @@ using OccupancyLimits = std::vector<OccupancyLimit>;
 TEST(Occupancy, isWhatAllocatingBlocksOneByOneGives)
 {
     const auto kBlocks = test::tried<std::uint32_t>(2000);
-    std::array<std::uint32_t, 4> limited{};
+    std::array<std::uint32_t, 4> limited{}; // tensor memory has a test of its own
     for (std::uint32_t seed = 0; seed < kBlocks; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937 random(seed);
@@ -178,10 +179,28 @@ TEST(Occupancy, isLimitedByWhatWouldAllowMoreBlocks)
             case OccupancyLimit::Blocks:
                 larger.blocks *= 64;
                 break;
+            case OccupancyLimit::TensorMemory:
+                FAIL() << "the block takes none";
             }
         }
         EXPECT_GT(cost::occupancy(block, larger).blocks, found.blocks);
     }
+}
+
+TEST(Occupancy, byTensorMemoryIsHowManyBlocksFitSideBySide)
+{
+    const chip::Multiprocessor sm = multiprocessorOf("b200");
+    for (const auto& [columns, blocks] : std::map<std::int64_t, std::int64_t>{
+             {512, 1}, {384, 1}, {256, 2}, {128, 4}, {1024, 1}}) { // refused elsewhere: 1024
+        const Occupancy found = cost::occupancy({256, 32, Bytes(0), columns}, sm, 512);
+        EXPECT_EQ(found.blocks, blocks);
+        EXPECT_EQ(found.warps, 8 * blocks);
+        EXPECT_EQ(found.limits, OccupancyLimits{OccupancyLimit::TensorMemory});
+    }
+    const Occupancy few = cost::occupancy({256, 32, Bytes(0), 32}, sm, 512);
+    EXPECT_EQ(few.allowed.back(), 16);
+    EXPECT_EQ(few.limits, (OccupancyLimits{OccupancyLimit::Registers, OccupancyLimit::Threads}));
+    EXPECT_FALSE(cost::occupancy({256, 32, Bytes(0)}, sm, 512).allowed.back());
 }
 
 // CUDA C++ Best Practices Guide, Calculating Occupancy: 37 registers a thread, on a multiprocessor

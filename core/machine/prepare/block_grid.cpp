@@ -30,8 +30,9 @@ trace::BlockGrid recorded(const cost::BlockGrid& grid, trace::SourceLine source)
         recorded.extents.push_back(axis.size);
     }
     for (std::size_t i = 0; i < cost::kOccupancyLimitNames.size(); ++i) {
-        recorded.allowed.push_back(
-            {std::string(cost::kOccupancyLimitNames[i]), grid.occupancy.allowed[i]});
+        if (const std::optional<std::int64_t> blocks = grid.occupancy.allowed[i]) {
+            recorded.allowed.push_back({std::string(cost::kOccupancyLimitNames[i]), *blocks});
+        }
     }
     return recorded;
 }
