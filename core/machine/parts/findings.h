@@ -78,10 +78,6 @@ public:
     // findings_order.cpp
     // Reports an access of `name` that nothing orders after another one.
     void reportRace(const Race& race, const std::string& name, const Accessor& accessor);
-    // Reports manual DMA for which nobody has waited when the memory at one of its ends is
-    // released. If `startedBy` is given, only copies out of it which that agent has started.
-    void reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId scope,
-                      std::optional<std::int32_t> startedBy = {});
     // Reports a semaphore that is not 0 when it ends.
     void reportLeftOver(const Semaphore& semaphore);
     // The rule of a barrier that an arrival or a wait at this place breaks ends the run.
@@ -101,6 +97,12 @@ public:
     // Reports a signal of a semaphore that the agent never had.
     void reportEarly(std::int32_t agent, ir::ValueId ref, std::int64_t amount);
     void reportDeadlock(const std::deque<Agent>& agents, const Slab<Semaphore>& semaphores);
+
+    // findings_unawaited.cpp
+    // Reports manual DMA for which nobody has waited when the memory at one of its ends is
+    // released. If `startedBy` is given, only copies out of it which that agent has started.
+    void reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId scope,
+                      std::optional<std::int32_t> startedBy = {});
 
     // findings_pipeline.cpp
     void reportOutside(const PipelineFrame& frame, const OperandPlan& operand, std::int64_t block,
@@ -171,6 +173,9 @@ private:
     [[nodiscard]] bool isTensorRace(const Race& race, const Accessor& accessor) const;
     void reportEarlyLoad(const Race& race, const std::string& name, const Accessor& product);
     void reportPending(const Semaphore& barrier, const std::string& name);
+    [[nodiscard]] bool isOfDoubt(const Race& copy) const;
+    [[nodiscard]] bool addToDoubt(const Semaphore& semaphore, const std::string& name);
+    void reportFreed(const Race& copy, const std::string& name, ir::LocationId scope);
     void addUndefinedUse(trace::FindingKind kind, const std::string& what, ir::LocationId location);
     // The line of a finding about a race, unless it is known or counts as an earlier one again.
     [[nodiscard]] std::optional<trace::SourceLine>
@@ -218,6 +223,18 @@ private:
     std::set<std::pair<std::int32_t, std::int32_t>> m_unorderedPlaces;
     std::set<std::string> m_unorderedNames;           // of the refs there
     std::optional<std::set<std::int32_t>> m_coreMaps; // their locations; set when first asked for
+
+    // A finding that calls the waits on a semaphore unsure.
+    struct Doubt
+    {
+        trace::FindingKind kind = trace::FindingKind::ReadBeforeWait;
+        std::string operand;
+        trace::SourceLine source;
+        auto operator<=>(const Doubt&) const = default;
+    };
+
+    std::map<trace::SemaphoreRow, Doubt> m_doubtful;
+    std::set<Doubt> m_leftInDoubt; // that say how many bytes are left
     // Blocks of outputs about which a finding says why they may be undefined.
     std::set<ir::ValueId> m_explained;
     std::vector<UndefinedLoad> m_undefinedLoads; // the first of each ref, by age
@@ -228,10 +245,9 @@ private:
     std::map<ir::ValueId, ir::LocationId> m_undefinedBranches;
     std::optional<NeededSet> m_deciding;        // set when the first one is noted
     bool m_leavesCopies = false;                // some copies are never waited for
-    std::set<trace::SemaphoreRow> m_doubtful;   // whose waits a finding calls unsure
     std::map<ir::ValueId, bool> m_onlyChosen;   // what is known of values by now
     std::set<ir::ValueId> m_carried;            // roots of refs that a finding is about
-    std::set<trace::CopyRow> m_neverAwaited;    // those of them that their semaphores have counted
+    std::set<trace::CopyRow> m_neverAwaited;    // that a semaphore counts when it is left over
     std::optional<std::vector<Birth>> m_births; // set if they are watched
 };
 

@@ -1,4 +1,4 @@
-// Findings about order: races, copies for which nobody waits, semaphores, deadlocks.
+// Findings about order: races, semaphores, deadlocks.
 #include "core/base/check.h"
 #include "core/base/format.h"
 #include "core/ir/mesh.h"
@@ -84,7 +84,13 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
                                                        : trace::FindingKind::ReadBeforeWait;
     const auto source = lineOfNew(kind, race, name, accessor, location);
     const Semaphore* const doubtful = ofAgents ? nullptr : doubtfulSemaphore(race);
-    const bool isNew = doubtful == nullptr || m_doubtful.insert(*doubtful->row).second; // one cause
+    const bool isNew = // one cause
+        doubtful == nullptr
+        || m_doubtful
+               .try_emplace(*doubtful->row, Doubt{kind, name,
+                                                  m_recorder.description().sourceLine(
+                                                      m_prepared.program, location)})
+               .second;
     if (source && isNew) {
         m_recorder.addFinding(
             trace::found(kind, raceText(race, name, accessor, ofAgents, withEnd, doubtful), name,
@@ -220,45 +226,6 @@ std::string Findings::raceText(const Race& race, const std::string& name, const 
                   : "). Wait for that copy first, or start it later.");
 }
 
-// Reports manual DMA for which nobody has waited when the memory at one of its ends is released.
-// Copies of pipelines, and those that another finding covers, are reported elsewhere.
-void Findings::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId scope,
-                            std::optional<std::int32_t> startedBy)
-{
-    for (std::int32_t i = buffers.first; m_detects && i < buffers.first + buffers.count; ++i) {
-        for (const Race& copy : m_races.unawaited(i)) {
-            const bool isIts = !startedBy || (copy.agent == *startedBy && !copy.otherWrites);
-            if (!isIts || copy.ofPipeline || m_neverAwaited.contains(*copy.copy)
-                || !m_unordered.insert(*copy.copy).second) {
-                continue;
-            }
-            const std::string name = m_prepared.refName(ref);
-            m_unorderedNames.insert(name);
-            m_recorder.addFinding(
-                trace::found(trace::FindingKind::FreedInFlight,
-                             name + " ends with its scope (" + m_prepared.program.where(scope)
-                                 + m_prepared.program.callersOf(scope)
-                                 + ") while a copy that nobody has waited for "
-                                 + (copy.otherWrites ? "writes it" : "reads it") + " (started at "
-                                 + m_prepared.program.where(copy.location)
-                                 + m_prepared.program.callersOf(copy.location)
-                                 + "). Wait for the copy before the scope ends.",
-                             name, m_turn.agent().step, copy.step,
-                             m_recorder.description().sourceLine(m_prepared.program, scope)));
-        }
-    }
-}
-
-// Whether findings already cover all copies that the semaphore counts.
-bool Findings::isExplained(const Semaphore& semaphore) const
-{
-    const auto& landed = semaphore.landed;
-    const bool isCounted = semaphore.space == ir::MemorySpace::DmaSemaphore && !landed.empty();
-    return isCounted && std::all_of(landed.begin(), landed.end(), [this](const AwaitedCopy& copy) {
-               return copy.copy && m_unordered.contains(*copy.copy);
-           });
-}
-
 // Agents that wait for the same thing are named together.
 void Findings::reportDeadlock(const std::deque<Agent>& agents, const Slab<Semaphore>& semaphores)
 {
@@ -313,6 +280,12 @@ void Findings::reportDeadlock(const std::deque<Agent>& agents, const Slab<Semaph
 
 void Findings::reportLeftOver(const Semaphore& semaphore)
 {
+    const bool dma = semaphore.space == ir::MemorySpace::DmaSemaphore;
+    if (dma) {
+        for (const HeldCopy& held : semaphore.held) {
+            m_neverAwaited.insert(held.copy);
+        }
+    }
     if (isExplained(semaphore)) {
         return;
     }
@@ -324,12 +297,14 @@ void Findings::reportLeftOver(const Semaphore& semaphore)
         }
         return;
     }
-    const bool dma = semaphore.space == ir::MemorySpace::DmaSemaphore;
     m_leavesCopies = m_leavesCopies || dma;
     for (const AwaitedCopy& copy : semaphore.landed) {
         if (copy.copy) {
             m_neverAwaited.insert(*copy.copy);
         }
+    }
+    if (dma && addToDoubt(semaphore, name)) {
+        return;
     }
     m_recorder.addFinding(trace::found(
         dma ? trace::FindingKind::CopyNeverAwaited : trace::FindingKind::SemaphoreLeftOver,

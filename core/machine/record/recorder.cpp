@@ -308,6 +308,16 @@ bool Recorder::countsAgain(std::string_view kind, const std::string& operand,
     return known != m_findings.end();
 }
 
+bool Recorder::addToFinding(std::string_view kind, const std::string& operand,
+                            trace::SourceLine source, const std::string& sentence)
+{
+    const auto known = m_findings.find({std::string(kind), operand, source});
+    if (known != m_findings.end()) {
+        builder.info.findings[known->second].message += " " + sentence;
+    }
+    return known != m_findings.end();
+}
+
 bool Recorder::takesPrint()
 {
     const bool room = builder.info.prints.size() < kMostPrints;

@@ -235,6 +235,9 @@ public:
     // If the cause is known, adds `count` to its count; otherwise returns false.
     [[nodiscard]] bool countsAgain(std::string_view kind, const std::string& operand,
                                    trace::SourceLine source, std::int64_t count = 1);
+    // Ends what the finding of this cause says with a further sentence. False: there is none.
+    [[nodiscard]] bool addToFinding(std::string_view kind, const std::string& operand,
+                                    trace::SourceLine source, const std::string& sentence);
 
     // The row of Info::pipelines for an execution with this grid. If an earlier execution of the
     // operation had another grid, a new row is added.

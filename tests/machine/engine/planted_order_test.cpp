@@ -282,6 +282,32 @@ Planted copies(bool waits)
     return {std::move(program), line};
 }
 
+// Copies four rows on one semaphore and waits for all of them, or for three. Then it loads the
+// first of these rows, or nothing.
+Planted gathers(bool waitsForAll, bool loads)
+{
+    std::int64_t line = 0;
+    ir::Program program =
+        manualDma({kOne, pl::dmaSemaphores("sem"), {"row", kF32, {1, 128}}}, [&](pl::Ref x, pl::Ref,
+                                                                                 const Refs& refs) {
+            const auto row = [](pl::Ref ref, int i) { return ref.at({pl::ds(i, 1), pl::all}); };
+            const pl::Here start = pl::Here::current();
+            for (int i = 0; i < 4; ++i) {
+                pl::dmaStart(row(x, i), row(refs[0], i), refs[1], start);
+            }
+            for (int i = 0; i < (waitsForAll ? 4 : 3); ++i) {
+                pl::dmaWait(row(refs[0], i), refs[1]);
+            }
+            line = start.line();
+            if (loads) {
+                const pl::Here here = pl::Here::current();
+                refs[2][pl::all] = row(refs[0], 0)[{pl::all, here}].load();
+                line = here.line();
+            }
+        });
+    return {std::move(program), line};
+}
+
 // Stores what an un-awaited copy has yet to bring, and a row from memory that nobody writes, in
 // the middle of that, after it or not at all.
 enum class NobodysRow
@@ -344,6 +370,28 @@ TEST(PlantedOrder, aScopeEndsWhileACopyReadsOrWritesItsMemory)
                   std::string::npos)
             << message;
     }
+}
+
+// The scope around a captured kernel has no place in the source, but the copy has one.
+TEST(PlantedOrder, aScopeWithoutAPlaceIsFoundAtTheCopy)
+{
+    Planted bug = outlives(false, true);
+    const auto clear = [&](ir::Region& region, const auto& again) -> void {
+        for (ir::Operation& operation : region.operations) {
+            if (operation.code == ir::OpCode::RunScoped) {
+                operation.location = {};
+            }
+            for (ir::Region& inner : operation.regions) {
+                again(inner, again);
+            }
+        }
+    };
+    clear(bug.program.body, clear);
+    const auto found = findingsOf(runOf(bug.program, v5e()), "freed_in_flight");
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_GE(found[0].source.file, 0);
+    EXPECT_EQ(found[0].message.find("one ends with its scope while a copy"), 0U)
+        << found[0].message;
 }
 
 TEST(PlantedOrder, twoCoresWriteTheSameRow)
@@ -417,6 +465,19 @@ TEST(PlantedOrder, moreIsWaitedForThanSignalled)
 TEST(PlantedOrder, aCopyIsNeverAwaited)
 {
     expectOne(copies(false), copies(true), {"copy_never_awaited", "sem"});
+}
+
+// It makes no wait on that semaphore sure of its copy, but they all have one cause.
+TEST(PlantedOrder, aWaitTooFewForSeveralCopiesIsOneFinding)
+{
+    expectOne(gathers(false, false), gathers(true, false), {"copy_never_awaited", "sem"});
+    const Planted read = gathers(false, true);
+    expectOne(read, gathers(true, true), {"read_before_wait", "one"});
+    const std::string message =
+        findingsOf(runOf(read.program, v5e()), "read_before_wait")[0].message;
+    EXPECT_NE(message.find(" sem ends with 512 bytes of them that nobody has waited for."),
+              std::string::npos)
+        << message;
 }
 
 // What a read sees without a wait for the copy depends on the mode; after the wait it does not.
