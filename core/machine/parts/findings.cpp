@@ -111,6 +111,7 @@ void Findings::reportUndefinedWrite(const Flight& flight, std::int64_t undefined
 {
     const OperandPlan& operand = *flight.operand;
     m_memory[flight.array.buffer].explained = true;
+    m_writtenUndefined.insert(operand.blockRef);
     // Storing a value that was read too early adds nothing to the race that is reported at that
     // line.
     if (flight.explained || isUnorderedAt(flight.location)) {
@@ -165,6 +166,20 @@ std::string howStored(const ir::Program& program, ir::LocationId at)
 
 } // namespace
 
+template<class F>
+bool Findings::comesFrom(ir::ValueId array, F isOne) const
+{
+    const NeededSet sources = NeededSet::ofContents(m_prepared.program, array);
+    for (std::size_t i = 0; i < m_prepared.program.values.size(); ++i) {
+        const ir::ValueId value{static_cast<std::int32_t>(i)};
+        if (m_prepared.program.type(value).isRef() && sources.needsContents(value)
+            && isOne(value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool Findings::mayExplainUndefined(ir::ValueId array) const
 {
     const bool isUnordered = !m_unordered.empty() || !m_unorderedPlaces.empty();
@@ -174,40 +189,38 @@ bool Findings::mayExplainUndefined(ir::ValueId array) const
     if (!isUnordered && m_explained.empty()) {
         return false;
     }
-    const NeededSet sources = NeededSet::ofContents(m_prepared.program, array);
-    for (std::size_t i = 0; i < m_prepared.program.values.size(); ++i) {
-        const ir::ValueId value{static_cast<std::int32_t>(i)};
-        if (m_prepared.program.type(value).isRef() && sources.needsContents(value)
-            && (m_explained.contains(value)
-                || m_unorderedNames.contains(m_prepared.refName(value)))) {
-            return true;
-        }
-    }
-    return false;
+    return comesFrom(array, [&](ir::ValueId ref) {
+        return m_explained.contains(ref) || m_unorderedNames.contains(m_prepared.refName(ref));
+    });
 }
 
 void Findings::reportUndefinedResult(const ir::Argument& argument,
                                      std::span<const Memory* const> parts, const Buffer& array)
 {
-    ir::LocationId brought, undefinedBy;
+    ir::LocationId brought;
+    std::optional<ir::LocationId> undefinedBy;
     bool explained = false;
     for (const Memory* part : parts) {
         explained = explained || part->explained;
         brought = part->broughtBy.index >= 0 ? part->broughtBy : brought;
-        undefinedBy = part->undefinedBy.index >= 0 ? part->undefinedBy : undefinedBy;
+        undefinedBy = part->undefinedBy ? part->undefinedBy : undefinedBy;
     }
+    const bool isStored = undefinedBy.has_value();
+    // What passes on a block that was written back undefined adds nothing to the finding about it.
+    explained = explained || (isStored && comesFrom(argument.ref, [&](ir::ValueId ref) {
+                                  return m_writtenUndefined.contains(ref);
+                              }));
     const std::int64_t undefined = explained ? 0 : array.undefinedCount();
     if (undefined == 0) { // or a finding says why
         return;
     }
-    const bool isStored = undefinedBy.index >= 0;
-    const ir::LocationId location = isStored ? undefinedBy : brought;
+    const ir::LocationId location = undefinedBy.value_or(brought);
     const std::string behind = isStored ? undefinedLoadsBehind(argument.ref) : "";
     m_recorder.addFinding(trace::found(
         trace::FindingKind::UndefinedResult,
         argument.name + " ends with " + countText(undefined) + " of "
             + countText(array.shape().elements()) + " elements undefined: "
-            + (isStored ? howStored(m_prepared.program, undefinedBy)
+            + (isStored ? howStored(m_prepared.program, location)
                               + (behind.empty() ? "" : " It depends on " + behind + ".")
                : brought.index >= 0
                    ? "no copy reaches them; this is the last one to " + argument.name + "."

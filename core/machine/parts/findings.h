@@ -190,6 +190,9 @@ private:
     [[nodiscard]] bool isUnorderedAt(ir::LocationId location) const;
     // Whether a race is one with the end of a kernel, as Accesses::endKernel reports it.
     [[nodiscard]] bool isWithKernelEnd(const Race& race);
+    // Whether what an array holds may come from one of these refs.
+    template<class F>
+    [[nodiscard]] bool comesFrom(ir::ValueId array, F isOne) const;
     [[nodiscard]] bool isOnlyChosen(ir::ValueId value);
     void explain(const PipelineOperand& operand, std::int32_t slot);
     void reportOperand(const OperandPlan& plan, trace::FindingKind kind, std::string sentence,
@@ -237,6 +240,7 @@ private:
     std::set<Doubt> m_leftInDoubt; // that say how many bytes are left
     // Blocks of outputs about which a finding says why they may be undefined.
     std::set<ir::ValueId> m_explained;
+    std::set<ir::ValueId> m_writtenUndefined;    // blocks that were written back with such elements
     std::vector<UndefinedLoad> m_undefinedLoads; // the first of each ref, by age
     // The last one of a value that may decide what happens, so that it is the same in every run;
     // without `why`. No ref: there was none.

@@ -44,7 +44,7 @@ trace::OptionalRow<trace::CopyRow> Pipelines::startCopy(PipelineFrame& frame, st
         flight.array = operand.array;
         if (const Memory& slotMemory = m_memory[flight.slotBuffer]; out) {
             flight.explained = slotMemory.explained;
-            flight.location = slotMemory.undefinedBy;
+            flight.location = slotMemory.undefinedBy.value_or(ir::LocationId());
         }
         m_copies.launch(flight);
     }

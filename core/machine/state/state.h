@@ -105,14 +105,16 @@ struct Memory
     Holds holds = Holds::Nothing;
     // No two agents can conflict over it: it belongs to one core, or nobody writes to it.
     bool isUncontested = false;
-    bool isConstant = false;    // nobody writes to it, and no copy does
-    bool hasProxies = false;    // SMEM for loads or stores and for copies or products; see Proxy
-    Picoseconds ready;          // of an accumulator: when all requests so far are done
-    std::vector<Product> fifo;  // of a result FIFO: its products, the next one first
-    bool explained = false;     // a finding already says why part of it is undefined
-    ir::LocationId undefinedBy; // the last store or manual DMA that wrote something undefined to it
-    ir::LocationId broughtBy;   // the last manual DMA to it
-    std::int32_t device = 0;    // whose memory it is
+    bool isConstant = false;   // nobody writes to it, and no copy does
+    bool hasProxies = false;   // SMEM for loads or stores and for copies or products; see Proxy
+    Picoseconds ready;         // of an accumulator: when all requests so far are done
+    std::vector<Product> fifo; // of a result FIFO: its products, the next one first
+    bool explained = false;    // a finding already says why part of it is undefined
+    // The last store or manual DMA that wrote something undefined to it. Code that capture adds has
+    // no place.
+    std::optional<ir::LocationId> undefinedBy;
+    ir::LocationId broughtBy; // the last manual DMA to it
+    std::int32_t device = 0;  // whose memory it is
 };
 
 // One end of a copy that signals a semaphore, kept until a wait guarantees that it is done.
@@ -194,7 +196,7 @@ struct Flight
     // Only for manual DMA:
     RefBinding source, target;
     RuntimeValue elements;
-    ir::LocationId location; // of the copy; of a pipeline's copy as Memory::undefinedBy
+    ir::LocationId location; // of the copy; of a pipeline's copy out as Memory::undefinedBy
     // For listed rows: from where to where each goes.
     std::vector<std::pair<RefBinding, RefBinding>> rows;
     std::vector<RuntimeValue> ofRows;

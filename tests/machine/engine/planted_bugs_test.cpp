@@ -1,5 +1,6 @@
 // One bug in each program, and a twin without it. The bug is found once, with its operand, step and
 // line; the twin has no finding.
+#include "tests/ir/wholes.h"
 #include "tests/machine/engine/planted.h"
 #include "tests/machine/support.h"
 
@@ -89,6 +90,35 @@ Planted sumsOfBlocks(bool masked)
     });
     planted.line = line; // the line of the store
     return planted;
+}
+
+// A fusion behind the kernel, which has no place in the source, passes on an array that the kernel
+// fills with what nobody wrote, or does not fill.
+Planted passesOn(bool fills)
+{
+    std::int64_t line = 0;
+    const pl::BlockSpec rows = pl::block({8, 128}, kRow);
+    ir::Program program =
+        mustTrace(pl::kernel("passed", {pl::out("out", kF32, {8, 128})}, [&](pl::Ref out) {
+            pl::runScoped(
+                {{"between", kF32, {8, 128}, ir::MemorySpace::Hbm}, {"never", kF32, {8, 128}}},
+                [&](const std::vector<pl::Ref>& refs) {
+                    if (fills) {
+                        pl::emitPipeline({.grid = {1}, .out = {rows}}, [&](pl::Ref block) {
+                            const pl::Here here = pl::Here::current();
+                            block[{pl::all, here}] = refs[1][pl::all].load();
+                            line = here.line();
+                        })(refs[0]);
+                    }
+                    ir_test::fusion({"copy"}, [&] { out[pl::all] = refs[0][pl::all].load(); });
+                    return std::vector<pl::Value>{};
+                });
+        }));
+    ir::Operation& fusion = program.body.operations[0].regions[0].operations.back();
+    for (ir::Operation& operation : fusion.regions[0].operations) {
+        operation.location = {};
+    }
+    return {std::move(program), line};
 }
 
 // The body stores in every step except the fourth, or in all.
@@ -216,6 +246,18 @@ TEST(PlantedBugs, anOverhangThatIsReadUnmaskedReachesTheOutput)
     EXPECT_EQ(findingsText(clean), "");
     EXPECT_EQ(clean.outputs[0].at(0), 8 * 128);
     EXPECT_EQ(clean.outputs[0].at(19 * 128), 4 * 128);
+}
+
+TEST(PlantedBugs, whatIsWrittenBackUndefinedIsNoFurtherFindingWhereItIsPassedOn)
+{
+    const Planted fills = passesOn(true), none = passesOn(false);
+    expectOnly(runOf(fills.program, {}), {"undefined_written_back", "between"}, fills.line);
+    const machine::RunResult run = runOf(none.program, {});
+    ASSERT_EQ(findingsOf(run, "undefined_result").size(), 1U) << findingsText(run);
+    EXPECT_NE(
+        findingsText(run).find("elements undefined: a store writes something undefined there."),
+        std::string::npos)
+        << findingsText(run);
 }
 
 TEST(PlantedBugs, anOutputBlockIsNotWrittenInOneStep)

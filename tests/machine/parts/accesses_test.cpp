@@ -36,7 +36,7 @@ TEST(Accesses, aStoreOfSomethingUndefinedIsRemembered)
     stored = machine::RuntimeValue::zeros(DType::F32, {8, 128});
     run.accesses.access({.operation = &swap}, false);
     EXPECT_TRUE(run.isDefined(tile));
-    EXPECT_LT(run.memoryAt(tile).undefinedBy.index, 0);
+    EXPECT_FALSE(run.memoryAt(tile).undefinedBy);
     stored.shadow = machine::Shadow::noneDefined();
     run.accesses.access({.operation = &swap}, false);
     EXPECT_FALSE(run.isDefined(tile));
