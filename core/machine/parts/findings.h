@@ -172,6 +172,18 @@ private:
     [[nodiscard]] bool isTensorCore(std::int32_t agent) const;
     [[nodiscard]] bool isTensorRace(const Race& race, const Accessor& accessor) const;
     void reportEarlyLoad(const Race& race, const std::string& name, const Accessor& product);
+
+    // Where a copy that arrives on a barrier starts, and the name of that barrier.
+    struct BarrierCopy
+    {
+        ir::LocationId location;
+        std::string barrier;
+    };
+
+    [[nodiscard]] std::optional<BarrierCopy> copyOfEarlyRead(const Race& race,
+                                                             const Accessor& accessor);
+    void reportEarlyRead(const Race& race, const std::string& name, const Accessor& accessor,
+                         const BarrierCopy& copy);
     void reportPending(const Semaphore& barrier, const std::string& name);
     [[nodiscard]] bool isOfDoubt(const Race& copy) const;
     [[nodiscard]] bool addToDoubt(const Semaphore& semaphore, const std::string& name);
@@ -226,6 +238,8 @@ private:
     std::set<std::pair<std::int32_t, std::int32_t>> m_unorderedPlaces;
     std::set<std::string> m_unorderedNames;           // of the refs there
     std::optional<std::set<std::int32_t>> m_coreMaps; // their locations; set when first asked for
+    // By location: on which barrier the copy arrives that starts there; set when first asked for.
+    std::optional<std::map<std::int32_t, std::string>> m_copyBarriers;
 
     // A finding that calls the waits on a semaphore unsure.
     struct Doubt

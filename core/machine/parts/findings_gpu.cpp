@@ -32,6 +32,21 @@ std::string faultText(BarrierFault fault, const Barrier& barrier)
     return {};
 }
 
+// By location.
+std::map<std::int32_t, std::string> barriersOfCopies(const Prepared& prepared)
+{
+    std::map<std::int32_t, std::string> barriers;
+    forEachOperation(prepared.program.body, [&](const ir::Operation& operation) {
+        for (const ir::ValueId operand : operation.operands) {
+            if (ir::startsCopy(operation.code)
+                && prepared.program.type(operand).space == ir::MemorySpace::Barrier) {
+                barriers.try_emplace(operation.location.index, prepared.refName(operand));
+            }
+        }
+    });
+    return barriers;
+}
+
 } // namespace
 
 void Findings::stopAtBarrier(const Semaphore& barrier, BarrierFault fault, ir::LocationId location)
@@ -103,6 +118,46 @@ void Findings::reportEarlyLoad(const Race& race, const std::string& name, const 
             + ") may write the same elements: nothing puts the two in order. Wait at a barrier on "
               "which a commit after the product arrives, and only then load.",
         name, race.step, product.step, *source));
+}
+
+// An agent that reads what the copy of another one brings, and for the first time, has not waited
+// at the copy's barrier. Whether it reads before the copy starts or after that is a matter of
+// times.
+std::optional<Findings::BarrierCopy> Findings::copyOfEarlyRead(const Race& race,
+                                                               const Accessor& accessor)
+{
+    const bool isBefore = race.writes && accessor.copy;
+    const bool isAfter = race.otherWrites && race.copy && !accessor.copy;
+    if (!race.readsUnwritten || race.isUncommitted || race.agent == accessor.agent
+        || !(isBefore || isAfter)) {
+        return std::nullopt;
+    }
+    if (!m_copyBarriers) {
+        m_copyBarriers = barriersOfCopies(m_prepared);
+    }
+    const ir::LocationId location = isBefore ? accessor.location : race.location;
+    const auto barrier = m_copyBarriers->find(location.index);
+    return barrier == m_copyBarriers->end() ? std::nullopt
+                                            : std::optional(BarrierCopy{location, barrier->second});
+}
+
+void Findings::reportEarlyRead(const Race& race, const std::string& name, const Accessor& accessor,
+                               const BarrierCopy& copy)
+{
+    const bool isBefore = race.writes;
+    const ir::LocationId read = isBefore ? race.location : accessor.location;
+    constexpr trace::FindingKind kKind = trace::FindingKind::ReadBeforeWait;
+    const auto source = lineOfNew(kKind, race, name, accessor, read);
+    if (!source) {
+        return;
+    }
+    m_recorder.addFinding(trace::found(
+        kKind,
+        name + " is read (" + placeText(read)
+            + ") without a wait for the copy that writes the same elements (started at "
+            + placeText(copy.location) + "). Wait at the barrier " + copy.barrier
+            + " first, on which that copy arrives.",
+        name, isBefore ? race.step : accessor.step, isBefore ? accessor.step : race.step, *source));
 }
 
 void Findings::reportTensorRace(const Race& race, const std::string& name, const Accessor& accessor)

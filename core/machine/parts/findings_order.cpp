@@ -66,6 +66,10 @@ bool Findings::isExplained(const Race& race, const std::string& name,
 
 void Findings::reportRace(const Race& race, const std::string& name, const Accessor& accessor)
 {
+    if (const std::optional<BarrierCopy> copy = copyOfEarlyRead(race, accessor)) {
+        reportEarlyRead(race, name, accessor, *copy);
+        return;
+    }
     if (isTensorRace(race, accessor)) {
         reportTensorRace(race, name, accessor);
         return;

@@ -119,7 +119,24 @@ std::optional<Race> Races::againstAgents(std::int32_t agent, const Access& acces
 std::optional<Race> Races::check(std::int32_t agent, const Access& access) const
 {
     std::optional<Race> race = againstCopies(access);
-    return race ? race : againstAgents(agent, access);
+    if (!race) {
+        race = againstAgents(agent, access);
+    }
+    if (race) {
+        race->readsUnwritten = race->writes != race->otherWrites && isUnwritten(access);
+    }
+    return race;
+}
+
+// Copies that nobody has waited for do not count.
+bool Races::isUnwritten(const Access& access) const
+{
+    if (isAll(access.place)) {
+        return false; // such accesses are not remembered
+    }
+    const auto buffer = static_cast<std::size_t>(access.buffer);
+    return buffer >= m_past.size()
+           || m_past[buffer].writes.conflicts(Epochs(), reachOf(access.place), false).empty();
 }
 
 void Races::remember(std::int32_t agent, const Access& access,

@@ -55,6 +55,8 @@ struct Race
     bool isUnordered = false;
     // Whether the other access is by a copy for which `agent` has waited, whoever started it.
     bool byAwaitedCopy = false;
+    // Whether one of the two reads elements that nothing else is known to have written before.
+    bool readsUnwritten = false;
 };
 
 // A product that reads its operands, and the buffers in which these are.
@@ -282,6 +284,7 @@ private:
     [[nodiscard]] std::optional<Race> againstCopies(const Access& access) const;
     [[nodiscard]] std::optional<Race> againstAgents(std::int32_t agent, const Access& access) const;
     [[nodiscard]] std::optional<Race> check(std::int32_t agent, const Access& access) const;
+    [[nodiscard]] bool isUnwritten(const Access& access) const;
 
     // Whether it is worth remembering, since a later access may conflict.
     [[nodiscard]] bool mayMatter(const Access& access) const

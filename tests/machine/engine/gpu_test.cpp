@@ -146,8 +146,15 @@ TEST(Gpu, aStoreForWhichNobodyWaitsIsCutOff)
 
 namespace {
 
+struct Ring
+{
+    bool waitsForFree = true;  // warpgroup 1, before it refills a slot
+    bool waitsForReady = true; // warpgroup 0, before it loads from one
+    int readsLater = 0;        // ns
+};
+
 // Warpgroup 1 brings tiles into `slots` slots; warpgroup 0 adds them up and gives the slots back.
-ir::Program ringProgram(std::int32_t tiles, std::int32_t slots, bool waitsForFree)
+ir::Program ringProgram(std::int32_t tiles, std::int32_t slots, const Ring& ring = {})
 {
     return mustTrace(pl::kernel(
         "ring", {pl::in("x", kF32, {tiles, kTile}), pl::out("y", kF32, {kTile})},
@@ -159,7 +166,7 @@ ir::Program ringProgram(std::int32_t tiles, std::int32_t slots, bool waitsForFre
                     pl::when(isMemory, [&] {
                         pl::foriLoop(tiles, {}, [&](pl::Value i, std::vector<pl::Value>) {
                             const pl::Value slot = i % slots;
-                            if (waitsForFree) {
+                            if (ring.waitsForFree) {
                                 pl::when(i >= slots, [&] { gpu::barrierWait(free.at(slot)); });
                             }
                             gpu::copyGmemToSmem(x.at({i, pl::all}), tile.at({slot, pl::all}),
@@ -168,11 +175,16 @@ ir::Program ringProgram(std::int32_t tiles, std::int32_t slots, bool waitsForFre
                         });
                     });
                     pl::when(pl::axisIndex("wg") == 0, [&] {
+                        if (ring.readsLater > 0) {
+                            pl::delay(ring.readsLater);
+                        }
                         const std::vector<pl::Value> sum = pl::foriLoop(
                             tiles, {pl::full({kTile}, 0, kF32)},
                             [&](pl::Value i, std::vector<pl::Value> carry) {
                                 const pl::Value slot = i % slots;
-                                gpu::barrierWait(ready.at(slot));
+                                if (ring.waitsForReady) {
+                                    gpu::barrierWait(ready.at(slot));
+                                }
                                 pl::Value next =
                                     carry[0] + tile.at({slot, pl::all})[pl::all].load();
                                 gpu::commitSmem();
@@ -195,7 +207,7 @@ ir::Program ringProgram(std::int32_t tiles, std::int32_t slots, bool waitsForFre
 // Whichever warpgroup copies, what the block shares counts as the memory of its first one.
 TEST(Gpu, copiesIntoSharedMemoryLieInThatOfTheFirstWarpgroup)
 {
-    const machine::RunResult run = runOnGpu(ringProgram(8, 2, true), {counting(kF32, {8, kTile})});
+    const machine::RunResult run = runOnGpu(ringProgram(8, 2), {counting(kF32, {8, kTile})});
     const trace::CopyEnds& ends = run.trace->copyEnds();
     std::int64_t copiesIn = 0;
     for (std::size_t end = 1; end < ends.size(); end += 2) { // targets
@@ -208,7 +220,7 @@ TEST(Gpu, copiesIntoSharedMemoryLieInThatOfTheFirstWarpgroup)
 TEST(Gpu, warpgroupsHandTilesOverByBarriers)
 {
     const Array x = counting(kF32, {8, kTile});
-    const machine::RunResult run = runOnGpu(ringProgram(8, 2, true), {x});
+    const machine::RunResult run = runOnGpu(ringProgram(8, 2), {x});
     EXPECT_EQ(findingsText(run), "");
     std::vector<double> expected(kTile, 0.0);
     const std::vector<double> elements = elementsOf(x);
@@ -220,8 +232,34 @@ TEST(Gpu, warpgroupsHandTilesOverByBarriers)
 
 TEST(Gpu, aSlotThatIsFilledBeforeItIsFreeIsFound)
 {
-    const machine::RunResult run = runOnGpu(ringProgram(8, 2, false), {counting(kF32, {8, kTile})});
+    const machine::RunResult run =
+        runOnGpu(ringProgram(8, 2, {.waitsForFree = false}), {counting(kF32, {8, kTile})});
     EXPECT_NE(findingsText(run), "");
+    EXPECT_TRUE(findingsOf(run, "read_before_wait").empty()) << findingsText(run);
+}
+
+// The load lacks the wait, whether the copy that it should wait for has started by then or not.
+TEST(Gpu, aLoadOfAnotherWarpgroupsCopyWithoutAWaitIsFoundAtTheLoad)
+{
+    for (const int later : {0, 100'000}) {
+        const ir::Program program =
+            ringProgram(2, 2, {.waitsForReady = false, .readsLater = later});
+        const machine::RunResult run = runOnGpu(program, {counting(kF32, {2, kTile})});
+        const auto found = findingsOf(run, "read_before_wait");
+        ASSERT_EQ(found.size(), 1U) << findingsText(run);
+        EXPECT_EQ(found[0].operand, "tile");
+        EXPECT_NE(
+            found[0].message.find(" without a wait for the copy that writes the same elements"),
+            std::string::npos)
+            << found[0].message;
+        EXPECT_NE(found[0].message.find("Wait at the barrier ready first"), std::string::npos)
+            << found[0].message;
+        EXPECT_EQ(findingsBesidesResults(run), "read_before_wait x" + std::to_string(found[0].count)
+                                                   + ": " + found[0].message + "; ");
+        EXPECT_EQ(findingsBesidesResults(run),
+                  findingsBesidesResults(mustRun(program, {counting(kF32, {2, kTile})},
+                                                 machine::ValueMode::Needed, h100())));
+    }
 }
 
 namespace {
