@@ -1,6 +1,7 @@
 #include "app/cli/describe_chip.h"
 
 #include "core/base/format.h"
+#include "core/chip/stand_in.h"
 
 #include <fmt/format.h>
 
@@ -30,6 +31,26 @@ void printMultiprocessor(const chip::Multiprocessor& sm)
                static_cast<double>(sm.sustainedClock.value()) * 1e-9);
 }
 
+void printInterconnect(const chip::Interconnect& interconnect)
+{
+    const chip::Link& link = interconnect.link;
+    fmt::print("  link   {:<7} {} each way to {}, latency {} a hop\n", link.name,
+               bandwidthText(link.achieved().value()),
+               interconnect.isSwitched ? "a switch that joins all devices"
+                                       : counted(interconnect.links, "neighbour", "neighbours"),
+               timeText(link.latency));
+}
+
+// What a step of a pipeline takes besides its body.
+std::string stepText(const chip::Chip& chip)
+{
+    const std::string operand =
+        chip.stepOperand > Picoseconds(0)
+            ? ", and " + timeText(chip.stepOperand) + " for each operand whose blocks are copied"
+            : "";
+    return timeText(chip.stepOverhead) + operand;
+}
+
 } // namespace
 
 void printChip(const chip::Chip& chip)
@@ -45,10 +66,7 @@ void printChip(const chip::Chip& chip)
                    timeText(link.latency));
     }
     if (chip.interconnect) {
-        const chip::Link& link = chip.interconnect->link;
-        fmt::print("  link   {:<7} {} each way to {} neighbours, latency {} a hop\n", link.name,
-                   bandwidthText(link.achieved().value()), chip.interconnect->links,
-                   timeText(link.latency));
+        printInterconnect(*chip.interconnect);
     }
     for (const chip::Unit& unit : chip.units) {
         std::string rates;
@@ -77,12 +95,12 @@ void printChip(const chip::Chip& chip)
                    chip.devices);
     }
     for (const chip::UnknownFigure& figure : chip.unknown) {
-        fmt::print("  unknown: {} ({}); {} stands in\n", figure.name, figure.why,
-                   significant(figure.standIn, 3));
+        fmt::print("  unknown: {} ({}); the model takes {}\n", figure.name, figure.why,
+                   chip::standInText(chip, figure));
     }
     fmt::print("  {} {}\n\nEvery figure with its source: --json.\n",
                chip.multiprocessor ? "kernel launch" : "step overhead",
-               timeText(chip.multiprocessor ? chip.kernelLaunch : chip.stepOverhead));
+               chip.multiprocessor ? timeText(chip.kernelLaunch) : stepText(chip));
 }
 
 } // namespace pallascope::app

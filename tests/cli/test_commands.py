@@ -105,6 +105,14 @@ class Commands(Case):
         self.write(files[0], {**document, "chip": "tpu_v6e"})
         self.refused("sweep", *files, says=(files[0], "tpu_v6e", "tpu_v5e", "--chip"))
 
+    def test_a_chip_is_described_with_what_a_step_takes_and_whom_its_links_join(self):
+        self.assertIn("  step overhead 20 ns, and 45 ns for each operand whose blocks are copied\n",
+                      self.output("describe", "v6e"))
+        v7x = self.output("describe", "v7x")
+        self.assertIn(" each way to 6 neighbours, ", v7x)
+        self.assertIn("; the model takes 16 MiB of a device (32 MiB of the chip)\n", v7x)
+        self.assertIn(" each way to a switch that joins all devices, ", self.output("describe", "h100"))
+
     def test_every_listed_chip_is_described_also_by_its_alias(self):
         names = [line.split()[0] for line in self.output("list", "chips").splitlines()]
         self.assertIn("tpu_v5e", names)

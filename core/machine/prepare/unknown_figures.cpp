@@ -1,6 +1,6 @@
 #include "core/machine/prepare/unknown_figures.h"
 
-#include "core/base/format.h"
+#include "core/chip/stand_in.h"
 #include "core/cost/segment.h"
 #include "core/ir/mesh.h"
 #include "core/trace/findings.h"
@@ -77,7 +77,7 @@ std::optional<trace::Finding> unknownFigures(const ir::Program& program, const c
     std::int64_t count = 0;
     for (const chip::UnknownFigure& figure : chip.unknown) {
         if (uses(parts, figure.pointer + "/")) {
-            named += (count > 0 ? ", " : "") + significant(figure.standIn, 3) + " for "
+            named += (count > 0 ? ", " : "") + chip::standInText(chip, figure) + " for "
                      + figure.name + " (" + figure.why + ")";
             ++count;
         }
