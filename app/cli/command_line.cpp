@@ -239,7 +239,7 @@ void CommandLine::addStudies()
     sweepApp->add_option("--save", sweep.save, "keep the rows in FILE, also when interrupted");
     sweepApp->add_option("--resume", sweep.resume,
                          "take over the rows of FILE, and keep all rows there unless --save is "
-                         "given");
+                         "given; rows that are not of this sweep are kept, not printed");
     sweep.version = PALLASCOPE_VERSION;
     compareApp =
         app.add_subcommand("compare", "compare two runs: their numbers and where they part");

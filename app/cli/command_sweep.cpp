@@ -43,6 +43,7 @@ struct Sweep
     study::SweepPlan plan;
     study::SweepSubject subject;
     study::SweepOptions options;
+    study::SavedRows others; // of the file that it goes on from, for which it does not ask
 };
 
 // A name that the kernel does not have is wrong in all rows. A wrong value spoils only its own
@@ -288,12 +289,20 @@ Status resume(const SweepCommand& command, Sweep& sweep)
     if (!text) {
         return text.error();
     }
-    Result<std::vector<study::SweepRow>> rows =
-        study::rowsFromJson(*text, sweep.subject, command.resume);
-    if (!rows) {
-        return rows.error();
+    Result<study::SavedRows> saved = study::rowsFromJson(*text, sweep.subject, command.resume);
+    if (!saved) {
+        return saved.error();
     }
-    sweep.options.done = std::move(*rows);
+    for (study::SweepRow& row : saved->rows) {
+        const bool asked = study::asksFor(sweep.plan, row);
+        (asked ? sweep.options.done : sweep.others.rows).push_back(std::move(row));
+    }
+    sweep.others.chips = std::move(saved->chips);
+    if (!saved->changed.empty()) {
+        say(fmt::format("The rows of {} in {} are of other contents of that chip's file, so they "
+                        "are not taken over.",
+                        fmt::join(saved->changed, ", "), command.resume));
+    }
     return Done{};
 }
 
@@ -347,7 +356,7 @@ int sweepCommand(const SweepCommand& command)
         return complain(writable.error());
     }
     catchInterrupts();
-    KeptRows kept(file, sweep->subject);
+    KeptRows kept(file, sweep->subject, sweep->others);
     sweep->options.progress = [&, shown = terminalProgress("sweeping")](
                                   const std::vector<std::optional<study::SweepRow>>& all,
                                   std::size_t newest, std::size_t finished) mutable {

@@ -6,9 +6,21 @@
 
 namespace pallascope::app {
 
-KeptRows::KeptRows(std::string file, study::SweepSubject subject)
+namespace {
+
+study::SweepSubject withChips(study::SweepSubject subject,
+                              const std::map<std::string, std::string>& more)
+{
+    subject.chips.insert(more.begin(), more.end());
+    return subject;
+}
+
+} // namespace
+
+KeptRows::KeptRows(std::string file, study::SweepSubject subject, study::SavedRows others)
     : m_file(std::move(file))
-    , m_subject(std::move(subject))
+    , m_subject(withChips(std::move(subject), others.chips))
+    , m_others(std::move(others.rows))
     , m_atTheEnd([this] { return end(); })
 {}
 
@@ -40,8 +52,9 @@ std::vector<study::SweepRow> KeptRows::present()
     return result;
 }
 
-Status KeptRows::save(const std::vector<study::SweepRow>& rows)
+Status KeptRows::save(std::vector<study::SweepRow> rows)
 {
+    rows.insert(rows.end(), m_others.begin(), m_others.end());
     const std::lock_guard lock(m_writing);
     return m_file.empty() ? Status(Done{}) : writeFile(m_file, toJson(m_subject, rows));
 }

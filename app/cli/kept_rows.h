@@ -16,8 +16,9 @@ namespace pallascope::app {
 class KeptRows
 {
 public:
-    // If `file` is empty, nothing is kept.
-    KeptRows(std::string file, study::SweepSubject subject);
+    // If `file` is empty, nothing is kept. `others` are rows that are not of this sweep and stay in
+    // the file, behind its rows.
+    KeptRows(std::string file, study::SweepSubject subject, study::SavedRows others);
     KeptRows(const KeptRows&) = delete;
     KeptRows& operator=(const KeptRows&) = delete;
 
@@ -25,8 +26,8 @@ public:
     // call this.
     void take(const std::vector<std::optional<study::SweepRow>>& rows, std::size_t newest);
 
-    // Writes all rows at the end of the sweep.
-    [[nodiscard]] Status save(const std::vector<study::SweepRow>& rows);
+    // Writes all rows at the end of the sweep, and the others.
+    [[nodiscard]] Status save(std::vector<study::SweepRow> rows);
 
     // "Interrupted after 2 of 12 rows", and how to go on from there.
     [[nodiscard]] std::string interruption(std::size_t finished, std::size_t all) const;
@@ -38,7 +39,8 @@ private:
     [[nodiscard]] std::string end();
 
     const std::string m_file;
-    const study::SweepSubject m_subject;
+    const study::SweepSubject m_subject; // with the chips of all rows
+    const std::vector<study::SweepRow> m_others;
     std::mutex m_taking, m_writing;
     std::vector<std::optional<study::SweepRow>> m_rows; // empty before the first row is taken
     Clock::time_point m_saved = Clock::now();

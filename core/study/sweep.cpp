@@ -153,6 +153,17 @@ Result<Axis> parseAxis(const std::string& text)
     return axis;
 }
 
+bool asksFor(const SweepPlan& plan, const SweepRow& row)
+{
+    const auto has = [&row](const Axis& axis) {
+        const auto found = row.parameters.find(axis.name);
+        return found != row.parameters.end() && std::ranges::count(axis.values, found->second) > 0;
+    };
+    const auto isChip = [&row](const chip::Chip& chip) { return chip.name == row.chip; };
+    return row.parameters.size() == plan.axes.size() && std::ranges::all_of(plan.axes, has)
+           && std::ranges::any_of(plan.chips, isChip);
+}
+
 Result<std::vector<std::optional<SweepRow>>> sweep(const SweepPlan& plan,
                                                    const SweepOptions& options)
 {

@@ -83,6 +83,9 @@ struct SweepOptions
     std::function<bool()> goesOn;
 };
 
+// Whether the row is one of the plan's combinations.
+[[nodiscard]] bool asksFor(const SweepPlan& plan, const SweepRow& row);
+
 // Every combination in order; the chips vary fastest, then the last axis. Rows are absent if the
 // sweep was cancelled before they ran. It is an error if there are more than a million
 // combinations.

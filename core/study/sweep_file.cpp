@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <stdexcept>
 #include <utility>
 
 namespace pallascope::study {
@@ -297,8 +298,8 @@ std::string toJson(const SweepSubject& subject, const std::vector<SweepRow>& row
     return json.dump(1) + "\n";
 }
 
-Result<std::vector<SweepRow>> rowsFromJson(const std::string& text, const SweepSubject& subject,
-                                           const std::string& file)
+Result<SavedRows> rowsFromJson(const std::string& text, const SweepSubject& subject,
+                               const std::string& file)
 {
     const std::string who = "The saved sweep " + file;
     if (bracketDepth(text) > 64) {
@@ -336,17 +337,21 @@ Result<std::vector<SweepRow>> rowsFromJson(const std::string& text, const SweepS
             return userError(who + " was saved by version " + found.version + ", this is "
                              + subject.version + "; start a new sweep.");
         }
-        std::vector<SweepRow> rows;
+        SavedRows saved;
         for (const Json& row : json.at("rows")) {
             SweepRow read = rowFrom(row);
-            const auto was = found.chips.find(read.chip), is = subject.chips.find(read.chip);
-            if (was != found.chips.end() && is != subject.chips.end()
-                && was->second == is->second) {
-                rows.push_back(std::move(read));
+            const std::string& was = found.chips.at(read.chip);
+            const auto is = subject.chips.find(read.chip);
+            if (is != subject.chips.end() && is->second != was) {
+                saved.changed.insert(read.chip);
+                continue;
             }
+            saved.chips[read.chip] = was;
+            saved.rows.push_back(std::move(read));
         }
-        return rows;
+        return saved;
     } catch (const Json::exception&) {
+    } catch (const std::out_of_range&) { // a row of a chip that the file does not list
     } catch (const Damaged&) {
     }
     return userError(who + " is damaged; expected a file that --save wrote.");

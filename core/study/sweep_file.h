@@ -3,6 +3,7 @@
 
 #include "core/study/sweep.h"
 
+#include <set>
 #include <string_view>
 
 namespace pallascope::study {
@@ -39,10 +40,19 @@ struct SweepSubject
 [[nodiscard]] std::string toCsv(const SweepPlan& plan, const std::vector<SweepRow>& rows);
 [[nodiscard]] std::string toJson(const SweepSubject& subject, const std::vector<SweepRow>& rows);
 
-// The rows of such JSON that belong to the subject: all, or only those of chips whose files are
-// unchanged. The error names `file`, and what is wrong with it or which other kernel, parameters
-// or version it belongs to.
-[[nodiscard]] Result<std::vector<SweepRow>>
-rowsFromJson(const std::string& text, const SweepSubject& subject, const std::string& file);
+struct SavedRows
+{
+    std::vector<SweepRow> rows;
+    // Of all chips that the file has rows of: its fingerprint there.
+    std::map<std::string, std::string> chips;
+    // Chips whose files have changed since. Their rows are left out.
+    std::set<std::string> changed;
+};
+
+// The rows of such JSON. Rows of chips that the subject does not have are among them. The error
+// names `file`, and what is wrong with it or which other kernel, parameters or version it belongs
+// to.
+[[nodiscard]] Result<SavedRows> rowsFromJson(const std::string& text, const SweepSubject& subject,
+                                             const std::string& file);
 
 } // namespace pallascope::study

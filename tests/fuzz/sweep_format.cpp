@@ -53,15 +53,17 @@ const Corpus& sweepCorpus()
 
 Outcome useSweep(const std::string& path, const std::string& bytes)
 {
-    const auto rows = study::rowsFromJson(bytes, subject(), path);
-    if (!rows) {
-        return refusedBy(rows.error(), path);
+    const auto saved = study::rowsFromJson(bytes, subject(), path);
+    if (!saved) {
+        return refusedBy(saved.error(), path);
     }
-    const std::string written = study::toJson(subject(), *rows);
+    study::SweepSubject kept = subject(); // with the chips of rows that it does not ask for
+    kept.chips.insert(saved->chips.begin(), saved->chips.end());
+    const std::string written = study::toJson(kept, saved->rows);
     const auto again = study::rowsFromJson(written, subject(), path);
     require(again.has_value(), "is read but not once it is written");
-    require(study::toJson(subject(), *again) == written, "is another sweep when read again");
-    const std::vector<study::SweepRow> all = sweepFrom(*rows);
+    require(study::toJson(kept, again->rows) == written, "is another sweep when read again");
+    const std::vector<study::SweepRow> all = sweepFrom(saved->rows);
     const std::string table = study::toText(plan(), all), csv = study::toCsv(plan(), all);
     require(!table.empty() && !csv.empty(), "is not printed");
     requireText(table, "the table");

@@ -77,6 +77,43 @@ class Sweep(unittest.TestCase):
             self.assertEqual(other.returncode, 2)
             self.assertIn("not of matmul with no parameters", other.stderr)
 
+    def test_aResumedFileKeepsRowsOfOtherSweeps(self):
+        with tempfile.TemporaryDirectory() as folder:
+            saved = os.path.join(folder, "saved.json")
+
+            def kept():
+                with open(saved, encoding="utf-8") as file:
+                    content = json.load(file)
+                self.assertEqual(set(content["chips"]), {row["chip"] for row in content["rows"]})
+                return [(row["chip"], row["parameters"]) for row in content["rows"]]
+
+            self.rows("--over", "bm=128,256", "--save", saved)
+            v5e = [("tpu_v5e", {"bm": "256"}), ("tpu_v5e", {"bm": "128"})]
+            only = self.rows("--over", "bm=256", "--resume", saved)
+            self.assertEqual([row["parameters"] for row in only], [{"bm": "256"}])
+            self.assertEqual(kept(), v5e)
+            self.assertEqual(len(self.rows("--over", "bn=128", "--resume", saved)), 1)
+            self.assertEqual(kept(), [("tpu_v5e", {"bn": "128"}), *v5e])
+            # Of another chip, and with several axes.
+            self.rows("--over", "bm=128", "--over", "bn=256", "--chip", "v6e", "--resume", saved)
+            self.assertEqual(kept(), [("tpu_v6e", {"bm": "128", "bn": "256"}),
+                                      ("tpu_v5e", {"bn": "128"}), *v5e])
+            refused = pallascope("sweep", "matmul", *SMALL, "--over", "bm=0", "--resume", saved)
+            self.assertEqual(refused.returncode, 2)
+            self.assertEqual(len(kept()), 4)
+
+    def test_rowsOfAChipWhoseFileHasChangedAreNotTakenOver(self):
+        with tempfile.TemporaryDirectory() as folder:
+            saved, chip = os.path.join(folder, "saved.json"), os.path.join(folder, "chip.json")
+            self.rows("--over", "bm=128,256", "--save", saved)
+            with open(chip, "w", encoding="utf-8") as file:
+                changed = json.loads(pallascope("describe", "v5e", "--json").stdout)
+                json.dump({**changed, "title": "TPU v5e of another kind"}, file)
+            run = pallascope("sweep", "matmul", *SMALL, "--over", "bm=128", "--chip", chip,
+                             "--resume", saved)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("The rows of tpu_v5e in", run.stderr)
+
     def test_ofAFileTheChipsVary(self):
         with tempfile.TemporaryDirectory() as folder:
             path, saved = os.path.join(folder, "k.kernel.json"), os.path.join(folder, "saved.json")

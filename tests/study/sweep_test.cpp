@@ -291,14 +291,41 @@ TEST(SweepFiles, giveTheRowsBack)
     const std::string text = toJson(subject, rows);
     const auto read = rowsFromJson(text, subject, "saved.json");
     ASSERT_TRUE(read) << read.error().message;
-    EXPECT_EQ(*read, rows);
+    EXPECT_EQ(read->rows, rows);
     // A chip whose file has changed has no rows any more.
     SweepSubject changed = subject;
     changed.chips["tpu_v5e"] = "other";
     const auto fewer = rowsFromJson(text, changed, "saved.json");
     ASSERT_TRUE(fewer);
-    EXPECT_EQ(fewer->size(), 6U);
-    EXPECT_EQ(fewer->front().chip, "tpu_v6e");
+    EXPECT_EQ(fewer->rows.size(), 6U);
+    EXPECT_EQ(fewer->rows.front().chip, "tpu_v6e");
+    EXPECT_EQ(fewer->changed, std::set<std::string>{"tpu_v5e"});
+    // Those of a chip that the subject does not have are there, with what its file was.
+    SweepSubject fewChips = subject;
+    fewChips.chips.erase("tpu_v6e");
+    const auto all = rowsFromJson(text, fewChips, "saved.json");
+    ASSERT_TRUE(all);
+    EXPECT_EQ(all->rows, rows);
+    EXPECT_EQ(all->chips, subject.chips);
+    EXPECT_TRUE(all->changed.empty());
+}
+
+TEST(SweepFiles, aPlanKnowsTheRowsThatItAsksFor)
+{
+    SweepPlan plan = smallPlan();
+    const std::vector<SweepRow> rows = rowsOf(plan, {});
+    EXPECT_TRUE(std::ranges::all_of(rows, [&](const SweepRow& row) { return asksFor(plan, row); }));
+    SweepRow other = rows.front();
+    other.parameters[plan.axes.front().name] = "7";
+    EXPECT_FALSE(asksFor(plan, other));
+    other = rows.front();
+    other.parameters["more"] = "1";
+    EXPECT_FALSE(asksFor(plan, other));
+    other = rows.front();
+    other.chip = "tpu_v2";
+    EXPECT_FALSE(asksFor(plan, other));
+    plan.axes.pop_back();
+    EXPECT_FALSE(asksFor(plan, rows.front()));
 }
 
 TEST(SweepFiles, ofOlderVersionsHaveNoBands)
@@ -321,7 +348,7 @@ TEST(SweepFiles, ofOlderVersionsHaveNoBands)
     for (SweepRow& row : rows) {
         row.band.reset();
     }
-    EXPECT_EQ(*read, rows);
+    EXPECT_EQ(read->rows, rows);
     // A sweep cannot have shares that no chip file may have.
     for (const auto& [key, value] : {std::pair("low", -1.5), {"high", 101.0}, {"ratio", -0.1}}) {
         nlohmann::json wrong = file;
@@ -342,11 +369,11 @@ TEST(SweepFiles, textsOfABandAreMadeSafeToShow)
     }
     const auto read = rowsFromJson(file.dump(), subject, "hostile.json");
     ASSERT_TRUE(read) << read.error().message;
-    const analysis::Band& band = read->front().band.value();
+    const analysis::Band& band = read->rows.front().band.value();
     EXPECT_EQ(band.work, "\\x1b[2J\\x7f");
     EXPECT_EQ(band.support.work, band.work);
     EXPECT_EQ(band.support.source, band.work);
-    const std::string csv = toCsv(plan, *read);
+    const std::string csv = toCsv(plan, read->rows);
     EXPECT_EQ(csv.find_first_of("\x1b\x7f"), std::string::npos) << csv;
 }
 
