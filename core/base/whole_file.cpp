@@ -7,9 +7,12 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <mutex>
 #include <set>
 #include <string>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -22,12 +25,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".part";
+constexpr int kMostLinks = 40; // as in Linux
 
 // The path with all links resolved. If the links form a cycle, the path itself, which cannot be
 // opened.
 fs::path withoutLinks(const fs::path& path)
 {
-    constexpr int kMostLinks = 40; // as in Linux
     std::error_code code;
     fs::path found = path;
     for (int links = 0; links < kMostLinks && fs::is_symlink(found, code); ++links) {
@@ -43,6 +46,48 @@ fs::path withoutLinks(const fs::path& path)
 fs::path folderOf(const fs::path& path)
 {
     return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+bool isLinkOfProcess(const fs::path& path)
+{
+    struct statfs system
+    {};
+
+    return ::statfs(folderOf(path).c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+}
+
+// Whether the path leads over a link such as /proc/self/fd/1, which stands for an open file. That
+// one may have a name, but is not to be replaced: others go on writing to it.
+bool isOpenFile(const fs::path& path)
+{
+    std::error_code code;
+    fs::path found = path;
+    for (int links = 0; links < kMostLinks && fs::is_symlink(found, code); ++links) {
+        if (isLinkOfProcess(found)) {
+            return true;
+        }
+        const fs::path target = fs::read_symlink(found, code);
+        found = target.is_absolute() ? target : found.parent_path() / target;
+    }
+    return false;
+}
+
+// Whether this is the file to which the process prints, which replacing it would lose.
+bool isPrintedTo(const fs::path& path)
+{
+    struct stat named
+    {};
+
+    if (::stat(path.c_str(), &named) != 0 || !S_ISREG(named.st_mode)) {
+        return false;
+    }
+    const auto isSame = [&named](int descriptor) {
+        struct stat open
+        {};
+        return ::fstat(descriptor, &open) == 0 && open.st_dev == named.st_dev
+               && open.st_ino == named.st_ino;
+    };
+    return isSame(STDOUT_FILENO) || isSame(STDERR_FILENO);
 }
 
 // ".NAME.HOST-". The host is part of it because a process number means nothing on another host that
@@ -111,18 +156,25 @@ Status checkPlace(const fs::path& named, const fs::path& path)
     if (code == std::errc::too_many_symbolic_link_levels) {
         return cannotWrite(named, code.message());
     }
+    if (named == "-") {
+        return cannotWrite(named, "it does not mean standard output here; use the name of a file, "
+                                  "such as \"./-\" for one of that name");
+    }
+    if (isPrintedTo(named)) {
+        return cannotWrite(named, "what is printed goes there; use the name of another file");
+    }
     if (fs::is_directory(status)) {
         return cannotWrite(named, "it is a folder; use the name of a file");
     }
     if (path.filename().empty()) {
         return cannotWrite(named, "it names no file");
     }
+    if ((fs::exists(status) && !fs::is_regular_file(status)) || isOpenFile(named)) {
+        return cannotWrite(named, "it is not an ordinary file");
+    }
     const fs::path folder = folderOf(path);
     if (!fs::is_directory(folder, code)) {
         return cannotWrite(named, "there is no folder \"" + folder.string() + "\"");
-    }
-    if (fs::exists(status) && !fs::is_regular_file(status)) {
-        return cannotWrite(named, "it is not an ordinary file");
     }
     if (::access(folder.c_str(), W_OK) != 0) {
         return cannotWrite(named, "the folder \"" + folder.string() + "\" is not writable");

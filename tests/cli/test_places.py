@@ -164,6 +164,27 @@ class Writing(Case):
             self.assertEqual(list(self.files()), [arguments[-1]])
             (self.folder / arguments[-1]).unlink()
 
+    def test_where_the_program_prints_no_file_is_written(self):
+        (self.folder / "link").symlink_to("/dev/stdout")
+        for arguments in ((*RUN, "--trace"), ("run", *MATMUL, "--results"), (*SWEEP, "--save"),
+                          ("report", "t.trace.json", "--trace"), ("validate", "--csv"),
+                          ("validate", "--write-expected")):
+            for place in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link", "printed"):
+                self.write("printed", "before\n")
+                with open(self.folder / "printed", "ab") as printed:
+                    result = subprocess.run([PROGRAM, *arguments, place], cwd=self.folder,
+                                            stdout=printed, stderr=subprocess.PIPE, text=True,
+                                            encoding="utf-8", timeout=60, check=False)
+                self.assertEqual(result.returncode, WRONG_INPUT, (arguments, place))
+                self.assertRegex(result.stderr, f'^Cannot write "{place}": what is printed goes there; [^\n]*\n$')
+                self.assertEqual((self.folder / "printed").read_text(encoding="utf-8"), "before\n")
+            with open(self.folder / "printed", "r+b") as opened:  # open, but not printed to
+                result = subprocess.run([PROGRAM, *arguments, "/dev/stdin"], cwd=self.folder, stdin=opened,
+                                        capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((result.returncode, result.stdout), (WRONG_INPUT, ""))
+            self.assertIn("it is not an ordinary file", result.stderr)
+            self.refused(*arguments, "-", says=('Cannot write "-"', "./-"))
+
     def test_what_is_read_or_written_already_is_not_written(self):
         self.output("save", *MATMUL, "-o", "k.kernel.json")
         self.write("c.json", self.output("describe", "v5e", "--json"))
