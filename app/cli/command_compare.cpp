@@ -24,7 +24,8 @@ Result<FinishedRun> runOf(const std::string& text, const std::string& chip,
         return openTrace(text, terminalProgress("opening"));
     }
     std::istringstream words(text);
-    RunRequest request{.chip = chip, .fullValues = false, .check = false, .settings = settings};
+    RunRequest request{
+        .kernel = "", .chip = chip, .fullValues = false, .check = false, .settings = settings};
     words >> request.kernel;
     std::vector<std::string> assignments;
     bool hasChip = false;
@@ -35,6 +36,10 @@ Result<FinishedRun> runOf(const std::string& text, const std::string& chip,
             }
             hasChip = true;
             request.chip = word.substr(5);
+            if (request.chip.empty()) {
+                return userError("The chip of \"" + text
+                                 + "\" has no name; expected one such as chip=v5p.");
+            }
         } else {
             assignments.push_back(word);
         }

@@ -36,6 +36,9 @@ int saveCommand(const SaveCommand& command)
     if (!choice) {
         return complain(choice.error());
     }
+    if (!choice->inputsNote.empty()) {
+        say(choice->inputsNote);
+    }
     const Status saved = kernel_file::save(
         {std::move(choice->program), std::move(choice->inputs), std::move(choice->producer)},
         command.output);

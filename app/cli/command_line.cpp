@@ -6,9 +6,22 @@ namespace pallascope::app {
 
 namespace {
 
-std::string notEmpty(const std::string& file)
+// No option and no argument means anything if it is empty, and one that a script left empty by
+// mistake must not pass for one that is not there.
+void refuseEmptyWords(CLI::App& command)
 {
-    return file.empty() ? "the file name is empty" : "";
+    for (CLI::Option* option : command.get_options([](const CLI::Option* each) {
+             return each->get_expected_max() > 0; // takes a word
+         })) {
+        option->check(
+            [expected = option->get_description()](const std::string& word) {
+                return word.empty() ? "\"\" is empty; expected " + expected : std::string();
+            },
+            "");
+    }
+    for (CLI::App* inner : command.get_subcommands([](const CLI::App* /*each*/) { return true; })) {
+        refuseEmptyWords(*inner);
+    }
 }
 
 // The options for pictures, which `run` and `report` share.
@@ -16,7 +29,6 @@ void addPictureOptions(CLI::App* command, PictureRequest& picture)
 {
     auto* screenshot = command->add_option("--screenshot", picture.file,
                                            "write a picture of a view, FILE.png or FILE.svg");
-    screenshot->check(notEmpty, "");
     command->add_option("--view", picture.view, layout::viewNames() + " or window")
         ->needs(screenshot);
     command
@@ -91,8 +103,7 @@ void addRunOptions(CLI::App* command, RunCommand& run)
                      "full: compute every number; needed: only what decides the timing")
         ->capture_default_str();
     addSettings(command, run.settings);
-    command->add_option("--inputs", run.inputs, "take inputs from FILE.npz: arg0, arg1, ...")
-        ->check(notEmpty, "");
+    command->add_option("--inputs", run.inputs, "take inputs from FILE.npz: arg0, arg1, ...");
     command->add_option("--memory", run.memory,
                         "most memory that arrays and values may take, in GiB (0.875)");
 }
@@ -123,12 +134,9 @@ CommandLine::CommandLine()
     addRunOptions(runApp, run);
     runApp->add_flag("--no-check", run.noCheck,
                      "do not compare the result with the kernel's reference");
-    runApp
-        ->add_option("--trace", run.trace,
-                     "save the trace as FILE.trace.json or FILE.trace.json.gz")
-        ->check(notEmpty, "");
-    runApp->add_option("--results", run.results, "save outputs in FILE.npz: result0, result1, ...")
-        ->check(notEmpty, "");
+    runApp->add_option("--trace", run.trace,
+                       "save the trace as FILE.trace.json or FILE.trace.json.gz");
+    runApp->add_option("--results", run.results, "save outputs in FILE.npz: result0, result1, ...");
     runApp->add_flag("--json", run.json, "print the report as JSON");
     runApp
         ->add_option(
@@ -145,7 +153,7 @@ CommandLine::CommandLine()
     reportApp = app.add_subcommand("report", "report on a saved trace");
     reportApp->add_option("trace-file", report.file, "a .trace.json or .trace.json.gz")->required();
     reportApp->add_flag("--json", report.json, "print the report as JSON");
-    reportApp->add_option("--trace", report.trace, "save the trace again")->check(notEmpty, "");
+    reportApp->add_option("--trace", report.trace, "save the trace again");
     addBetween(reportApp, report.between);
     addPictureOptions(reportApp, picture);
     addStudies();
@@ -153,6 +161,7 @@ CommandLine::CommandLine()
     completion = app.add_subcommand("completion", "print what completes words in a shell");
     completion->add_option("shell", shell, "bash, zsh or fish")->required();
     manual = app.add_subcommand("manual", "print the manual page")->group(""); // not in the help
+    refuseEmptyWords(app);
 }
 
 void CommandLine::addState()
@@ -176,24 +185,21 @@ void CommandLine::addState()
     stateApp->add_option("--hit", state.hit, "the stop of this number, 1 unless given")
         ->needs(stop);
     stateApp->add_option("--from", state.from, "where the search for stops begins, as --at")
-        ->needs(stop)
-        ->check(notEmpty, "");
+        ->needs(stop);
     stateApp
         ->add_flag("--back", state.back, "search backwards, from the end unless --from is given")
         ->needs(stop);
     stateApp->add_option("--loop", state.loop, "the loop of --round, as describe calls it")
-        ->needs(round)
-        ->check(notEmpty, "");
+        ->needs(round);
     auto* ref = stateApp->add_option("--ref", state.ref,
                                      "print the elements of this ref, or one: out or out[3,5]");
-    ref->check(notEmpty, "");
     stateApp->add_option("--in", state.space, "the ref in this memory: hbm, vmem, smem, ...")
         ->needs(ref);
     stateApp->add_option("--agent", state.agent, "the ref of this agent, such as \"TensorCore 0\"")
         ->needs(ref);
     auto* heat = stateApp->add_option(
         "--heat", state.heat.file, "draw the ref's elements as a heat map, FILE.png or FILE.svg");
-    heat->needs(ref)->check(notEmpty, "");
+    heat->needs(ref);
     stateApp->add_flag("--log", state.log, "the heat map shows logarithms of magnitudes")
         ->needs(heat);
     stateApp->add_option("--size", state.heat.size, "WIDTHxHEIGHT in pixels")->needs(heat);
@@ -225,8 +231,8 @@ void CommandLine::addStudies()
         ->required();
     sweepApp
         ->add_option("--over", sweep.over,
-                     "NAME=FIRST:LAST:*FACTOR, NAME=FIRST:LAST:+STEP or NAME=A,B,C, as often as "
-                     "wanted")
+                     "NAME=FIRST:LAST:*FACTOR, NAME=FIRST:LAST:+STEP, NAME=FIRST:LAST (each whole "
+                     "number) or NAME=A,B,C, as often as wanted")
         ->allow_extra_args(false);
     sweepApp->add_option("-p,--parameter", sweep.parameters, "NAME=VALUE, the same in every run")
         ->allow_extra_args(false);
@@ -265,19 +271,15 @@ void CommandLine::addValidate()
 {
     validateApp = app.add_subcommand(
         "validate", "predict kernels that were timed, and say how far off the model is");
-    validateApp
-        ->add_option("--measured", validate.measured,
-                     "a table (CSV) of timings of your own, instead of the published ones")
-        ->check(notEmpty, "");
+    validateApp->add_option("--measured", validate.measured,
+                            "a table (CSV) of timings of your own, instead of the published ones");
     auto* expected = validateApp->add_option(
         "--expected", validate.expected,
         "hold the errors to those of FILE; without it, those of the published timings to ours");
-    expected->check(notEmpty, "");
     validateApp
         ->add_option("--write-expected", validate.writeExpected,
                      "write the errors to FILE, for --expected, and hold them to nothing")
-        ->excludes(expected)
-        ->check(notEmpty, "");
+        ->excludes(expected);
     validateApp
         ->add_option("--chip", validate.chips,
                      "a chip's file that takes the place of the chip of its name, as often as "
@@ -285,11 +287,10 @@ void CommandLine::addValidate()
         ->allow_extra_args(false);
     addSettings(validateApp, validate.settings);
     validateApp->add_flag("--json", validate.json, "print rows and families as JSON");
-    validateApp->add_option("--csv", validate.csv, "write every row to FILE")->check(notEmpty, "");
+    validateApp->add_option("--csv", validate.csv, "write every row to FILE");
     auto* drawn = validateApp->add_option("--scatter", validate.scatter.file,
                                           "draw predicted against measured times, FILE.png or "
                                           "FILE.svg");
-    drawn->check(notEmpty, "");
     validateApp->add_option("--size", validate.scatter.size, "WIDTHxHEIGHT in pixels")
         ->needs(drawn);
     validateApp->add_option("--theme", validate.scatter.theme, "light or dark")->needs(drawn);
@@ -302,12 +303,9 @@ void CommandLine::addKernelCommands()
     print->add_option("kernel", printWhat, kKernelHelp)->required();
     saveApp->add_option("kernel", save.kernel, kKernelHelp)->required();
     saveApp->add_option("-o,--output", save.output, "FILE.kernel.json or FILE.pallascope")
-        ->required()
-        ->check(notEmpty, "");
-    saveApp
-        ->add_option("--inputs", save.inputs,
-                     "put the inputs of FILE.npz (arg0, arg1, ...) into the .pallascope")
-        ->check(notEmpty, "");
+        ->required();
+    saveApp->add_option("--inputs", save.inputs,
+                        "put the inputs of FILE.npz (arg0, arg1, ...) into the .pallascope");
     const auto addParameters = [](CLI::App* command, std::vector<std::string>& parameters) {
         command->add_option("-p,--parameter", parameters, "NAME=VALUE, as often as wanted")
             ->allow_extra_args(false);
@@ -327,8 +325,7 @@ void CommandLine::addCapture()
                      "an argument of the function, such as 'bf16[4096,4096]', as often as wanted")
         ->allow_extra_args(false);
     captureApp->add_option("-o,--output", capture.output, "FILE.pallascope or FILE.kernel.json")
-        ->required()
-        ->check(notEmpty, "");
+        ->required();
     captureApp->add_option("--chip", captureOptions["--chip"], "trace as on this chip");
     captureApp->add_option("--cores", captureOptions["--cores"],
                            "cores that share parallel grid axes: 2 on a megacore chip");

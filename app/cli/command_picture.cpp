@@ -128,6 +128,11 @@ Status checkPicture(const PictureRequest& request)
         return userError("A callout is shown in a picture of the window, not of \"" + request.view
                          + "\".");
     }
+    if (request.finding && *request.finding < 1) {
+        return userError(fmt::format("There is no finding {}; they are counted from 1, in the "
+                                     "order of the report.",
+                                     *request.finding));
+    }
     for (const std::string& text : request.breaks) {
         if (const auto breakpoint = breakpointOfTrace(text); !breakpoint) {
             return breakpoint.error();
@@ -162,8 +167,8 @@ Status writePicture(const FinishedRun& run, const PictureRequest& request,
     }
     state.sm = request.sm;
     state.now = *parseTime(playheadOf(request), trace.end());
-    if (request.finding != 0) {
-        if (Status gone = goToFinding(*run.view, request.finding, state); !gone) {
+    if (request.finding) {
+        if (Status gone = goToFinding(*run.view, *request.finding, state); !gone) {
             return gone;
         }
     }

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fmt/format.h>
+#include <limits>
 
 namespace pallascope::app {
 
@@ -42,27 +43,42 @@ std::string printsLine(const trace::Info& info)
                                         + countText(kept) + "\n";
 }
 
-// Only that they can be moments; whether they lie in the run, the run says.
+// The first moment must come first in a run that ends there.
+Status checkOrder(const std::vector<std::string>& between, Picoseconds end)
+{
+    if (!between.empty() && *parseTime(between[0], end) > *parseTime(between[1], end)) {
+        return userError(fmt::format("--between {0} {1} ends before it begins; expected the "
+                                     "earlier moment first: --between {1} {0}.",
+                                     between[0], between[1]));
+    }
+    return Done{};
+}
+
+// What can be known before the run: that they can be moments, and, of two times or two shares of
+// the run, that they are in order.
 Status checkBetween(const std::vector<std::string>& between)
 {
+    constexpr Picoseconds kAnyEnd{std::numeric_limits<std::int64_t>::max() / 2};
     for (const std::string& text : between) {
-        if (const Result<Picoseconds> time = parseTime(text, Picoseconds(1)); !time) {
+        if (const Result<Picoseconds> time = parseTime(text, kAnyEnd); !time) {
             return time.error();
         }
     }
-    return Done{};
+    const auto isShare = [](const std::string& text) { return text.ends_with('%'); };
+    const auto shares = std::ranges::count_if(between, isShare);
+    return shares == 1 ? Status(Done{}) : checkOrder(between, kAnyEnd);
 }
 
 // At least one of the moments must lie before the end of the run.
 Status checkInRun(const std::vector<std::string>& between, Picoseconds end)
 {
     const auto isBehind = [&](const std::string& text) { return *parseTime(text, end) >= end; };
-    if (std::all_of(between.begin(), between.end(), isBehind)) {
+    if (!between.empty() && std::all_of(between.begin(), between.end(), isBehind)) {
         return userError(fmt::format("--between {} lies behind the run, which ends at {}; expected "
                                      "a moment before that.",
                                      fmt::join(between, " "), timeText(end)));
     }
-    return Done{};
+    return checkOrder(between, end);
 }
 
 void printBetween(const layout::RunView& view, const std::vector<std::string>& between, bool json)
@@ -87,9 +103,6 @@ int printReport(const FinishedRun& run, bool json, const std::vector<std::string
     const trace::Info& info = view.trace->info();
     clearProgress();
     if (!between.empty()) {
-        if (const Status inRun = checkInRun(between, view.trace->end()); !inRun) {
-            return complain(inRun.error());
-        }
         printBetween(view, between, json);
     } else if (json) {
         fmt::print("{}", analysis::toJson(view.report, info, view.verdict, run.walls));
@@ -159,6 +172,9 @@ int finish(const Result<FinishedRun>& run, bool json, const std::vector<std::str
 {
     if (!run) {
         return complain(run.error());
+    }
+    if (const Status inRun = checkInRun(between, run->view->trace->end()); !inRun) {
+        return complain(inRun.error());
     }
     if (const Status written = writeOutputs(*run, trace, picture); !written) {
         return complain(written.error());
@@ -242,6 +258,9 @@ int runCommand(const RunCommand& command)
             : Result<std::vector<std::string>>(std::vector<std::string>());
     if (!failed) {
         return complain(failed.error());
+    }
+    if (run && !run->inputsNote.empty()) {
+        say(run->inputsNote);
     }
     if (run && request->keepResults) {
         if (const Status written = kernel_file::writeResults(command.results, run->results);

@@ -27,9 +27,9 @@ struct PictureRequest
     std::optional<std::string> at;
     std::string size; // "1280x800"; empty: the view's own size
     std::string theme = "light";
-    std::int32_t device = 0;  // that the views show of a run of several
-    std::int32_t sm = 0;      // of a GPU that the time line and the memory view show
-    std::int32_t finding = 0; // that is gone to and framed, from 1; 0: none
+    std::int32_t device = 0;             // that the views show of a run of several
+    std::int32_t sm = 0;                 // of a GPU that the time line and the memory view show
+    std::optional<std::int32_t> finding; // that is gone to and framed, from 1
     std::int32_t callout = 0; // of the first minute, from 1, in a picture of the window; 0: none
     std::vector<std::string> breaks; // breakpoints whose stops are marked
     std::int32_t textSize = 100;     // percent

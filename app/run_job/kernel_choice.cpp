@@ -21,6 +21,27 @@ std::string listNames()
     return names;
 }
 
+// Names the inputs that the archive has no array for. It need not have all, but an array may be
+// forgotten, or named otherwise.
+std::string keptNote(const KernelChoice& choice, const std::string& archive,
+                     const std::vector<std::optional<Array>>& arrays)
+{
+    std::string kept;
+    std::size_t next = 0;
+    for (const ir::Argument& argument : choice.program.arguments) {
+        if (argument.kind == ir::ArgumentKind::Input && !arrays[next++]) {
+            kept += (kept.empty() ? "" : ", ") + std::string("arg") + std::to_string(next - 1)
+                    + " (" + argument.name + ")";
+        }
+    }
+    const bool madeUp = choice.builtIn != nullptr;
+    return kept.empty()
+               ? ""
+               : archive + " has no " + kept + ": "
+                     + (madeUp ? "made-up numbers stand" : "what the kernel file holds stands")
+                     + " in.";
+}
+
 Status checkGiven(const std::string& path, const std::map<std::string, std::string>& given)
 {
     return given.empty() ? Status(Done{})
@@ -103,6 +124,7 @@ Result<KernelChoice> chooseKernel(const std::string& name,
             choice->inputs[i] = std::move(*(*arrays)[i]);
         }
     }
+    choice->inputsNote = keptNote(*choice, inputs, *arrays);
     return choice;
 }
 

@@ -21,6 +21,8 @@ struct KernelChoice
     std::map<std::string, std::string> parameters;
     std::vector<std::string> parameterOrder;
     std::string producer; // of the kernel file
+    // A sentence about inputs that an .npz file does not replace; empty if there are none.
+    std::string inputsNote;
     // Only for built-in kernels.
     const kernels::Kernel* builtIn = nullptr;
     std::optional<kernels::Arguments> arguments;

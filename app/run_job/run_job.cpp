@@ -132,7 +132,7 @@ Result<FinishedRun> runWithin(const RunRequest& request, const Progress& progres
                                 comparison.maxRelError, comparison.method};
         };
     }
-    FinishedRun finished{.request = request};
+    FinishedRun finished{.request = request, .inputsNote = kernel.inputsNote};
     if (request.chip.empty()) {
         finished.request.chip = job->chip.name;
     }

@@ -50,6 +50,7 @@ struct FinishedRun
     // The machine's time alone for each run; empty for a trace from a file.
     std::vector<Seconds> walls;
     std::vector<Array> results; // one per output argument, if they were to be kept
+    std::string inputsNote;     // as of KernelChoice
 };
 
 // What a form needs to know about a parameter of a kernel.

@@ -124,7 +124,8 @@ Result<Axis> parseAxis(const std::string& text)
     const auto wrong = [&text](const std::string& why) {
         return userError(
             "The range \"" + text + "\" " + why
-            + "; expected a range such as bm=128:1024:*2, bm=128:512:+128 or dtype=f32,bf16.");
+            + "; expected a range such as bm=128:1024:*2, bm=128:512:+128, buffers=1:4 or "
+              "dtype=f32,bf16.");
     };
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
@@ -136,13 +137,18 @@ Result<Axis> parseAxis(const std::string& text)
     if (parts.size() == 2 || parts.size() == 3) {
         std::optional<std::vector<std::string>> range = rangeValues(parts);
         if (!range) {
-            return wrong("is not FIRST:LAST:*FACTOR or FIRST:LAST:+STEP with FIRST up to LAST");
+            return wrong("is not FIRST:LAST:*FACTOR, FIRST:LAST:+STEP or FIRST:LAST with FIRST up "
+                         "to LAST");
         }
         axis.values = std::move(*range);
     } else if (parts.size() == 1) {
-        axis.values = split(values, ',');
-        if (std::find(axis.values.begin(), axis.values.end(), "") != axis.values.end()) {
-            return wrong("has an empty value");
+        for (std::string& value : split(values, ',')) {
+            if (value.empty()) {
+                return wrong("has an empty value");
+            }
+            if (std::ranges::count(axis.values, value) == 0) {
+                axis.values.push_back(std::move(value));
+            }
         }
     } else {
         return wrong("has too many parts");

@@ -27,8 +27,8 @@ struct Axis
 };
 
 // Parses "bm=128:1024:*2" (geometric, both ends included), "bm=128:512:+128" (arithmetic; "+1" may
-// be left out), or "dtype=f32,bf16" (a list), with at most 100 000 values. The error says what is
-// wrong and shows a valid range.
+// be left out), or "dtype=f32,bf16" (a list), with at most 100 000 values, each of them once. The
+// error says what is wrong and shows a valid range.
 [[nodiscard]] Result<Axis> parseAxis(const std::string& text);
 
 using Parameters = std::map<std::string, std::string>;

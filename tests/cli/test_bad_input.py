@@ -33,9 +33,52 @@ class Names(Case):
             (("run", "matmul", "--trace"), "--trace"),
             (("run", "matmul", "--trace", ""), "--trace"),
             (("run", "matmul", "--screenshot", ""), "--screenshot"),
+            (("run", "matmul", "--chip", ""), '--chip: "" is empty; expected a chip'),
+            (("run", ""), 'kernel: "" is empty'),
+            (("run", "matmul", "--between", "", "60%"), "--between"),
+            (("sweep", "matmul", "--chip", ""), "--chip"),
+            (("sweep", "matmul", "--over", "bm=256", "--save", ""), "--save"),
+            (("sweep", "matmul", "--over", "bm=256", "--resume", ""), "--resume"),
+            (("compare", "", "matmul"), "a trace"),
+            (("compare", "matmul", "matmul", "--chip", ""), "--chip"),
+            (("state", "matmul", "--at", "0", "--ref", "x", "--in", ""), "--in"),
+            (("describe", ""), "what"),
+            (("capture", "k.py:f", "-o", "k.pallascope", "--name", ""), "--name"),
             (("run", "matmul", "--view", "grid"), "--screenshot"),
         ):
             self.refused(*arguments, says=(words, "--help"))
+
+
+    def test_a_kernel_to_compare_has_a_name_and_its_chip_too(self):
+        self.refused("compare", " ", "matmul", says=('There is no file " "',))
+        self.refused("compare", "matmul chip=", "matmul", says=('"matmul chip="', "chip=v5p"))
+
+    def test_findings_are_counted_from_1(self):
+        for number in ("0", "-1"):
+            self.refused("run", "matmul", *NEEDED, "--view", "grid", "--screenshot", "a.svg", "--finding", number,
+                         says=(f"no finding {number}", "from 1"))
+
+
+class Ranges(Case):
+    def rows(self, *over):
+        return [row["parameters"] for row in
+                strict_json(self.output("sweep", "matmul", *parameters({"m": 512, "n": 512, "k": 512}),
+                                        "--over", *over, "--json"))["rows"]]
+
+    def test_a_value_twice_is_run_once(self):
+        self.assertEqual(self.rows("bm=256,128,256"), [{"bm": "256"}, {"bm": "128"}])
+
+    def test_a_range_without_a_step_counts_by_one(self):
+        self.assertEqual(self.rows("buffers=1:3"), [{"buffers": text} for text in "123"])
+        self.refused("sweep", "matmul", "--over", "bm=4:1", says=('"bm=4:1"', "FIRST:LAST", "buffers=1:4"))
+        self.assertIn("FIRST:LAST", self.output("sweep", "--help").replace("FIRST:LAST:", ""))
+
+    def test_moments_are_in_order(self):
+        for moments in (("20us", "10us"), ("60%", "5%"), ("60%", "1us")):
+            self.refused("run", "matmul", *NEEDED, "--between", *moments, "--trace", "a.trace.json",
+                         says=(f"--between {' '.join(moments)}", f"--between {' '.join(moments[::-1])}"))
+        self.refused("run", "matmul", *NEEDED, "--between", "2s", "3s", "--trace", "a.trace.json",
+                     says=("2s 3s", "behind the run"))
 
 
 class Values(Case):

@@ -6,6 +6,7 @@ import resource
 import socket
 import subprocess
 import unittest
+import zipfile
 
 from support import FINE, PROGRAM, SMALL, WRONG_INPUT, Case, parameters
 
@@ -106,6 +107,17 @@ class Reading(Case):
             self.write("twice" + file, changed)
             self.refused(*(word.replace("{}", "twice" + file) for word in arguments),
                          says=("twice" + file, place, "twice; expected it once"))
+
+    def test_inputs_that_an_archive_leaves_out_are_named(self):
+        self.output("run", "add_vectors", "--results", "all.npz")
+        with zipfile.ZipFile(self.folder / "all.npz") as made, zipfile.ZipFile(self.folder / "y.npz", "w") as archive:
+            archive.writestr("arg1.npy", made.read("result0.npy"))
+        for command in (("run", "add_vectors"), ("save", "add_vectors", "-o", "a.pallascope")):
+            result = self.call(*command, "--inputs", "y.npz")
+            self.assertEqual((result.returncode, result.stderr),
+                             (FINE, "y.npz has no arg0 (x): made-up numbers stand in.\n"))
+        self.assertEqual(self.call("run", "a.pallascope", "--inputs", "y.npz").stderr,
+                         "y.npz has no arg0 (x): what the kernel file holds stands in.\n")
 
     def test_an_archive_without_members_holds_no_inputs(self):
         self.write("empty.npz", b"PK\x05\x06" + bytes(18))
