@@ -33,5 +33,6 @@ struct ShownLosses
 // "re-fetched blocks of x", for people.
 [[nodiscard]] std::string lossText(const Loss& loss, const Report& report);
 [[nodiscard]] std::string_view lossName(LossKind kind); // "refetch", for the JSON
+[[nodiscard]] std::vector<std::string> lossNames();     // of all kinds
 
 } // namespace pallascope::analysis

@@ -153,6 +153,15 @@ std::string_view lossName(LossKind kind)
     return wordsOf(kind).name;
 }
 
+std::vector<std::string> lossNames()
+{
+    std::vector<std::string> names;
+    for (const Words& words : kWords) {
+        names.emplace_back(words.name);
+    }
+    return names;
+}
+
 std::string lossText(const Loss& loss, const Report& report)
 {
     const Words& words = wordsOf(loss, report);

@@ -1,6 +1,7 @@
 // Parses conditions, finds their fields in a report's JSON and compares the values.
 #include "core/study/condition.h"
 
+#include "core/analysis/losses.h"
 #include "core/base/format.h"
 #include "core/trace/findings.h"
 
@@ -33,11 +34,29 @@ std::optional<double> numberOf(std::string_view text)
     return whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
+// Whole numbers in full. Of others as many digits as it takes to see how they compare with the
+// bound, but at least `digits`.
+std::string shown(double number, Comparator comparator, double bound, int digits)
+{
+    constexpr double kExact = 1e15;
+    if (number == std::floor(number) && std::abs(number) < kExact) {
+        return fmt::format("{:.0f}", number);
+    }
+    constexpr int kMostDigits = 17;
+    std::string text;
+    for (bool sameThen = false; !sameThen && digits <= kMostDigits; ++digits) {
+        text = fmt::format("{:.{}g}", number, digits);
+        sameThen = compared(numberOf(text).value_or(number), comparator, bound)
+                   == compared(number, comparator, bound);
+    }
+    return text;
+}
+
 // What an element of a list may be called: a finding by its kind or its operand.
 std::vector<std::string> elementNames(const Json& element)
 {
     std::vector<std::string> names;
-    for (const char* key : {"kind", "operand", "name", "memory"}) {
+    for (const char* key : {"kind", "what", "operand", "name", "memory"}) {
         if (element.is_object() && element.contains(key) && element[key].is_string()) {
             names.push_back(element[key].get<std::string>());
         }
@@ -88,8 +107,44 @@ std::vector<const Json*> find(const Json& report, const std::string& path)
     return all;
 }
 
+// A list of which a run has only the elements that it has something to say about.
+struct SparseList
+{
+    std::string_view name;
+    std::vector<std::string> elements;       // all that there may be
+    std::vector<std::string_view> ofNothing; // fields that are 0 for those that are not there
+};
+
+const std::vector<SparseList>& sparseLists()
+{
+    static const std::vector<SparseList> kLists = [] {
+        std::vector<std::string> kinds;
+        for (const trace::FindingEntry& entry : trace::findingTable()) {
+            kinds.emplace_back(entry.name);
+        }
+        return std::vector<SparseList>{
+            {"findings", std::move(kinds), {"count"}},
+            {"beyond_roofline_s", analysis::lossNames(), {"time_s", "gain_s"}}};
+    }();
+    return kLists;
+}
+
+// The paths of the fields that are 0 if they are absent.
+std::vector<std::string> fieldsOfNothing()
+{
+    std::vector<std::string> fields;
+    for (const SparseList& list : sparseLists()) {
+        for (const std::string& element : list.elements) {
+            for (const std::string_view field : list.ofNothing) {
+                fields.push_back(fmt::format("{}.{}.{}", list.name, element, field));
+            }
+        }
+    }
+    return fields;
+}
+
 // What a field says that is absent where there is nothing to say; null for others. A finding that a
-// run does not have has shown 0 times.
+// run does not have has shown 0 times, and a cause that it does not have takes no time.
 Json meaningOfAbsent(const Json& report, const std::string& path)
 {
     if (path == "stopped_by") {
@@ -100,18 +155,23 @@ Json meaningOfAbsent(const Json& report, const std::string& path)
         return {};
     }
     const std::string around = path.substr(0, dot), name = path.substr(dot + 1);
-    constexpr std::string_view kFindings = "findings.";
-    const bool isFinding = name == "count" && around.starts_with(kFindings)
-                           && trace::findingFromName(around.substr(kFindings.size()));
+    const bool isNothing = std::ranges::count(fieldsOfNothing(), path) > 0;
     const bool isShare =
         (name == "padding_share" || name == "from_l1_bytes") && !find(report, around).empty();
-    return isFinding || isShare ? Json(0) : Json();
+    return isNothing || isShare ? Json(0) : Json();
+}
+
+void addOnce(std::vector<std::string>& fields, const std::string& field)
+{
+    if (std::ranges::count(fields, field) == 0) {
+        fields.push_back(field);
+    }
 }
 
 void collectFields(const Json& json, const std::string& path, std::vector<std::string>& fields)
 {
     if (!json.is_structured()) {
-        fields.push_back(path);
+        addOnce(fields, path);
         return;
     }
     for (const auto& [key, value] : json.items()) {
@@ -137,14 +197,40 @@ std::size_t distance(const std::string& a, const std::string& b)
     return row.back();
 }
 
+// The fields that this path may mean: those of as much of it as the report has, otherwise all.
+std::vector<std::string> candidatesFor(const std::string& field, const Json& report)
+{
+    std::vector<std::string> fields;
+    for (std::size_t dot = field.rfind('.'); dot != std::string::npos && dot > 0;
+         dot = field.rfind('.', dot - 1)) {
+        const std::string around = field.substr(0, dot);
+        for (const Json* const inside : find(report, around)) {
+            collectFields(*inside, around, fields);
+        }
+        for (const std::string& absent : fieldsOfNothing()) {
+            if (absent.starts_with(around + ".") && report.contains(around)) {
+                addOnce(fields, absent);
+            }
+        }
+        if (!fields.empty()) {
+            return fields;
+        }
+    }
+    fields.emplace_back("vmem");
+    collectFields(report, "", fields);
+    return fields;
+}
+
 Error unknownField(const std::string& field, const Json& report)
 {
-    std::vector<std::string> fields{"vmem"};
-    collectFields(report, "", fields);
+    std::vector<std::string> fields = candidatesFor(field, report);
     const auto far = [&field](const std::string& candidate) {
         // A name that contains the field counts as near, as "traffic.x.refetch_factor" does for
-        // "refetch".
-        return candidate.find(field) != std::string::npos ? 0 : distance(field, candidate);
+        // "refetch". So does one that is like the last part of a path.
+        const std::string last = candidate.substr(candidate.rfind('.') + 1);
+        return candidate.find(field) != std::string::npos
+                   ? 0
+                   : std::min(distance(field, candidate), distance(field, last) + 1);
     };
     std::stable_sort(fields.begin(), fields.end(),
                      [&](const std::string& a, const std::string& b) { return far(a) < far(b); });
@@ -153,13 +239,34 @@ Error unknownField(const std::string& field, const Json& report)
                      + " is meant.");
 }
 
+std::string_view lastPart(std::string_view path)
+{
+    return path.substr(path.rfind('.') + 1);
+}
+
+// Whether a field is a part of a whole, from 0 to 1.
+bool isPart(const std::string& path)
+{
+    constexpr std::array<std::string_view, 3> kParts{"utilization", "padding_share", "hit_rate"};
+    return std::ranges::count(kParts, lastPart(path)) > 0;
+}
+
 // Whether 50% of a field means something: these are numbers without a unit that are not counted.
 bool isShare(const std::string& path)
 {
-    constexpr std::array<std::string_view, 8> kShares{"utilization",    "padding_share", "hit_rate",
-                                                      "refetch_factor", "low",           "high",
-                                                      "ratio",          "max_rel_error"};
-    return std::ranges::count(kShares, std::string_view(path).substr(path.rfind('.') + 1)) > 0;
+    constexpr std::array<std::string_view, 5> kRatios{"refetch_factor", "low", "high", "ratio",
+                                                      "max_rel_error"};
+    return isPart(path) || std::ranges::count(kRatios, lastPart(path)) > 0;
+}
+
+// A part is never above 1, so that 80 can only mean 80 %.
+Error aboveTheWhole(const Condition& condition, double number)
+{
+    const double percent = number <= 100 ? number : 50;
+    return userError(fmt::format("The condition \"{}\" compares {}, which is from 0 to 1, with {}; "
+                                 "expected a number such as {:.6g} or {:.6g}%.",
+                                 condition.text, condition.field, condition.value, percent / 100,
+                                 percent));
 }
 
 // JSON has no NaN. An error of a checked result that is null is one.
@@ -179,19 +286,22 @@ Result<Verdict> evaluateNumber(const Condition& condition, double actual, bool v
         return userError("The condition \"" + condition.text + "\" compares a number with \""
                          + condition.value + "\"; expected a number such as 0.5 or 50%.");
     }
+    if (!percent && *number > 1 && isPart(condition.field)) {
+        return aboveTheWhole(condition, *number);
+    }
     if (!percent) {
         return Verdict{compared(actual, condition.comparator, *number),
-                       fmt::format("{:.6g}", actual)};
+                       shown(actual, condition.comparator, *number, 6)};
     }
     if (!vmem && !isShare(condition.field)) {
         return userError("The condition \"" + condition.text + "\" compares " + condition.field
                          + ", which is no share, with a percentage; expected a number such as "
-                         + fmt::format("{:.6g}.", actual));
+                         + shown(actual, condition.comparator, actual, 6) + ".");
     }
     const double whole = vmem ? report.at(kLimit).get<double>() : 1;
     const double share = 100 * actual / whole;
     return Verdict{compared(share, condition.comparator, *number),
-                   fmt::format("{:.4g}%{}", share,
+                   fmt::format("{}%{}", shown(share, condition.comparator, *number, 4),
                                vmem ? fmt::format(" of the limit of {:.0f} bytes", whole) : "")};
 }
 

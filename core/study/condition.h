@@ -30,9 +30,9 @@ struct Verdict
 // A number is compared with a number or with a percentage. For bytes of VMEM it is a percentage of
 // the limit that applies, for shares of 1. Text is compared by = and !=, also without the part in
 // brackets: "memory" matches "memory(HBM)". Elements of lists are named by their number, or by
-// their operand, name or kind. If several have that name, it is enough that one of them holds. The
-// error (user) names a field that the report lacks and similar ones, or a value that does not suit
-// the field.
+// their operand, name, kind or cause. If several have that name, it is enough that one of them
+// holds. The error (user) names a field that the report lacks and similar ones, or a value that
+// does not suit the field, such as 80 for a share from 0 to 1.
 [[nodiscard]] Result<Verdict> evaluate(const Condition& condition, const std::string& reportJson);
 
 } // namespace pallascope::study

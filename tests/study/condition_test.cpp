@@ -82,6 +82,55 @@ TEST(Conditions, nameEveryFieldByItsPath)
     EXPECT_FALSE(holds("result.passed=false"));
 }
 
+// The order of such a list depends on the run, so that numbers are no names.
+TEST(Conditions, nameWhatLiesBeyondTheRooflineByItsCause)
+{
+    const std::string report = R"json({"beyond_roofline_s": [
+        {"what": "refetch", "of": "x", "time_s": 0.2, "gain_s": 0.5},
+        {"what": "units", "of": "VPU", "time_s": 0.1, "gain_s": 0.1}],
+        "other_memories": [{"memory": "SMEM", "peak_bytes": 8}]})json";
+    const auto holdsThere = [&report](const std::string& text) {
+        const Result<Verdict> verdict = evaluate(*parseCondition(text), report);
+        EXPECT_TRUE(verdict) << text << (verdict ? "" : ": " + verdict.error().message);
+        return verdict && verdict->holds;
+    };
+    EXPECT_TRUE(holdsThere("beyond_roofline_s.refetch.gain_s=0.5"));
+    EXPECT_TRUE(holdsThere("beyond_roofline_s.units.of=VPU"));
+    EXPECT_TRUE(holdsThere("other_memories.SMEM.peak_bytes=8"));
+    EXPECT_FALSE(holdsThere("beyond_roofline_s.padding.time_s>0")); // this run has none
+    EXPECT_TRUE(holdsThere("beyond_roofline_s.padding.gain_s=0"));
+    EXPECT_FALSE(evaluate(*parseCondition("beyond_roofline_s.paddings.gain_s>0"), report));
+}
+
+TEST(Conditions, sayANumberSoThatItIsSeenToHold)
+{
+    const auto actual = [](const std::string& text, const std::string& report) {
+        const Result<Verdict> verdict = evaluate(*parseCondition(text), report);
+        return verdict && verdict->holds ? verdict->actual : "";
+    };
+    const std::string report =
+        R"json({"vmem_peak_bytes": 4194305, "vmem_scoped_limit_bytes": 4194304,
+        "time_s": 0.00096912345, "utilization": 0.9000004, "flops_per_s": 1.5})json";
+    EXPECT_EQ(actual("vmem_peak_bytes>=4194304", report), "4194305");
+    EXPECT_EQ(actual("time_s>0.000969123", report), "0.0009691234");
+    EXPECT_EQ(actual("time_s>0.0009", report), "0.000969123");
+    EXPECT_EQ(actual("vmem>100%", report), "100.00002% of the limit of 4194304 bytes");
+    EXPECT_EQ(actual("utilization>90%", report), "90.00004%");
+    EXPECT_EQ(actual("flops_per_s>1", report), "1.5");
+}
+
+TEST(Conditions, ofAPartAreAPartOrAPercentage)
+{
+    EXPECT_EQ(
+        refusal("utilization<80"),
+        "The condition \"utilization<80\" compares utilization, which is from 0 to 1, with 80; "
+        "expected a number such as 0.8 or 80%.");
+    EXPECT_NE(refusal("utilization<200").find("0.5 or 50%"), std::string::npos);
+    EXPECT_NE(refusal("traffic.x.padding_share>50").find("0.5 or 50%"), std::string::npos);
+    EXPECT_TRUE(holds("utilization<=1"));
+    EXPECT_TRUE(holds("utilization<80%"));
+}
+
 TEST(Conditions, ofSeveralElementsOfOneNameHoldForOneOfThem)
 {
     EXPECT_TRUE(holds("buffers.a.slots>2"));
@@ -144,6 +193,11 @@ TEST(Conditions, unknownFieldsAreNamedWithThoseLikeThem)
               0U)
         << refusal("utilisation<0.5");
     EXPECT_NE(refusal("traffic.x.byte>1").find("traffic.x.bytes"), std::string::npos);
+    EXPECT_NE(refusal("traffic.0.byte>1").find("traffic.0.bytes"), std::string::npos);
+    EXPECT_NE(refusal("findings.rase.count>0").find("perhaps findings.race.count"),
+              std::string::npos);
+    EXPECT_NE(refusal("findings.foo.count>0").find("perhaps findings."), std::string::npos);
+    EXPECT_NE(refusal("time>1").find("perhaps time_s"), std::string::npos);
     EXPECT_NE(refusal("traffic.z.bytes>1").find("no field \"traffic.z.bytes\""), std::string::npos);
     EXPECT_NE(refusal("traffic.2.bytes>1").find("no field"), std::string::npos);
     EXPECT_NE(refusal("a..b>1").find("no field"), std::string::npos);
