@@ -60,7 +60,8 @@ Kernel addVectorsKernel()
              choice("dtype", {"f32", "bf16", "int32"}, "element type")},
             addVectors,
             compareWithSum,
-            {"block"}};
+            {"block"},
+            {"shape"}};
 }
 
 } // namespace pallascope::kernels

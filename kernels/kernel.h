@@ -84,6 +84,9 @@ struct Kernel
         check;
     // The integer parameters that are block sizes; "other blocks" varies these. Empty: none.
     std::vector<std::string> blockParameters;
+    // For each of these the parameter that says what it cuts: an integer, or the first extent of a
+    // shape. Empty if blocks have to divide what they cut.
+    std::vector<std::string> blockedExtents;
     std::string chip; // the chip for which it is written; empty: any TPU
 };
 

@@ -53,7 +53,8 @@ Kernel matmulKernel()
         matmulParameters(512, 512, 512, 16),
         matmul,
         checkMatmul,
-        {"bm", "bn", "bk"}};
+        {"bm", "bn", "bk"},
+        {"m", "n", "k"}};
 }
 
 } // namespace pallascope::kernels

@@ -59,7 +59,8 @@ Kernel matmulScratchKernel()
             matmulParameters(512, 1024, 1024, 2),
             matmulScratch,
             checkMatmul,
-            {"bm", "bn", "bk"}};
+            {"bm", "bn", "bk"},
+            {"m", "n", "k"}};
 }
 
 } // namespace pallascope::kernels

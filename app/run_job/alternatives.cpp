@@ -1,7 +1,7 @@
 #include "app/run_job/alternatives.h"
 
+#include "app/run_job/block_choices.h"
 #include "core/base/format.h"
-#include "core/ir/mesh.h"
 #include "core/ir/pipeline_facts.h"
 #include "core/study/trial.h"
 
@@ -12,139 +12,141 @@ namespace pallascope::app {
 
 namespace {
 
-using Changes = std::map<std::string, std::string>;
-
 constexpr std::int64_t kTrialsOfOne = 6; // of three block parameters; together as long as one trial
+constexpr int kMostRounds = 4;           // of going on from the fastest choice
 
-// The program for the arguments with some values replaced; nullopt if the kernel does not accept
-// them.
-std::optional<ir::Program> programWith(const kernels::Kernel& kernel,
-                                       const kernels::Arguments& arguments, const Changes& changes)
-{
-    std::map<std::string, std::string> given(arguments.all().begin(), arguments.all().end());
-    for (const auto& [name, value] : changes) {
-        given[name] = value;
-    }
-    const Result<kernels::Arguments> changed = kernels::arguments(kernel, given);
-    if (!changed) {
-        return std::nullopt;
-    }
-    Result<ir::Program> program = kernel.build(*changed);
-    return program ? std::optional(std::move(*program)) : std::nullopt;
-}
-
-// Every block parameter, or only this one, times 2^shift; nullopt if one would become a fraction or
-// is off (0).
-std::optional<Changes> scaledBlocks(const kernels::Kernel& kernel,
-                                    const kernels::Arguments& arguments, int shift,
-                                    std::string_view only = {})
-{
-    Changes changes;
-    for (const std::string& name : kernel.blockParameters) {
-        const std::int64_t block = arguments.integer(name);
-        if (!only.empty() && name != only) {
-            changes[name] = std::to_string(block);
-            continue;
-        }
-        const std::int64_t scaled = shift >= 0 ? block << shift : block >> -shift;
-        if (block == 0 || (shift < 0 && (scaled << -shift) != block)) {
-            return std::nullopt;
-        }
-        changes[name] = std::to_string(scaled);
-    }
-    return changes.empty() ? std::nullopt : std::optional(changes);
-}
-
-// "1024-blocks" if all blocks are equal, otherwise "512×1024×1024 blocks".
-std::string blockName(const kernels::Kernel& kernel, const Changes& changes)
-{
-    std::set<std::string> sizes;
-    std::string product;
-    for (const std::string& name : kernel.blockParameters) {
-        sizes.insert(changes.at(name));
-        product += (product.empty() ? "" : "\u00d7") + changes.at(name);
-    }
-    return sizes.size() == 1 ? *sizes.begin() + "-blocks" : product + " blocks";
-}
-
-// The rounds of the loops that go round most, in all blocks of a core_map. Of a loop that goes on
-// while something holds, one round counts.
-std::int64_t roundsOf(const ir::Region& region)
-{
-    std::int64_t most = 1;
-    for (const ir::Operation& operation : region.operations) {
-        std::int64_t times = 1;
-        if (const auto* loop = std::get_if<ir::ScanParams>(&operation.params)) {
-            times = loop->length;
-        } else if (const auto* blocks = std::get_if<ir::CoreMapParams>(&operation.params)) {
-            times = std::int64_t{ir::sizeOf(blocks->grid)} * ir::sizeOf(blocks->cluster);
-        }
-        for (const ir::Region& inner : operation.regions) {
-            most = std::max(most, times * roundsOf(inner));
-        }
-    }
-    return most;
-}
-
-std::int64_t stepsOf(const ir::Program& program)
-{
-    std::int64_t steps = roundsOf(program.body);
-    for (const ir::Operation* pipeline : ir::pipelinesOf(program)) {
-        steps = std::max(steps, ir::stepCount(std::get<ir::PipelineParams>(pipeline->params).grid));
-    }
-    return steps;
-}
-
-// Tries neighbours of a run that take no more than so many steps.
+// Tries choices of blocks, each once.
 class Trials
 {
 public:
     Trials(const kernels::Kernel& kernel, const kernels::Arguments& arguments,
            const chip::Chip& chip)
-        : m_kernel(kernel)
-        , m_arguments(arguments)
+        : m_choices(kernel, arguments)
         , m_chip(chip)
+        , m_tried{m_choices.asked()}
     {}
 
-    // Nullopt if the kernel does not accept it, if it takes too long or if it would be wrong.
-    [[nodiscard]] std::optional<analysis::Alternative>
-    tried(const std::string& name, const Changes& changes, std::int64_t mostSteps) const
+    [[nodiscard]] const BlockChoices& choices() const { return m_choices; }
+
+    // Adds the choice to the results, with a block that divides its array if it would be wrong
+    // without, unless it was tried before, the kernel does not accept it, or it takes more steps.
+    void add(const BlockChoice& choice, std::int64_t mostSteps)
     {
-        const std::optional<ir::Program> program = programWith(m_kernel, m_arguments, changes);
-        if (!program || stepsOf(*program) > mostSteps || sumsPastAnArray(*program)) {
+        if (std::optional<Trial> found = tried(choice, mostSteps)) {
+            m_results.push_back(std::move(*found));
+        }
+    }
+
+    // Halves and doubles one block, and goes on from what is fastest as long as that helps. Only
+    // the fastest becomes a result, if it is faster than all others.
+    void climb()
+    {
+        std::optional<Trial> fastest = fastestResult();
+        const bool hadOne = fastest.has_value();
+        std::optional<Trial> found = fastestBeside(m_choices.asked());
+        bool isNew = false;
+        for (int round = 0; round < kMostRounds; ++round) {
+            const bool isBetter = found && (!fastest || found->tried.time < fastest->tried.time);
+            if (isBetter) {
+                fastest = std::move(found);
+                isNew = true;
+            } else if (round > 0 || !hadOne) {
+                break;
+            }
+            found = fastestBeside(fastest->choice);
+        }
+        if (isNew) {
+            m_results.push_back(std::move(*fastest));
+        }
+    }
+
+    [[nodiscard]] std::vector<analysis::Alternative> results() const
+    {
+        std::vector<analysis::Alternative> all;
+        for (const Trial& trial : m_results) {
+            all.push_back(trial.tried);
+        }
+        return all;
+    }
+
+private:
+    struct Trial
+    {
+        BlockChoice choice;
+        analysis::Alternative tried;
+    };
+
+    // The choice, or one with a dividing block if it would add up what lies past an array.
+    [[nodiscard]] std::optional<BlockChoice> sound(const BlockChoice& choice) const
+    {
+        const std::optional<ir::Program> program = m_choices.programOf(choice);
+        if (program && !sumsPastAnArray(*program)) {
+            return choice;
+        }
+        for (const BlockChoice& other : m_choices.withADividingBlock(choice)) {
+            const std::optional<ir::Program> mended = m_choices.programOf(other);
+            if (mended && !sumsPastAnArray(*mended)) {
+                return other;
+            }
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] std::optional<Trial> tried(const BlockChoice& wanted, std::int64_t mostSteps)
+    {
+        const std::optional<BlockChoice> choice = sound(wanted);
+        if (!choice || !m_tried.insert(*choice).second) {
+            return std::nullopt;
+        }
+        const std::optional<ir::Program> program = m_choices.programOf(*choice);
+        if (stepsOf(*program) > mostSteps) {
             return std::nullopt;
         }
         Result<analysis::Alternative> tried = study::trial(*program, m_chip);
         if (!tried) {
             return std::nullopt;
         }
-        tried->name = name;
-        tried->changed = changes;
-        return std::move(*tried);
+        tried->name = m_choices.nameOf(*choice);
+        tried->changed = m_choices.changesOf(*choice);
+        return Trial{*choice, std::move(*tried)};
     }
 
     // Of those with one block halved or doubled, the fastest that keeps the limits.
-    [[nodiscard]] std::optional<analysis::Alternative> fastestOfOneBlock() const
+    [[nodiscard]] std::optional<Trial> fastestBeside(const BlockChoice& choice)
     {
-        std::optional<analysis::Alternative> fastest;
-        for (const std::string& only : m_kernel.blockParameters) {
+        std::optional<Trial> fastest;
+        for (std::size_t axis = 0; axis < choice.blocks.size(); ++axis) {
             for (const int shift : {-1, 1}) {
-                const auto blocks = scaledBlocks(m_kernel, m_arguments, shift, only);
-                auto one = blocks ? tried(blockName(m_kernel, *blocks), *blocks,
-                                          kMostTrialSteps / kTrialsOfOne)
-                                  : std::nullopt;
-                if (one && one->keepsLimits() && (!fastest || one->time < fastest->time)) {
-                    fastest = std::move(one);
+                const auto one = m_choices.scaled(choice, shift, axis);
+                auto found = one ? tried(*one, kMostTrialSteps / kTrialsOfOne) : std::nullopt;
+                if (found && isFaster(*found, fastest)) {
+                    fastest = std::move(found);
                 }
             }
         }
         return fastest;
     }
 
-private:
-    const kernels::Kernel& m_kernel;
-    const kernels::Arguments& m_arguments;
+    [[nodiscard]] std::optional<Trial> fastestResult() const
+    {
+        std::optional<Trial> fastest;
+        for (const Trial& trial : m_results) {
+            if (isFaster(trial, fastest)) {
+                fastest = trial;
+            }
+        }
+        return fastest;
+    }
+
+    static bool isFaster(const Trial& trial, const std::optional<Trial>& than)
+    {
+        return trial.tried.keepsLimits() && (!than || trial.tried.time < than->tried.time);
+    }
+
+    BlockChoices m_choices;
     const chip::Chip& m_chip;
+    std::set<BlockChoice> m_tried;
+    std::vector<Trial> m_results;
 };
 
 } // namespace
@@ -178,32 +180,23 @@ std::vector<analysis::Alternative> alternatives(const kernels::Kernel& kernel,
                                                 const kernels::Arguments& arguments,
                                                 const chip::Chip& chip)
 {
-    const Trials trials(kernel, arguments, chip);
-    std::vector<analysis::Alternative> result;
-    const auto add = [&result](std::optional<analysis::Alternative> tried) {
-        if (tried) {
-            result.push_back(std::move(*tried));
-        }
-    };
+    Trials trials(kernel, arguments, chip);
+    const BlockChoices& choices = trials.choices();
     for (const int shift : {-1, 1, 2}) {
-        if (const std::optional<Changes> blocks = scaledBlocks(kernel, arguments, shift)) {
-            add(trials.tried(blockName(kernel, *blocks), *blocks, kMostTrialSteps));
+        if (const std::optional<BlockChoice> blocks = choices.scaled(choices.asked(), shift)) {
+            trials.add(*blocks, kMostTrialSteps);
         }
     }
-    if (arguments.all().contains("buffers")) {
-        const std::string more = std::to_string(arguments.integer("buffers") + 1);
-        add(trials.tried(more + " buffers", Changes{{"buffers", more}}, kMostTrialSteps));
+    trials.add(choices.allAsTheLargest(choices.asked()), kMostTrialSteps);
+    if (choices.asked().buffers > 0) {
+        BlockChoice more = choices.asked();
+        ++more.buffers;
+        trials.add(more, kMostTrialSteps);
     }
     if (kernel.blockParameters.size() > 1) { // one may be all of its array
-        std::optional<analysis::Alternative> one = trials.fastestOfOneBlock();
-        const auto isAsFast = [&one](const analysis::Alternative& other) {
-            return other.keepsLimits() && other.time <= one->time;
-        };
-        if (one && std::ranges::none_of(result, isAsFast)) {
-            result.push_back(std::move(*one));
-        }
+        trials.climb();
     }
-    return result;
+    return trials.results();
 }
 
 std::vector<analysis::Alternative> nearestThatFit(const kernels::Kernel& kernel,
@@ -217,14 +210,15 @@ std::vector<analysis::Alternative> nearestThatFit(const kernels::Kernel& kernel,
     };
 
     std::vector<Candidate> candidates;
-    const std::size_t count = kernel.blockParameters.size();
+    const std::vector<std::int64_t> asked = BlockChoices(kernel, arguments).asked().blocks;
+    const std::size_t count = asked.size();
     const int mostHalvings = 4; // how often each block is halved
     std::vector<int> shift(count, 0);
     while (count > 0) {
         analysis::Alternative blocks;
         int halvings = 0;
         for (std::size_t i = 0; i < count; ++i) {
-            const std::int64_t block = arguments.integer(kernel.blockParameters[i]) >> shift[i];
+            const std::int64_t block = asked[i] >> shift[i];
             blocks.changed[kernel.blockParameters[i]] = std::to_string(block);
             blocks.name += (i > 0 ? "\u00d7" : "") + std::to_string(block);
             halvings += shift[i];

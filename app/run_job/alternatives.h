@@ -12,11 +12,12 @@
 
 namespace pallascope::app {
 
-// The neighbours with all blocks halved, doubled and quadrupled, the one with one more buffer, and
-// the fastest of those with one block halved or doubled, if it is faster than all these. Left out
-// are those that would take more than kMostTrialSteps steps (with one block a part of that, so that
-// all of these together take about as long as one of the others), and those that would add up what
-// lies past an array.
+// The neighbours with all blocks halved, doubled and quadrupled, with all as large as the largest,
+// and with one more buffer; and, if it is faster than all these, what halving and doubling single
+// blocks leads to in a few rounds. No block is larger than what it cuts. Left out are those that
+// would take more than kMostTrialSteps steps (with single blocks a part of that, so that all of a
+// round together take about as long as one of the others). Where a choice would add up what lies
+// past an array, one of its blocks is replaced by one that divides the array.
 inline constexpr std::int64_t kMostTrialSteps = 40'000;
 [[nodiscard]] std::vector<analysis::Alternative> alternatives(const kernels::Kernel& kernel,
                                                               const kernels::Arguments& arguments,

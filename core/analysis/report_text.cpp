@@ -229,8 +229,9 @@ std::string helpLine(const Report& report, const trace::Info& info,
                                "sweep` a table of them",
                                report.steps > 0 ? "blocks" : "sizes");
         }
-        return "try     nothing: no other blocks could be tried here; `pallascope sweep --over` "
-               "tries the values of parameters that you name";
+        return "try     nothing: no other blocks could be tried here, as the kernel does not take "
+               "them or they make too many steps; `pallascope sweep --over` tries the values of "
+               "parameters that you name";
     }
     const std::string certainty = certaintyText(*better, report);
     return fmt::format("try     {}: {}, {} less{}, {}, {} of {}{}", better->name,

@@ -1,6 +1,5 @@
 // What the error of a run that is refused or cancelled says besides its sentence: its kind, and
 // what it is about.
-#include "app/run_job/alternatives.h"
 #include "app/run_job/chips.h"
 #include "app/run_job/kernel_choice.h"
 #include "app/run_job/run_job.h"
@@ -75,72 +74,6 @@ TEST(ChosenKernels, keepTheChipIfTheyRunOnItAndElseTakeTheirOwn)
     EXPECT_EQ(chipFor("matmul", ""), "");
     EXPECT_EQ(chipFor("some.kernel.json", "h200"), "h200");
     EXPECT_EQ(chipFor("matmul", "no_such_chip"), "no_such_chip");
-}
-
-// A trial of each takes much longer than the run itself.
-TEST(OtherBlocks, withManyRoundsInAllBlocksOfAGridAreNotTried)
-{
-    const auto tried = [](const char* size) {
-        const KernelChoice choice =
-            chooseKernel("blackwell_matmul",
-                         {{"m", size}, {"n", size}, {"bm", "128"}, {"bn", "128"}, {"bk", "64"}})
-                .value();
-        return alternatives(*choice.builtIn, *choice.arguments, chipOf(choice.program).value())
-            .size();
-    };
-    EXPECT_EQ(tried("512"), 2U); // half of all, and of one
-    EXPECT_EQ(tried("8192"), 0U);
-}
-
-// The kernel takes neither half nor twice of all its blocks.
-TEST(OtherBlocks, areOfOneParameterWhereNotAllCanChange)
-{
-    const KernelChoice choice =
-        chooseKernel("hopper_matmul", {{"m", "512"}, {"n", "512"}, {"k", "512"}}).value();
-    const std::vector<analysis::Alternative> all =
-        alternatives(*choice.builtIn, *choice.arguments, chipOf(choice.program).value());
-    ASSERT_FALSE(all.empty());
-    for (const analysis::Alternative& one : all) {
-        const auto isChanged = [&](const auto& change) {
-            return choice.arguments->all().at(change.first) != change.second;
-        };
-        EXPECT_EQ(std::count_if(one.changed.begin(), one.changed.end(), isChanged), 1) << one.name;
-    }
-}
-
-// Trials compute no values, so they would not see that a sum takes in what lies past an array.
-TEST(OtherBlocks, doNotAddUpWhatLiesPastAnArray)
-{
-    const auto namesOfTried = [](const char* k) {
-        const KernelChoice choice =
-            chooseKernel(
-                "matmul",
-                {{"m", "512"}, {"n", "512"}, {"k", k}, {"bm", "256"}, {"bn", "256"}, {"bk", "256"}})
-                .value();
-        std::set<std::string> names;
-        for (const analysis::Alternative& one :
-             alternatives(*choice.builtIn, *choice.arguments, chipOf(choice.program).value())) {
-            names.insert(one.name);
-        }
-        return names;
-    };
-    EXPECT_TRUE(namesOfTried("1024").contains("512-blocks"));
-    EXPECT_FALSE(namesOfTried("1280").contains("512-blocks"));
-    EXPECT_TRUE(namesOfTried("1280").contains("128-blocks"));
-}
-
-// Where other sizes of all blocks help less than one of another size.
-TEST(OtherBlocks, includeOneOfAnotherSizeIfItIsTheFastest)
-{
-    const auto fastest = [](const char* n) {
-        const KernelChoice choice =
-            chooseKernel("matmul", {{"m", "2048"}, {"n", n}, {"k", "2048"}}).value();
-        const std::vector<analysis::Alternative> all =
-            alternatives(*choice.builtIn, *choice.arguments, chipOf(choice.program).value());
-        return std::ranges::min(all, {}, &analysis::Alternative::time).name;
-    };
-    EXPECT_EQ(fastest("128"), "512\u00d7256\u00d7512 blocks");
-    EXPECT_EQ(fastest("2048"), "1024-blocks");
 }
 
 TEST(RunErrors, areAboutWhatDoesNotFitAndTheBlocksThatWould)
