@@ -12,7 +12,7 @@ Result<ir::Program> matmul(const Arguments& p)
     const auto m = p.integer("m"), n = p.integer("n"), depth = p.integer("k");
     const auto bm = p.integer("bm"), bn = p.integer("bn"), bk = p.integer("bk");
     const auto buffers = static_cast<std::int32_t>(p.integer("buffers"));
-    const DType dtype = p.dtype("dtype"), f32 = DType::F32;
+    const DType dtype = p.dtype("dtype"), sum = sumDtype(dtype);
     const std::vector<Extent> grid = {ceilDiv(m, bm), ceilDiv(n, bn), ceilDiv(depth, bk)};
 
     const auto kernel = [&](pl::Ref xHbm, pl::Ref yHbm, pl::Ref outHbm) {
@@ -21,7 +21,7 @@ Result<ir::Program> matmul(const Arguments& p)
                 // The first product of an output block.
                 out[pl::all] = pl::zerosLike(out);
             });
-            out[pl::all] += pl::dot(x[pl::all], y[pl::all], f32);
+            out[pl::all] += pl::dot(x[pl::all], y[pl::all], sum);
         };
         const auto ik = [](auto i, auto /*j*/, auto k) { return pl::at(i, k); };
         const auto kj = [](auto /*i*/, auto j, auto k) { return pl::at(k, j); };
@@ -39,7 +39,7 @@ Result<ir::Program> matmul(const Arguments& p)
     return pl::kernel("matmul",
                       {pl::in("x", dtype, {m, depth}), //
                        pl::in("y", dtype, {depth, n}), //
-                       pl::out("out", f32, {m, n})},
+                       pl::out("out", sum, {m, n})},
                       kernel);
 }
 

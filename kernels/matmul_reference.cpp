@@ -5,6 +5,11 @@
 
 namespace pallascope::kernels {
 
+DType sumDtype(DType dtype)
+{
+    return isFloat(dtype) ? DType::F32 : DType::Int32;
+}
+
 std::vector<Parameter> matmulParameters(std::int64_t bm, std::int64_t bn, std::int64_t bk,
                                         std::int64_t mostBuffers)
 {
@@ -16,7 +21,8 @@ std::vector<Parameter> matmulParameters(std::int64_t bm, std::int64_t bn, std::i
         integer("bm", bm, 1, kMost, "rows of a block of out"),
         integer("bn", bn, 1, kMost, "columns of a block of out"),
         integer("bk", bk, 1, kMost, "depth of a block of x and y"),
-        choice("dtype", {"bf16", "f32", "int32"}, "element type of x and y"),
+        choice("dtype", {"bf16", "f32", "int8"},
+               "element type of x and y; sums of int8 are int32, as is out then"),
         integer("buffers", 2, 1, mostBuffers,
                 "slots of each operand: 1 copies without overlap, 2 double-buffers"),
         choice("order", {"ijk", "ikj", "jik", "jki", "kij", "kji"},
@@ -84,7 +90,7 @@ public:
     {
         // f32 sums are within a few units of 2^-24 of the sum of |products|, and the output's own
         // rounding is added to that. Integers are exact as long as they stay below 2^31.
-        const bool integers = x.dtype == DType::Int32;
+        const bool integers = !isFloat(x.dtype);
         m_unit = integers ? 0 : 16 * 0x1p-24 + roundingOf(out.dtype);
     }
 

@@ -5,6 +5,9 @@
 
 namespace pallascope::kernels {
 
+// In which x y are summed up: integers in int32.
+[[nodiscard]] DType sumDtype(DType dtype);
+
 // The parameters m n k bm bn bk dtype buffers order, with these default blocks and up to
 // mostBuffers slots.
 [[nodiscard]] std::vector<Parameter> matmulParameters(std::int64_t bm, std::int64_t bn,

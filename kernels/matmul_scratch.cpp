@@ -13,7 +13,8 @@ Result<ir::Program> matmulScratch(const Arguments& p)
     const auto m = p.integer("m"), n = p.integer("n"), depth = p.integer("k");
     const auto bm = p.integer("bm"), bn = p.integer("bn"), bk = p.integer("bk");
     const auto buffers = static_cast<std::int32_t>(p.integer("buffers"));
-    const DType dtype = p.dtype("dtype"), f32 = DType::F32;
+    const DType dtype = p.dtype("dtype"), sum = sumDtype(dtype);
+    const DType result = isFloat(dtype) ? dtype : sum; // int8 would wrap
     const std::vector<Extent> grid = {ceilDiv(m, bm), ceilDiv(n, bn), ceilDiv(depth, bk)};
 
     const auto kernel = [&](pl::Ref xHbm, pl::Ref yHbm, pl::Ref outHbm) {
@@ -22,10 +23,10 @@ Result<ir::Program> matmulScratch(const Arguments& p)
                 // The first product of an output block.
                 acc[pl::all] = pl::zerosLike(acc);
             });
-            acc[pl::all] += pl::dot(x[pl::all], y[pl::all], f32);
+            acc[pl::all] += pl::dot(x[pl::all], y[pl::all], sum);
             pl::when(pl::programId(2) == pl::numPrograms(2) - 1, [&] {
                 // The last product of an output block.
-                out[pl::all] = pl::convert(acc[pl::all], dtype);
+                out[pl::all] = pl::convert(acc[pl::all], result);
             });
         };
         const auto ik = [](auto i, auto /*j*/, auto k) { return pl::at(i, k); };
@@ -37,7 +38,7 @@ Result<ir::Program> matmulScratch(const Arguments& p)
         pl::pallasCall({.grid = grid,
                         .in = {xBlock, yBlock},
                         .out = {outBlock},
-                        .scratch = {{"acc", f32, {bm, bn}}},
+                        .scratch = {{"acc", sum, {bm, bn}}},
                         .axes = "ijk",
                         .order = p.text("order")},
                        body)(xHbm, yHbm, outHbm);
@@ -45,7 +46,7 @@ Result<ir::Program> matmulScratch(const Arguments& p)
     return pl::kernel("matmul_scratch",
                       {pl::in("x", dtype, {m, depth}), //
                        pl::in("y", dtype, {depth, n}), //
-                       pl::out("out", dtype, {m, n})},
+                       pl::out("out", result, {m, n})},
                       kernel);
 }
 

@@ -65,6 +65,15 @@ bool parseShape(std::string_view text, std::vector<Extent>& extents)
     }
 }
 
+// A dtype has three names; choices have the first one. Any other text is what it is.
+std::string chosen(const Parameter& parameter, const std::string& value)
+{
+    const std::optional<DType> dtype =
+        parameter.type == Parameter::Type::Choice ? dtypeFromName(value) : std::nullopt;
+    const std::string name(dtype ? dtypeName(*dtype) : value);
+    return std::ranges::count(parameter.choices, name) > 0 ? name : value;
+}
+
 Status checkValue(const Kernel& kernel, const Parameter& parameter, const std::string& value)
 {
     const std::string who = "The parameter " + parameter.name + " of " + kernel.name + " is \""
@@ -145,7 +154,7 @@ Result<Arguments> arguments(const Kernel& kernel, const std::map<std::string, st
         result.m_values[parameter.name] = parameter.defaultValue;
     }
     for (const auto& entry : given) { // clang 14 cannot capture structured bindings in lambdas
-        const std::string &name = entry.first, &value = entry.second;
+        const std::string& name = entry.first;
         const auto parameter =
             std::find_if(kernel.parameters.begin(), kernel.parameters.end(),
                          [&](const Parameter& candidate) { return candidate.name == name; });
@@ -158,6 +167,7 @@ Result<Arguments> arguments(const Kernel& kernel, const std::map<std::string, st
                                  + "\"; expected " + orList(names) + ".",
                              {{Subject::Parameter, name}});
         }
+        const std::string value = chosen(*parameter, entry.second);
         if (Status status = checkValue(kernel, *parameter, value); !status) {
             return status.error();
         }

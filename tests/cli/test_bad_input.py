@@ -132,7 +132,11 @@ class Values(Case):
         self.refused("run", "matmul", "-p", "dtype=f64", says=('"f64"', "bf16"))
 
     def test_a_type_that_the_chip_lacks(self):
-        self.refused("run", "matmul", "-p", "dtype=int32", says=("int32", "MXU", "TPU v5e", "bf16"))
+        chip = strict_json(self.output("describe", "tpu_v5e", "--json"))
+        mxu = next(unit for unit in chip["units"] if "rates" in unit and "int8" in unit["rates"])
+        del mxu["rates"]["bf16"]
+        self.write("chip.json", chip)
+        self.refused("run", "matmul", *NEEDED, "--chip", "chip.json", says=("bf16", "MXU", "TPU v5e", "int8"))
 
     def test_sizes_whose_product_overflows(self):
         huge = {name: 1 << 24 for name in ("m", "n", "k", "bm", "bn", "bk")}
@@ -298,7 +302,7 @@ class Places(Case):
         outputs = ("--trace", "keep.trace.json", "--screenshot", "keep.svg", "--view", "grid")
         self.refused("run", "matmul", "-p", "m=0", *outputs)
         self.refused("run", "matmul", "--chip", "none", *outputs)
-        self.refused("run", "matmul", "-p", "dtype=int32", *outputs)
+        self.refused("run", "matmul", "-p", "dtype=int32", *outputs, says=("bf16, f32 or int8",))
         self.refused("run", "matmul", *NEEDED, *outputs, "--at", "never")
 
 

@@ -119,6 +119,20 @@ TEST(ChoiceParameters, takeTheirChoicesOnly)
     });
 }
 
+TEST(ChoiceParameters, takeADTypeByAnyOfItsNames)
+{
+    for (const char* kernel : {"matmul", "matmul_scratch", "add_vectors", "hopper_matmul"}) {
+        for (const char* name : {"bf16", "bfloat16"}) {
+            const auto taken = kernels::arguments(*kernels::find(kernel), {{"dtype", name}});
+            ASSERT_TRUE(taken) << kernel << " " << name;
+            EXPECT_EQ(taken->text("dtype"), "bf16");
+            EXPECT_EQ(taken->dtype("dtype"), DType::BF16);
+        }
+    }
+    EXPECT_NE(messageOf(*kernels::find("matmul"), "dtype", "float16").find("\"float16\""),
+              std::string::npos);
+}
+
 TEST(ShapeParameters, takeUpToEightExtentsThatDoNotOverflow)
 {
     forEveryParameter(Parameter::Type::Shape, [](const Kernel& kernel, const Parameter& p) {

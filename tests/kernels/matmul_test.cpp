@@ -120,6 +120,21 @@ TEST(Products, keepTheDTypesThatTheirGuidesGiveThem)
               DType::BF16);
 }
 
+TEST(Products, ofInt8AreExactInInt32)
+{
+    const Sizes sizes{{32, 256, 512}, {32, 128, 128}};
+    for (const std::string& kernel : kProducts) {
+        SCOPED_TRACE(kernel);
+        const KernelRun run = mustRun(kernel, with(sizes.parameters(), {{"dtype", "int8"}}));
+        EXPECT_EQ(run.inputs.at(0).dtype, DType::Int8);
+        EXPECT_EQ(run.result.outputs.at(0).dtype, DType::Int32);
+        EXPECT_TRUE(run.check.passed);
+        const Eigen::MatrixXd expected = matrixOf(run.inputs[0]) * matrixOf(run.inputs[1]);
+        EXPECT_EQ(matrixOf(run.result.outputs.at(0)), expected);
+        EXPECT_GT(expected.cwiseAbs().maxCoeff(), 127); // int8 would have wrapped
+    }
+}
+
 TEST(Products, ofRealNumbersAreWithinTheRoundingOfTheirSums)
 {
     const Sizes sizes{{48, 256, 640}, {16, 128, 128}};
@@ -200,10 +215,8 @@ TEST(Products, ofABlockThatOverhangsTheDepthAreAFinding)
 TEST(Products, refuseTypesAndBlocksThatTheChipCannotTake)
 {
     const Sizes sizes{{64, 128, 200}, {32, 128, 128}};
-    EXPECT_EQ(
-        refusal("matmul", with(sizes.parameters(), {{"dtype", "int32"}})),
-        "kernels/matmul.cpp:24: dot_general of int32 and int32: the MXU of TPU v5e takes bf16, "
-        "f8e5m2, f8e4m3b11fnuz, int4, uint4, int8, uint8.");
+    EXPECT_EQ(refusal("matmul", with(sizes.parameters(), {{"dtype", "int32"}})),
+              "The parameter dtype of matmul is \"int32\"; expected bf16, f32 or int8.");
     // 3 blocks of 96 overhang 200, and 96 is not a whole number of tiles.
     const std::string overhang = refusal("matmul", with(sizes.parameters(), {{"bk", "96"}}));
     EXPECT_NE(overhang.find("96 elements on axis 1 of 200"), std::string::npos) << overhang;
