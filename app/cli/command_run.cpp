@@ -105,7 +105,7 @@ int printReport(const FinishedRun& run, bool json, const std::vector<std::string
     if (!between.empty()) {
         printBetween(view, between, json);
     } else if (json) {
-        fmt::print("{}", analysis::toJson(view.report, info, view.verdict, run.walls));
+        fmt::print("{}", analysis::toJson(view.report, info, view.alternatives, run.walls));
     } else {
         fmt::print("{}", analysis::toText(view.report, info, view.alternatives));
         for (const trace::Finding& finding : info.findings) {
@@ -148,7 +148,7 @@ Result<std::vector<std::string>> holding(const std::vector<std::string>& conditi
     const std::string report =
         conditions.empty()
             ? ""
-            : analysis::toJson(view.report, view.trace->info(), view.verdict, run.walls);
+            : analysis::toJson(view.report, view.trace->info(), view.alternatives, run.walls);
     std::vector<std::string> lines;
     for (const std::string& text : conditions) {
         const Result<study::Condition> condition = study::parseCondition(text);

@@ -308,7 +308,8 @@ struct LineTime
 // `walls` has the wall-clock time of each repetition, the last of which this report is of; empty
 // for a report that comes from a file.
 [[nodiscard]] std::string toJson(const Report& report, const trace::Info& info,
-                                 const std::string& verdict, std::span<const Seconds> walls);
+                                 const std::vector<Alternative>& alternatives,
+                                 std::span<const Seconds> walls);
 [[nodiscard]] std::string toText(const Report& report, const trace::Info& info,
                                  const std::vector<Alternative>& alternatives);
 

@@ -1,6 +1,7 @@
 #include "core/analysis/band.h"
 #include "core/analysis/block_grids.h"
 #include "core/analysis/losses.h"
+#include "core/analysis/speedup.h"
 #include "core/analysis/used_memory.h"
 
 #include <nlohmann/json.hpp>
@@ -178,10 +179,31 @@ Json checkJson(const trace::Check& check)
             {"method", check.checked ? Json(check.method) : Json(nullptr)}};
 }
 
+// What of other blocks would help most; null if nothing does.
+Json tryJson(const Report& report, const std::vector<Alternative>& alternatives)
+{
+    const Alternative* better = best(report, alternatives);
+    if (better == nullptr) {
+        return {};
+    }
+    Json changed = Json::object();
+    for (const auto& [name, value] : better->changed) {
+        changed[name] = parameter(value);
+    }
+    const std::optional<Speedup> found = speedup(timed(*better, report), timed(report));
+    return {{"name", better->name},
+            {"parameters", std::move(changed)},
+            {"time_s", seconds(better->time)},
+            {"times", found ? number(found->times) : Json(nullptr)},
+            {"surely", found && found->range ? Json(found->isSure()) : Json(nullptr)},
+            {"bound_by", toString(better->boundBy)},
+            {"vmem_bytes", better->vmem.value()}};
+}
+
 } // namespace
 
-std::string toJson(const Report& report, const trace::Info& info, const std::string& verdict,
-                   std::span<const Seconds> walls)
+std::string toJson(const Report& report, const trace::Info& info,
+                   const std::vector<Alternative>& alternatives, std::span<const Seconds> walls)
 {
     Json json;
     json["kernel"] = report.kernel;
@@ -233,7 +255,8 @@ std::string toJson(const Report& report, const trace::Info& info, const std::str
     json["beyond_roofline_s"] = lossesJson(report.losses);
     const std::string advised = advice(report);
     json["advice"] = advised.empty() ? Json() : Json(advised);
-    json["verdict"] = plain(verdict);
+    json["try"] = tryJson(report, alternatives);
+    json["verdict"] = plain(verdict(report, info, alternatives));
     json["vmem_peak_bytes"] = report.vmemPeak.value();
     json["vmem_by_operand"] = usedJson(report.vmemByOperand);
     json["vmem_temporaries_estimate_bytes"] = report.vmemTemporariesEstimate.value();

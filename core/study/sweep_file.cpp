@@ -258,7 +258,7 @@ std::string toCsv(const SweepPlan& plan, const std::vector<SweepRow>& rows)
         text += csvCell(axis.name) + ",";
     }
     text += "chip,time_s,time_low_s,time_high_s,time_support,fastest,utilization,bound_by,fits,"
-            "refetched_bytes,vmem_bytes,steps,findings,error,passed_blocks\n";
+            "refetched_bytes,vmem_bytes,steps,findings,error,passed_blocks,time_ps\n";
     const std::vector<Standing> standing = standings(rows);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const SweepRow& row = rows[i];
@@ -267,14 +267,15 @@ std::string toCsv(const SweepPlan& plan, const std::vector<SweepRow>& rows)
         }
         text += csvCell(row.chip) + ",";
         if (ran(row)) {
-            text += fmt::format("{},{},{},{},{},yes,{},{},{},{},,{}\n", toSeconds(row.time).value(),
-                                bandCells(row.band), nameOf(standing[i]), row.utilization,
-                                csvCell(row.boundBy), row.refetched.value(), row.vmem.value(),
-                                row.steps, csvCell(joined(row.findings)), row.passedBlocks);
+            text += fmt::format("{},{},{},{},{},yes,{},{},{},{},,{},{}\n",
+                                toSeconds(row.time).value(), bandCells(row.band),
+                                nameOf(standing[i]), row.utilization, csvCell(row.boundBy),
+                                row.refetched.value(), row.vmem.value(), row.steps,
+                                csvCell(joined(row.findings)), row.passedBlocks, row.time.value());
         } else if (row.error.empty()) {
-            text += fmt::format(",,,,,,,no,,{},,,,\n", row.vmem.value());
+            text += fmt::format(",,,,,,,no,,{},,,,,\n", row.vmem.value());
         } else {
-            text += ",,,,,,,,,,,," + csvCell(row.error) + ",\n";
+            text += ",,,,,,,,,,,," + csvCell(row.error) + ",,\n";
         }
     }
     return text;

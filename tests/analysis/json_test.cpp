@@ -16,10 +16,10 @@ namespace {
 using Json = nlohmann::json;
 
 Json jsonOf(const analysis::Report& report, const trace::Info& info,
-            const std::vector<Seconds>& walls = {Seconds(0.5), Seconds(0.25)})
+            const std::vector<Seconds>& walls = {Seconds(0.5), Seconds(0.25)},
+            const std::vector<analysis::Alternative>& alternatives = {})
 {
-    const std::string verdict = analysis::verdict(report, info, {});
-    return Json::parse(analysis::toJson(report, info, verdict, walls));
+    return Json::parse(analysis::toJson(report, info, alternatives, walls));
 }
 
 Json jsonOf(const trace::Trace& trace,
@@ -85,14 +85,9 @@ std::map<std::string, std::string> documented(Of part)
 }
 
 // The names in the objects of these keys come from the run.
-const std::set<std::string> kOpen = {"parameters",
-                                     "flops_by_unit",
-                                     "busy_s",
-                                     "vmem_by_operand",
-                                     "other_memories.by_operand",
-                                     "bytes",
-                                     "waits_s",
-                                     "block_grids.allowed_blocks"};
+const std::set<std::string> kOpen = {"parameters", "try.parameters",  "flops_by_unit",
+                                     "busy_s",     "vmem_by_operand", "other_memories.by_operand",
+                                     "bytes",      "waits_s",         "block_grids.allowed_blocks"};
 
 void collect(const Json& json, const std::string& prefix, std::map<std::string, Json>& keys)
 {
@@ -167,9 +162,42 @@ TEST(Json, everyKeyIsDocumentedAndEveryDocumentedKeyExists)
         report.isGpu = isGpu;
         collect(jsonOf(report, trace->info()), "", keys);
     }
+    report.stoppedBy.clear(); // of a stopped run nothing else is tried
+    const analysis::Alternative faster{
+        .changed = {{"bm", "1024"}}, .name = "1024-blocks", .time = Picoseconds(1)};
+    collect({{"try", jsonOf(report, trace->info(), {}, {faster})["try"]}}, "", keys);
     // `result` and its parts are documented in one row each.
     keys.erase("result");
     expectDocumented(std::move(keys), Of::Run);
+}
+
+TEST(Json, saysWhatToTryAsTheTextDoes)
+{
+    const auto trace = full().finish().value();
+    const analysis::Report report = analysis::report(*trace).value();
+    analysis::Alternative faster{.changed = {{"bm", "1024"}, {"order", "ikj"}},
+                                 .name = "1024-blocks",
+                                 .time = Picoseconds(report.time.value() / 2),
+                                 .vmem = Bytes(7)};
+    const auto tried = [&] { return jsonOf(report, trace->info(), {}, {faster})["try"]; };
+    const Json found = tried();
+    EXPECT_EQ(found["name"], "1024-blocks");
+    EXPECT_EQ(found["parameters"], (Json{{"bm", 1024}, {"order", "ikj"}}));
+    EXPECT_NEAR(found["times"].get<double>(), 2, 1e-6); // times are whole picoseconds
+    EXPECT_TRUE(found["surely"].is_null());             // the alternative has no band
+    EXPECT_EQ(found["vmem_bytes"], 7);
+    faster.time = report.time;
+    EXPECT_TRUE(tried().is_null());
+    EXPECT_TRUE(jsonOf(*trace)["try"].is_null());
+}
+
+TEST(Json, timesOfAStretchAreTheNumbersNearestToThem)
+{
+    const analysis::Stretch stretch{.begin = Picoseconds(10'000'000),
+                                    .end = Picoseconds(70'000'000)};
+    const Json json = Json::parse(analysis::toJson(stretch));
+    EXPECT_EQ(json["begin_s"], 1e-05);
+    EXPECT_EQ(json["end_s"], 7e-05);
 }
 
 TEST(Json, everyKeyOfAStretchIsDocumented)

@@ -396,7 +396,7 @@ TEST(Report, ofSubcoresTellsWhatTheyShareBesideTheirMemory)
     const std::string text = analysis::toText(report, (*trace)->info(), {});
     EXPECT_NE(text.find("\nSPMEM   8 KiB of 4 GiB: sums 4 KiB, sums 4 KiB\n"), std::string::npos)
         << text;
-    const std::string json = analysis::toJson(report, (*trace)->info(), "", {});
+    const std::string json = analysis::toJson(report, (*trace)->info(), {}, {});
     EXPECT_NE(json.find("\"sums\": 8192"), std::string::npos) << json;
 }
 

@@ -123,7 +123,7 @@ void draw(const layout::RunView& view, const layout::ViewState& state, layout::S
 void requirePrintable(const layout::RunView& view)
 {
     const trace::Info& info = view.trace->info();
-    requireJson(analysis::toJson(view.report, info, view.verdict, {}), "the report");
+    requireJson(analysis::toJson(view.report, info, view.alternatives, {}), "the report");
     const std::string text = analysis::toText(view.report, info, view.alternatives);
     require(!text.empty(), "the report is empty");
     requireText(text, "the report");

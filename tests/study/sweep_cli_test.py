@@ -46,6 +46,8 @@ class Sweep(unittest.TestCase):
                          [("128", "tpu_v5e"), ("128", "tpu_v6e"), ("256", "tpu_v5e"),
                           ("256", "tpu_v6e")])
         self.assertTrue(all(row["fits"] == "yes" for row in table))
+        for row in table:
+            self.assertAlmostEqual(int(row["time_ps"]) / 1e12, float(row["time_s"]), delta=1e-18)
         text = pallascope(*arguments).stdout.splitlines()
         best = [row for row in table if row["fastest"] == "yes"]
         self.assertEqual(len(best), 1)

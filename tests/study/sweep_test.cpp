@@ -426,10 +426,10 @@ TEST(SweepFiles, csvQuotesWhatNeedsItAndHasAColumnForEachParameter)
                       .findings = {"f", "g"}}});
     EXPECT_EQ(csv, "shape,chip,time_s,time_low_s,time_high_s,time_support,fastest,utilization,"
                    "bound_by,fits,refetched_bytes,vmem_bytes,steps,findings,error,"
-                   "passed_blocks\n"
-                   "\"1,2\",c,,,,,,,,,,,,,\"say \"\"no\"\", please\",\n"
-                   "3,c,,,,,,,,no,,9,,,,\n"
-                   "4,c,1e-06,,,,,0.5,latency,yes,7,8,3,f g,,2\n");
+                   "passed_blocks,time_ps\n"
+                   "\"1,2\",c,,,,,,,,,,,,,\"say \"\"no\"\", please\",,\n"
+                   "3,c,,,,,,,,no,,9,,,,,\n"
+                   "4,c,1e-06,,,,,0.5,latency,yes,7,8,3,f g,,2,1000000\n");
 }
 
 TEST(SweepFiles, csvAndTextHaveTheBandAndWhatIsNotToldFromTheBest)

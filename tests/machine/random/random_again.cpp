@@ -69,8 +69,7 @@ std::string outputDifference(const RandomProgram& random, Replay& replay,
 std::string reportText(const trace::Trace& trace)
 {
     const Result<analysis::Report> report = analysis::report(trace);
-    return report ? analysis::toJson(*report, trace.info(),
-                                     analysis::verdict(*report, trace.info(), {}), {})
+    return report ? analysis::toJson(*report, trace.info(), {}, {})
                         + analysis::toText(*report, trace.info(), {})
                   : report.error().message;
 }
