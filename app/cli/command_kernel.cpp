@@ -1,6 +1,8 @@
 // The commands `print` and `save`: a kernel as a listing, or as a file.
 #include "app/cli/commands.h"
+#include "app/process/diagnostics.h"
 #include "app/run_job/kernel_choice.h"
+#include "core/base/text.h"
 #include "core/ir/print.h"
 
 #include <fmt/format.h>
@@ -37,7 +39,7 @@ int saveCommand(const SaveCommand& command)
         return complain(choice.error());
     }
     if (!choice->inputsNote.empty()) {
-        say(choice->inputsNote);
+        say(oneLine(choice->inputsNote));
     }
     const Status saved = kernel_file::save(
         {std::move(choice->program), std::move(choice->inputs), std::move(choice->producer)},

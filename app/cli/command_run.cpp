@@ -6,6 +6,7 @@
 #include "core/analysis/report.h"
 #include "core/analysis/stretch.h"
 #include "core/base/format.h"
+#include "core/base/text.h"
 #include "core/kernel_file/npy.h"
 #include "core/study/condition.h"
 #include "core/trace/findings.h"
@@ -260,7 +261,7 @@ int runCommand(const RunCommand& command)
         return complain(failed.error());
     }
     if (run && !run->inputsNote.empty()) {
-        say(run->inputsNote);
+        say(oneLine(run->inputsNote));
     }
     if (run && request->keepResults) {
         if (const Status written = kernel_file::writeResults(command.results, run->results);

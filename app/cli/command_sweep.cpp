@@ -9,6 +9,7 @@
 #include "core/base/check.h"
 #include "core/base/format.h"
 #include "core/base/read_file.h"
+#include "core/base/text.h"
 #include "core/study/sweep_file.h"
 #include "core/trace/findings.h"
 #include "kernels/kernel.h"
@@ -299,9 +300,10 @@ Status resume(const SweepCommand& command, Sweep& sweep)
     }
     sweep.others.chips = std::move(saved->chips);
     if (!saved->changed.empty()) {
-        say(fmt::format("The rows of {} in {} are of other contents of that chip's file, so they "
+        say(oneLine(
+            fmt::format("The rows of {} in {} are of other contents of that chip's file, so they "
                         "are not taken over.",
-                        fmt::join(saved->changed, ", "), command.resume));
+                        fmt::join(saved->changed, ", "), command.resume)));
     }
     return Done{};
 }

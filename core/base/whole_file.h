@@ -18,8 +18,8 @@ public:
     WholeFile(const WholeFile&) = delete;
     WholeFile& operator=(const WholeFile&) = delete;
 
-    // Refuses what cannot be written, as far as that can be known in advance: a folder, a device,
-    // or a path in a folder that does not exist.
+    // Refuses what cannot be written, as far as that can be known in advance: a folder, a device, a
+    // file to which this process prints, "-", or a path in a folder that does not exist.
     [[nodiscard]] static Status check(const std::filesystem::path& path);
 
     // Also removes temporary files that earlier writers of this file left behind when they were

@@ -5,6 +5,7 @@ import json
 import pathlib
 import re
 import unittest
+import zipfile
 import xml.etree.ElementTree as ElementTree
 
 from support import FINE, FINDINGS, Case, strict_json
@@ -55,6 +56,13 @@ class HostileNames(Case):
         self.safe("sweep", self.kernel, "--chip", "v5e,v6e")
         self.safe("compare", self.kernel, "matmul")
         self.assertIn("\\x1b[31m\\x07\\x0d\\x0afine\\x9b", self.safe("describe", self.kernel))
+
+    def test_inputs_that_are_left_out_are_named_without_them(self):
+        self.call("run", self.kernel, "--results", "all.npz")
+        with zipfile.ZipFile(self.folder / "all.npz") as made, zipfile.ZipFile(self.folder / "y.npz", "w") as archive:
+            archive.writestr("arg1.npy", made.read("result0.npy"))
+        self.safe("run", self.kernel, "--inputs", "y.npz")
+        self.safe("save", self.kernel, "--inputs", "y.npz", "-o", "k.pallascope")
 
     def test_a_trace_is_shown_without_them(self):
         self.call("run", self.kernel, "--trace", self.trace)
