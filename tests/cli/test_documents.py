@@ -61,9 +61,10 @@ def prepare(folder):
         for number in range(2):
             elements = [3e38] + [1.0] * (64 * 128 - 1)
             archive.writestr(f"arg{number}.npy", array((64, 128), elements))
-    with zipfile.ZipFile(folder / "in.npz", "w") as archive:  # y of the product, in bf16
+    with zipfile.ZipFile(folder / "in.npz", "w") as archive:  # x and y of the product, in bf16
         head = array((4096, 4096), [], "<V2")
-        archive.writestr("arg1.npy", head + b"\x80\x3f" * (1 << 24))
+        for number in range(2):
+            archive.writestr(f"arg{number}.npy", head + b"\x80\x3f" * (1 << 24))
 
 
 def printed(program, command, folder, **more):
@@ -126,8 +127,7 @@ class Documents(Case):
                 with self.subTest(document=name, command=command):
                     done = subprocess.run(["bash", "-c", command.replace("pallascope", PROGRAM, 1)],
                                           cwd=self.folder, capture_output=True, text=True, check=False)
-                    kept = "in.npz has no arg0 (x): what the kernel file holds stands in.\n"
-                    self.assertEqual((done.returncode, done.stderr.replace(kept, "")), (0, ""))
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 if __name__ == "__main__":
