@@ -120,8 +120,7 @@ TEST(Views, agreeOnHowManyCopiesWait)
                                                          end - caption.rfind('|', end - 1) - 1);
     };
     std::size_t most = 0, listed = 0;
-    const int few = test::underSanitizers() ? 3 : 1;
-    for (int percent = 1; percent < 90; percent += (percent < 10 ? 1 : 8) * few) {
+    for (int percent = 1; percent < 90; percent += percent < 10 ? 1 : 8) {
         layout::ViewState state;
         state.now = Picoseconds(run->view->trace->end().value() / 100 * percent);
         state.visible = {Picoseconds(0), run->view->trace->end()};
