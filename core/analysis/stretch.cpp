@@ -162,18 +162,11 @@ std::vector<std::string> movedTexts(const Stretch& stretch)
     return texts;
 }
 
-// Divided, a time such as 10 µs is the number nearest to it; times 1e-12 it
-// is 9.999999999999999e-06.
-double seconds(Picoseconds time)
-{
-    return static_cast<double>(time.value()) / 1e12;
-}
-
 nlohmann::ordered_json jsonOf(const std::vector<StretchTime>& times)
 {
     nlohmann::ordered_json json = nlohmann::ordered_json::object();
     for (const StretchTime& one : times) {
-        json[one.name] = seconds(one.time);
+        json[one.name] = toSeconds(one.time).value();
     }
     return json;
 }
@@ -240,8 +233,8 @@ std::vector<std::string> stretchLines(const Stretch& stretch)
 std::string toJson(const Stretch& stretch)
 {
     nlohmann::ordered_json json;
-    json["begin_s"] = seconds(stretch.begin);
-    json["end_s"] = seconds(stretch.end);
+    json["begin_s"] = toSeconds(stretch.begin).value();
+    json["end_s"] = toSeconds(stretch.end).value();
     json["agents"] = stretch.agents;
     json["flops"] = stretch.flops;
     json["busy_s"] = jsonOf(stretch.busy);

@@ -87,9 +87,10 @@ inline constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
     return Picoseconds(static_cast<std::int64_t>((numerator + hertz - 1) / hertz));
 }
 
+// To the nearest double: times 1e-12, 10 us would be 9.999999999999999e-06 s.
 [[nodiscard]] constexpr Seconds toSeconds(Picoseconds time)
 {
-    return Seconds(static_cast<double>(time.value()) * 1e-12);
+    return Seconds(static_cast<double>(time.value()) / 1e12);
 }
 
 [[nodiscard]] constexpr Seconds toSeconds(Cycles cycles, Hertz clock)
