@@ -25,23 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kSuffix = ".part";
-constexpr int kMostLinks = 40; // as in Linux
-
-// The path with all links resolved. If the links form a cycle, the path itself, which cannot be
-// opened.
-fs::path withoutLinks(const fs::path& path)
-{
-    std::error_code code;
-    fs::path found = path;
-    for (int links = 0; links < kMostLinks && fs::is_symlink(found, code); ++links) {
-        const fs::path target = fs::read_symlink(found, code);
-        if (code) {
-            return path;
-        }
-        found = target.is_absolute() ? target : found.parent_path() / target;
-    }
-    return found;
-}
 
 fs::path folderOf(const fs::path& path)
 {
@@ -56,20 +39,39 @@ bool isLinkOfProcess(const fs::path& path)
     return ::statfs(folderOf(path).c_str(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
 }
 
+// Follows links as long as `goesOn` holds of them, and returns where it stops; the path itself if
+// one of them cannot be read.
+template<class F>
+fs::path followed(const fs::path& path, F goesOn)
+{
+    constexpr int kMostLinks = 40; // as in Linux
+    std::error_code code;
+    fs::path found = path;
+    for (int links = 0; links < kMostLinks && fs::is_symlink(found, code) && goesOn(found);
+         ++links) {
+        const fs::path target = fs::read_symlink(found, code);
+        if (code) {
+            return path;
+        }
+        found = target.is_absolute() ? target : found.parent_path() / target;
+    }
+    return found;
+}
+
+// The path with all links resolved. If the links form a cycle, one that cannot be opened.
+fs::path withoutLinks(const fs::path& path)
+{
+    return followed(path, [](const fs::path& /*link*/) { return true; });
+}
+
 // Whether the path leads over a link such as /proc/self/fd/1, which stands for an open file. That
 // one may have a name, but is not to be replaced: others go on writing to it.
 bool isOpenFile(const fs::path& path)
 {
     std::error_code code;
-    fs::path found = path;
-    for (int links = 0; links < kMostLinks && fs::is_symlink(found, code); ++links) {
-        if (isLinkOfProcess(found)) {
-            return true;
-        }
-        const fs::path target = fs::read_symlink(found, code);
-        found = target.is_absolute() ? target : found.parent_path() / target;
-    }
-    return false;
+    const fs::path found =
+        followed(path, [](const fs::path& link) { return !isLinkOfProcess(link); });
+    return fs::is_symlink(found, code) && isLinkOfProcess(found);
 }
 
 // Whether this is the file to which the process prints, which replacing it would lose.
