@@ -76,17 +76,21 @@ private:
         analysis::Alternative tried;
     };
 
-    // The choice, or one with a dividing block if it would add up what lies past an array.
-    [[nodiscard]] std::optional<BlockChoice> sound(const BlockChoice& choice) const
+    struct Sound
     {
-        const std::optional<ir::Program> program = m_choices.programOf(choice);
-        if (program && !sumsPastAnArray(*program)) {
-            return choice;
-        }
-        for (const BlockChoice& other : m_choices.withADividingBlock(choice)) {
-            const std::optional<ir::Program> mended = m_choices.programOf(other);
-            if (mended && !sumsPastAnArray(*mended)) {
-                return other;
+        BlockChoice choice;
+        ir::Program program;
+    };
+
+    // The choice, or one with a dividing block if it would add up what lies past an array.
+    [[nodiscard]] std::optional<Sound> sound(const BlockChoice& choice) const
+    {
+        std::vector<BlockChoice> choices = m_choices.withADividingBlock(choice);
+        choices.insert(choices.begin(), choice);
+        for (BlockChoice& one : choices) {
+            std::optional<ir::Program> program = m_choices.programOf(one);
+            if (program && !sumsPastAnArray(*program)) {
+                return Sound{std::move(one), std::move(*program)};
             }
         }
         return std::nullopt;
@@ -94,21 +98,18 @@ private:
 
     [[nodiscard]] std::optional<Trial> tried(const BlockChoice& wanted, std::int64_t mostSteps)
     {
-        const std::optional<BlockChoice> choice = sound(wanted);
-        if (!choice || !m_tried.insert(*choice).second) {
+        std::optional<Sound> found = sound(wanted);
+        if (!found || !m_tried.insert(found->choice).second
+            || stepsOf(found->program) > mostSteps) {
             return std::nullopt;
         }
-        const std::optional<ir::Program> program = m_choices.programOf(*choice);
-        if (stepsOf(*program) > mostSteps) {
-            return std::nullopt;
-        }
-        Result<analysis::Alternative> tried = study::trial(*program, m_chip);
+        Result<analysis::Alternative> tried = study::trial(found->program, m_chip);
         if (!tried) {
             return std::nullopt;
         }
-        tried->name = m_choices.nameOf(*choice);
-        tried->changed = m_choices.changesOf(*choice);
-        return Trial{*choice, std::move(*tried)};
+        tried->name = m_choices.nameOf(found->choice);
+        tried->changed = m_choices.changesOf(found->choice);
+        return Trial{std::move(found->choice), std::move(*tried)};
     }
 
     // Of those with one block halved or doubled, the fastest that keeps the limits.
