@@ -4,8 +4,7 @@
 #include "core/analysis/gains.h"
 #include "core/analysis/moved_bytes.h"
 #include "core/analysis/owners.h"
-#include "core/analysis/slack.h"
-#include "core/analysis/stretches.h"
+#include "core/analysis/savings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -80,7 +79,9 @@ public:
         // If a function has no kernel, the roofline is that of its fusions.
         , m_fusions(m_hasKernel ? report.split.fusions : Picoseconds(0))
         , m_kernels(report.time - report.split.launches - m_fusions)
+        , m_stretch(adder())
         , m_stretches(stretches())
+        , m_savings(info, sums, m_stretch, segmentKind())
         , m_bytes(movedBytesOf(info, sums, m_hasKernel))
         , m_shareUsed(shareUsed())
     {}
@@ -132,6 +133,12 @@ private:
     [[nodiscard]] double ownersOfRoof() const;
     [[nodiscard]] double shareUsed() const;
 
+    // Of the segments whose work the terms explain.
+    [[nodiscard]] trace::SegmentKind segmentKind() const
+    {
+        return m_hasKernel ? trace::SegmentKind::Body : trace::SegmentKind::Fusion;
+    }
+
     [[nodiscard]] bool multiplies() const
     {
         return m_roof && m_info.units[static_cast<std::size_t>(*m_roof)].kind == UnitKind::Matrix;
@@ -170,10 +177,8 @@ private:
     // that is.
     [[nodiscard]] Picoseconds mostOfUnits(const Loss& loss, double shortens) const
     {
-        const std::optional<double> saved = m_stretches.saved.of(loss, m_info);
-        return saved && m_stretches.ran > 0 && !m_report.isGpu
-                   ? times(shortens * *saved / m_stretches.ran, compute())
-                   : m_report.time;
+        const std::optional<double> share = m_savings.shareOf(loss);
+        return share && !m_report.isGpu ? times(shortens * *share, compute()) : m_report.time;
     }
 
     // Whether no change of a kernel is likely to save all of it.
@@ -192,7 +197,9 @@ private:
     const bool m_hasKernel;
     const std::optional<std::int32_t> m_roof;
     const Picoseconds m_fusions, m_kernels;
+    const StretchAdder m_stretch;
     const Stretches m_stretches;
+    const Savings m_savings;
     const MovedBytes m_bytes;
     const double m_shareUsed; // of the units of the roof, above 0
 };
@@ -204,40 +211,20 @@ StretchAdder Waterfall::adder() const
     return {m_info, m_chip, m_roof, peak};
 }
 
-// Of what each loss costs agents, the share without which the copies beside it would still fit: 1
-// where only the whole run tells. On a GPU, L2 and other blocks hide more than a step shows.
+// 1 where only the whole run tells. On a GPU, L2 and other blocks hide more than a step shows.
 std::vector<double> Waterfall::sharesThatShorten(std::span<const Loss> losses) const
 {
-    if (m_rows == nullptr || m_report.isGpu) {
-        return std::vector<double>(losses.size(), 1);
-    }
-    const StretchAdder stretch = adder();
-    std::vector<SavedTimes> saved(losses.size(), SavedTimes(m_info.templates.size()));
-    for (std::size_t id = 0; id < m_info.templates.size(); ++id) {
-        const trace::SegmentTemplate& segment = m_info.templates[id];
-        const bool isOverhead = segment.kind == trace::SegmentKind::StepOverhead;
-        const SavedSeconds shorter =
-            segment.isBookkeeping() ? SavedSeconds() : stretch.savedBy(segment);
-        for (std::size_t i = 0; i < losses.size(); ++i) {
-            constexpr double kPicoseconds = 1e12;
-            const bool isAll = isOverhead && losses[i].kind == LossKind::StepOverhead;
-            saved[i][id] = isAll ? static_cast<double>(segment.duration.value())
-                                 : kPicoseconds * shorter.of(losses[i], m_info).value_or(0);
-        }
-    }
-    return analysis::sharesThatShorten(*m_rows, saved);
+    return m_rows == nullptr || m_report.isGpu ? std::vector<double>(losses.size(), 1)
+                                               : m_savings.sharesThatShorten(losses, *m_rows);
 }
 
 Stretches Waterfall::stretches() const
 {
     Stretches sums;
-    const StretchAdder stretch = adder();
     for (std::size_t id = 0; id < m_sums.instances.size(); ++id) {
         const trace::SegmentTemplate& segment = m_info.templates[id];
-        const bool counts =
-            segment.kind == (m_hasKernel ? trace::SegmentKind::Body : trace::SegmentKind::Fusion);
-        if (counts && m_sums.instances[id] > 0) {
-            stretch.add(segment, m_sums.instances[id], sums);
+        if (segment.kind == segmentKind() && m_sums.instances[id] > 0) {
+            m_stretch.add(segment, m_sums.instances[id], sums);
         }
     }
     return sums;

@@ -112,7 +112,8 @@ private:
     void end(std::size_t agent, std::int64_t at)
     {
         Step& step = m_steps[agent];
-        const auto slack = static_cast<double>(at - step.begin - busiest(agent, step.begin, at));
+        const Picoseconds left(at - step.begin - busiest(agent, step.begin, at));
+        const double slack = toSeconds(left).value();
         for (std::size_t i = 0; i < m_saved.size(); ++i) {
             m_all[i] += step.saved[i];
             m_shortens[i] += std::min(step.saved[i], slack);
@@ -123,7 +124,7 @@ private:
 
     [[nodiscard]] std::int64_t busiest(std::size_t agent, std::int64_t from, std::int64_t to) const
     {
-        const auto each = m_links.size() / static_cast<std::size_t>(m_trace.info().deviceCount());
+        const std::size_t each = m_trace.info().linksPerDevice();
         const std::size_t first =
             each * trace::at(m_trace.info().deviceOf(static_cast<std::int32_t>(agent)));
         std::int64_t most = 0;

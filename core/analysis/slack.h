@@ -9,7 +9,7 @@
 
 namespace pallascope::analysis {
 
-// For each template of a trace, by how many ps each of its instances would be shorter.
+// For each template of a trace, by how many seconds each of its instances would be shorter.
 using SavedTimes = std::vector<double>;
 
 // For each of `saved`, the share that makes steps shorter, from 0 to 1; 1 where nothing is saved. A

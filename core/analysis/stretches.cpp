@@ -82,8 +82,6 @@ void StretchAdder::add(const trace::SegmentTemplate& segment, std::int64_t insta
         sums.masks += masked;
         sums.others[*other] += over - masked;
     }
-    sums.ran += all * toSeconds(segment.duration).value();
-    sums.saved.add(savedBy(segment), all);
 }
 
 SavedSeconds StretchAdder::savedBy(const trace::SegmentTemplate& segment) const

@@ -28,8 +28,6 @@ struct Stretches
     double busy = 0;                       // in s, summed over all agents
     double chains = 0, masks = 0;          // in s
     std::map<std::int32_t, double> others; // in s, keyed by row of Info::units
-    double ran = 0;                        // in s, summed over all agents
-    SavedSeconds saved;                    // likewise
 };
 
 class StretchAdder
