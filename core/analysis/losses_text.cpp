@@ -1,5 +1,6 @@
 #include "core/analysis/losses.h"
 #include "core/base/format.h"
+#include "core/trace/pipelines.h"
 
 #include <algorithm>
 #include <array>
@@ -81,8 +82,7 @@ constexpr std::array kWords{
 // Copies by hand go from one ref to another.
 bool isByHand(const std::string& operand)
 {
-    constexpr std::string_view kArrow = " \u2192 ";
-    return operand.find(kArrow) != std::string::npos;
+    return operand.find(trace::kCopyArrow) != std::string::npos;
 }
 
 // What hides the copies of a GPU's kernel. Blocks that only load into registers have no slots, and

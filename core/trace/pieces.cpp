@@ -5,6 +5,7 @@
 #include "core/trace/pieces.h"
 
 #include "core/trace/columns.h"
+#include "core/trace/pipelines.h"
 
 #include <algorithm>
 #include <optional>
@@ -197,7 +198,6 @@ private:
 // The name of the array that a collective fills: that in which its last copy between devices ends.
 std::string_view filledBy(const Trace& trace, std::size_t device, const Piece& piece)
 {
-    constexpr std::string_view kTo = " → ";
     const Info& info = trace.info();
     const Copies& copies = trace.copies();
     const std::size_t each = info.linksPerDevice();
@@ -206,9 +206,9 @@ std::string_view filledBy(const Trace& trace, std::size_t device, const Piece& p
          row < copies.size() && copies.issue[row] < piece.end.value(); ++row) {
         const std::size_t link = at(copies.link[row]);
         const std::string_view name = info.operands[at(copies.operand[row])].name;
-        const std::size_t arrow = name.rfind(kTo);
+        const std::size_t arrow = name.rfind(kCopyArrow);
         if (link / each == device && info.joinsDevices(link) && arrow != std::string_view::npos) {
-            found = name.substr(arrow + kTo.size());
+            found = name.substr(arrow + kCopyArrow.size());
         }
     }
     return found;

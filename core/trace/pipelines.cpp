@@ -157,25 +157,24 @@ std::vector<std::int32_t> targetsOf(const Info& info)
 
 std::string_view arrayName(const Operand& operand)
 {
-    constexpr std::string_view kArrow = " \u2192 ";
     const std::string_view name = operand.name;
-    const std::size_t arrow = name.find(kArrow);
+    const std::size_t arrow = name.find(kCopyArrow);
     if (operand.pipeline != -1 || arrow == std::string_view::npos) {
         return name;
     }
-    return operand.direction == Direction::Out ? name.substr(arrow + kArrow.size())
+    return operand.direction == Direction::Out ? name.substr(arrow + kCopyArrow.size())
                                                : name.substr(0, arrow);
 }
 
 std::string_view otherName(const Operand& operand)
 {
     const std::string_view name = operand.name, array = arrayName(operand);
-    constexpr std::size_t kArrow = std::string_view(" \u2192 ").size();
     if (array.size() == name.size()) {
         return {};
     }
-    return operand.direction == Direction::Out ? name.substr(0, name.size() - array.size() - kArrow)
-                                               : name.substr(array.size() + kArrow);
+    return operand.direction == Direction::Out
+               ? name.substr(0, name.size() - array.size() - kCopyArrow.size())
+               : name.substr(array.size() + kCopyArrow.size());
 }
 
 bool PipelineKinds::leads(const Info& info, PipelineRow pipeline) const

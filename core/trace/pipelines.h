@@ -81,6 +81,9 @@ struct Arrays
 
 [[nodiscard]] Arrays arraysOf(const Info& info);
 
+// In the name of an operand of manual DMA, between its two ends.
+inline constexpr std::string_view kCopyArrow = " \u2192 ";
+
 // The name of the array that an operand goes over: of "kv_cache → kv_buffer" of a manual DMA
 // "kv_cache".
 [[nodiscard]] std::string_view arrayName(const Operand& operand);

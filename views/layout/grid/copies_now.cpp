@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <string_view>
 
 namespace pallascope::layout {
 
@@ -52,22 +51,19 @@ std::string partText(const trace::Trace& trace, trace::EndRow end)
 // "kv_cache(38) → kv_bufs[1]": the array with the place in it, and the other end.
 std::string fromTo(const trace::Trace& trace, std::uint32_t copy)
 {
-    constexpr std::string_view kArrow = " → ";
     const trace::Operand& operand =
         trace.info().operands[static_cast<std::size_t>(trace.copies().operand[copy])];
     const std::string array = trace::copyLabel(trace, trace::CopyRow::at(copy));
-    const std::size_t arrow = operand.name.find(kArrow);
-    if (arrow == std::string::npos) {
+    std::string other(trace::otherName(operand));
+    if (other.empty()) {
         return array;
     }
     const bool isOut = operand.direction == trace::Direction::Out;
-    std::string other =
-        isOut ? operand.name.substr(0, arrow) : operand.name.substr(arrow + kArrow.size());
     if (const auto source = trace::sourceOf(trace, trace::CopyRow::at(copy))) {
         const trace::EndRow end = isOut ? *source : trace::otherEnd(*source);
         other = trace.copyEnds().buffer[end.index()] >= 0 ? partText(trace, end) : other;
     }
-    return isOut ? other + std::string(kArrow) + array : array + std::string(kArrow) + other;
+    return (isOut ? other : array) + std::string(trace::kCopyArrow) + (isOut ? array : other);
 }
 
 // The semaphore that the copy signals where its data land.
