@@ -1,5 +1,7 @@
 #include "core/chip/devices.h"
 
+#include <charconv>
+
 namespace pallascope::chip {
 
 std::string divideAmongDevices(Chip& chip)
@@ -30,6 +32,18 @@ std::string divideAmongDevices(Chip& chip)
         divided /= chip.devices;
     }
     return "";
+}
+
+bool isDivided(const Chip& chip, std::string_view pointer)
+{
+    constexpr std::string_view kMemories = "/memories/";
+    const std::string_view key = pointer.substr(pointer.rfind('/') + 1);
+    if (key == "bytes" && pointer.starts_with(kMemories)) {
+        std::size_t memory = chip.memories.size();
+        std::from_chars(pointer.data() + kMemories.size(), pointer.data() + pointer.size(), memory);
+        return memory < chip.memories.size() && chip.memories[memory].scope == "chip";
+    }
+    return key == "bytes_per_s" || key == "peak_flops_per_s";
 }
 
 } // namespace pallascope::chip

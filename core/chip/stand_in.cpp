@@ -1,8 +1,8 @@
 #include "core/chip/stand_in.h"
 
 #include "core/base/format.h"
+#include "core/chip/devices.h"
 
-#include <charconv>
 #include <string_view>
 
 namespace pallascope::chip {
@@ -38,27 +38,13 @@ std::string valueText(std::string_view key, double value)
     return key.starts_with("cycles") ? number + (value == 1 ? " cycle" : " cycles") : number;
 }
 
-// Whether the file has the figure of the whole chip; see divideAmongDevices().
-bool isShared(const Chip& chip, const UnknownFigure& figure)
-{
-    constexpr std::string_view kMemories = "/memories/";
-    const std::string& pointer = figure.pointer;
-    const std::string_view key = keyOf(figure);
-    if (key == "bytes" && pointer.starts_with(kMemories)) {
-        std::size_t memory = chip.memories.size();
-        std::from_chars(pointer.data() + kMemories.size(), pointer.data() + pointer.size(), memory);
-        return memory < chip.memories.size() && chip.memories[memory].scope == "chip";
-    }
-    return key == "bytes_per_s" || key == "peak_flops_per_s";
-}
-
 } // namespace
 
 std::string standInText(const Chip& chip, const UnknownFigure& figure)
 {
     const std::string_view key = keyOf(figure);
     const std::string ofFile = valueText(key, figure.standIn);
-    if (chip.devices == 1 || !isShared(chip, figure)) {
+    if (chip.devices == 1 || !isDivided(chip, figure.pointer)) {
         return ofFile;
     }
     return valueText(key, figure.standIn / static_cast<double>(chip.devices)) + " of a device ("
