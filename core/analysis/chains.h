@@ -4,11 +4,17 @@
 #include "core/analysis/report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <string>
 #include <utility>
 
 namespace pallascope::analysis {
+
+[[nodiscard]] inline Picoseconds times(double factor, Picoseconds time)
+{
+    return Picoseconds(std::llround(factor * static_cast<double>(time.value())));
+}
 
 // Chains of shortest times: one of computing, one of the memory's link and one of the busiest other
 // link, which works beside it. After each term the longest of them counts. Leaving out a term makes

@@ -62,15 +62,20 @@ std::vector<Figure> figuresOf(const Report& a, const Report& b)
     const auto split = [&](const char* name, const char* key, Picoseconds TimeSplit::*part) {
         return timeFigure(name, key, a.split.*part, b.split.*part);
     };
+    // Grids of GPUs are of blocks, which no pipeline steps through.
+    const auto ofSteps = [&](Figure figure) {
+        return a.isGpu && b.isGpu ? rare(std::move(figure)) : figure;
+    };
     return {
         timeFigure("time", "time_s", a.time, b.time),
-        neither(counted({"steps", "steps", static_cast<double>(a.steps),
-                         static_cast<double>(b.steps), countText(a.steps), countText(b.steps)})),
+        ofSteps(neither(
+            counted({"steps", "steps", static_cast<double>(a.steps), static_cast<double>(b.steps),
+                     countText(a.steps), countText(b.steps)}))),
         split("compute", "time_split_s.compute", &TimeSplit::compute),
         split("exposed copies", "time_split_s.exposed_copies", &TimeSplit::exposedCopies),
-        split("step overhead", "time_split_s.step_overhead", &TimeSplit::stepOverhead),
-        split("prologue", "time_split_s.prologue", &TimeSplit::prologue),
-        split("epilogue", "time_split_s.epilogue", &TimeSplit::epilogue),
+        ofSteps(split("step overhead", "time_split_s.step_overhead", &TimeSplit::stepOverhead)),
+        ofSteps(split("prologue", "time_split_s.prologue", &TimeSplit::prologue)),
+        ofSteps(split("epilogue", "time_split_s.epilogue", &TimeSplit::epilogue)),
         rare(split("launches", "time_split_s.launches", &TimeSplit::launches)),
         rare(split("fusions", "time_split_s.fusions", &TimeSplit::fusions)),
         rare(split("waits for products", "time_split_s.products", &TimeSplit::products)),

@@ -46,6 +46,13 @@ Picoseconds ofDividing(Picoseconds part, Picoseconds step)
     return Picoseconds(part > step ? std::llround(saved * saved) : 0);
 }
 
+// How long the first bytes take to come.
+Picoseconds firstLoad(const Report& report, const chip::Chip& chip)
+{
+    const auto link = std::ranges::find(chip.links, report.roofline.memory.name, &chip::Link::name);
+    return link == chip.links.end() ? Picoseconds(0) : link->latency;
+}
+
 Picoseconds besideCopies(const Report& report, const trace::Summary& sums)
 {
     const double rate = report.roofline.memory.achieved.value();
@@ -70,7 +77,7 @@ Picoseconds launchesOfFusions(const trace::Info& info, const trace::Summary& sum
 }
 
 Picoseconds mostGain(const Loss& loss, const Report& report, const trace::Info& info,
-                     const trace::Summary& sums)
+                     const trace::Summary& sums, const chip::Chip& chip)
 {
     switch (loss.kind) {
     case LossKind::Launches:
@@ -84,6 +91,9 @@ Picoseconds mostGain(const Loss& loss, const Report& report, const trace::Info& 
         return ofDividing(loss.time, longest(trace::SegmentKind::StepOverhead, info, sums));
     case LossKind::DeviceCopies:
         return besideCopies(report, sums);
+    case LossKind::Copies:
+        return report.isGpu ? loss.time - std::min(loss.time, firstLoad(report, chip))
+                            : report.time;
     default:
         return report.time;
     }

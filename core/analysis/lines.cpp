@@ -11,7 +11,7 @@ namespace pallascope::analysis {
 namespace {
 
 // Time by line and unit; without a unit: bookkeeping and waits.
-using Shares = std::map<trace::SourceLine, std::map<std::optional<std::int32_t>, Picoseconds>>;
+using LineShares = std::map<trace::SourceLine, std::map<std::optional<std::int32_t>, Picoseconds>>;
 
 // The unit that decides how long the segment lasts; none if no unit has any work.
 std::optional<std::int32_t> longestUnit(const trace::SegmentTemplate& segment)
@@ -29,7 +29,7 @@ std::optional<std::int32_t> longestUnit(const trace::SegmentTemplate& segment)
     return longest;
 }
 
-void addSegments(const trace::Trace& trace, Shares& lines)
+void addSegments(const trace::Trace& trace, LineShares& lines)
 {
     const trace::Info& info = trace.info();
     std::vector<std::int64_t> instances(info.templates.size(), 0);
@@ -73,7 +73,7 @@ std::optional<trace::SourceLine> lineOfStep(const trace::Trace& trace, std::int3
 
 // What an agent does in steps besides operations belongs to the line of their pipeline, a launch to
 // the line of what comes after it.
-void addBookkeeping(const trace::Trace& trace, Shares& lines)
+void addBookkeeping(const trace::Trace& trace, LineShares& lines)
 {
     const trace::Info& info = trace.info();
     const trace::Segments& segments = trace.segments();
@@ -94,7 +94,7 @@ void addBookkeeping(const trace::Trace& trace, Shares& lines)
     }
 }
 
-void addWaits(const trace::Trace& trace, Shares& lines)
+void addWaits(const trace::Trace& trace, LineShares& lines)
 {
     const trace::Waits& waits = trace.waits();
     for (std::size_t row = 0; row < waits.size(); ++row) {
@@ -108,7 +108,7 @@ void addWaits(const trace::Trace& trace, Shares& lines)
 
 // Turns the sum over all agents into their average, and gives the rest of the run to the line of
 // the first pipeline.
-void average(const trace::Trace& trace, Shares& lines)
+void average(const trace::Trace& trace, LineShares& lines)
 {
     const trace::Info& info = trace.info();
     Picoseconds taken;
@@ -134,7 +134,7 @@ void average(const trace::Trace& trace, Shares& lines)
 
 std::vector<LineTime> timeByLine(const trace::Trace& trace)
 {
-    Shares lines;
+    LineShares lines;
     addSegments(trace, lines);
     addBookkeeping(trace, lines);
     addWaits(trace, lines);

@@ -2,6 +2,7 @@
 
 #include "core/analysis/chains.h"
 #include "core/analysis/gains.h"
+#include "core/analysis/gpu_waits.h"
 #include "core/analysis/moved_bytes.h"
 #include "core/analysis/owners.h"
 #include "core/analysis/savings.h"
@@ -20,11 +21,6 @@ Picoseconds ofSeconds(double seconds)
 {
     constexpr double kMost = 9e6; // below 2^63 ps
     return seconds > 0 ? toPicoseconds(Seconds(std::min(seconds, kMost))) : Picoseconds(0);
-}
-
-Picoseconds times(double factor, Picoseconds time)
-{
-    return Picoseconds(std::llround(factor * static_cast<double>(time.value())));
 }
 
 // Scalars and views between fusions are segments like those of a kernel. A program that names
@@ -102,7 +98,7 @@ public:
         for (std::size_t i = 0; i < losses.beyond.size(); ++i) {
             Loss& loss = losses.beyond[i];
             const Picoseconds whole = gain(std::span(&loss, 1));
-            const Picoseconds most = mostGain(loss, m_report, m_info, m_sums);
+            const Picoseconds most = mostGain(loss, m_report, m_info, m_sums, m_chip);
             loss.gain = std::min({whole, times(shorten[i], most), mostOfUnits(loss, shorten[i])});
             loss.keepsPart = loss.gain < whole || keepsPart(loss.kind);
             if (loss.kind == LossKind::StepOverhead || loss.kind == LossKind::Refetch) {
@@ -128,8 +124,6 @@ private:
     void otherLinks(Chains& chains) const;
     void units(Chains& chains) const;
     void overhead(Chains& chains) const;
-    void waitsOnGpu(Chains& chains) const;
-    [[nodiscard]] Picoseconds blockStarts() const;
     [[nodiscard]] double ownersOfRoof() const;
     [[nodiscard]] double shareUsed() const;
 
@@ -173,12 +167,13 @@ private:
     }
 
     // Units work side by side, so that doing without one of them saves no more than until another
-    // one is the busiest. Those of an SM are shared by agents, whose segments do not tell which
-    // that is.
+    // one is the busiest. On a GPU, agents that wait for each other wait less, too.
     [[nodiscard]] Picoseconds mostOfUnits(const Loss& loss, double shortens) const
     {
+        const Picoseconds run =
+            m_report.isGpu ? m_sums.agents.ran + m_sums.agents.others : compute();
         const std::optional<double> share = m_savings.shareOf(loss);
-        return share && !m_report.isGpu ? times(shortens * *share, compute()) : m_report.time;
+        return share ? times(shortens * *share, run) : m_report.time;
     }
 
     // Whether no change of a kernel is likely to save all of it.
@@ -382,52 +377,12 @@ void Waterfall::overhead(Chains& chains) const
     more(LossKind::Prologue, split.prologue);
     more(LossKind::Epilogue, split.epilogue);
     if (m_report.isGpu) {
-        waitsOnGpu(chains);
+        addGpuWaits(chains, m_kernels, {m_info, m_sums, m_chip});
         return;
     }
     more(LossKind::Waits, split.idle);
     // However well the others hide their copies, all end with the one that has most to do.
     chains.compute(LossKind::Waits, m_sums.busiest - (split.stepOverhead - steps));
-}
-
-// First the time without blocks; then what is left of the run, in proportion to what those agents
-// wait for that wait for copies. Others, such as a warpgroup that only copies, wait for these most
-// of the time, which costs nothing. Products run beside their agents, so waits for them are only
-// what the other waits do not explain. What is left after all are the copies.
-void Waterfall::waitsOnGpu(Chains& chains) const
-{
-    const trace::Summary::Agents& agents = m_sums.agents;
-    const Picoseconds away = std::max(Picoseconds(0), m_kernels - agents.all());
-    const Picoseconds starts = std::min(away, blockStarts());
-    const auto more = [&](LossKind kind, Picoseconds time) {
-        chains.compute(kind, std::min(m_kernels, chains.computed() + time));
-    };
-    more(LossKind::BlockStarts, starts);
-    more(LossKind::IdleCores, away - starts);
-    chains.compute(LossKind::IdleCores, std::min(m_sums.busiest, m_kernels));
-    const Picoseconds left = std::max(Picoseconds(0), m_kernels - chains.computed());
-    const Picoseconds waits = agents.others + agents.copies;
-    more(LossKind::Waits, left - std::min(left, waits));
-    if (waits > Picoseconds(0)) {
-        const double part = std::min(1.0, ratio(left, waits));
-        more(LossKind::Waits, times(part, agents.others));
-    }
-}
-
-// How long the first of the SMs' places wait for blocks after the first ones to start.
-Picoseconds Waterfall::blockStarts() const
-{
-    Picoseconds sum;
-    for (const trace::BlockGrid& grid : m_info.blockGrids) {
-        const std::int64_t places = std::min(grid.blocks, grid.atATime);
-        if (places > 0) {
-            const double later =
-                static_cast<double>(grid.blocks - places) / static_cast<double>(places);
-            const Picoseconds start = m_chip.blockStart(grid.barriers > 0);
-            sum += times(later, start);
-        }
-    }
-    return sum;
 }
 
 } // namespace

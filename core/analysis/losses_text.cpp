@@ -85,14 +85,33 @@ bool isByHand(const std::string& operand)
     return operand.find(trace::kCopyArrow) != std::string::npos;
 }
 
+// Whether copies take longest, so that products of smaller tiles, which copy more, do not help.
+bool takesCopies(const Report& report)
+{
+    return report.losses.multiplies && report.boundBy.kind == BoundKind::Memory
+           && report.boundBy.of != report.onChipName;
+}
+
+// How a GPU's kernel has more bytes under way at a time, apart from slots; empty: not at all. Where
+// the SMs have room for more blocks than the grid has, it takes smaller ones.
+std::string moreUnderWay(const Report& report)
+{
+    if (report.isSmFull) {
+        return "larger tiles, which have more bytes under way,";
+    }
+    if (!report.leavesPlaces) {
+        return "more blocks on each SM";
+    }
+    return takesCopies(report) ? "" : "smaller tiles, which make more blocks for each SM,";
+}
+
 // What hides the copies of a GPU's kernel. Blocks that only load into registers have no slots, and
 // Triton only starts early what products load. Where shared memory is full, a slot more may cost a
-// block; where the SMs have room for more blocks than the grid has, it takes smaller ones.
+// block.
 std::string whatHidesCopies(const Report& report)
 {
-    const std::string blocks = report.leavesPlaces
-                                   ? "smaller tiles, which make more blocks for each SM,"
-                                   : "more blocks on each SM";
+    const std::string blocks = moreUnderWay(report);
+    const std::string orBlocks = blocks.empty() ? "" : " or " + blocks;
     const bool hasSlots = std::ranges::any_of(report.traffic, [](const Traffic& row) {
         return row.way == trace::Summary::Read && isByHand(row.operand);
     });
@@ -103,11 +122,15 @@ std::string whatHidesCopies(const Report& report)
         fmt::format("more slots of SMEM (max_concurrent_steps{})",
                     report.losses.multiplies ? ", or Triton's num_stages" : "");
     if (!report.isSharedMemoryFull) {
-        return slots + " or " + blocks;
+        return slots + orBlocks;
     }
-    return report.blocksTogether > 1
-               ? fmt::format("{}, as long as an SM still runs {} blocks at a time, or {}", slots,
-                             report.blocksTogether, blocks)
+    if (report.blocksTogether > 1) {
+        return fmt::format("{}, as long as an SM still runs {} blocks at a time,{}", slots,
+                           report.blocksTogether, orBlocks);
+    }
+    return takesCopies(report)
+               ? "fewer slots of SMEM, if an SM then runs more blocks at a time, or a "
+                 "cluster of blocks that share tiles,"
                : "smaller tiles, which leave shared memory for " + slots
                      + " or for more blocks on each SM,";
 }

@@ -150,6 +150,7 @@ void Accounting::split(Report& report) const
     }
     ran[trace::SegmentKind::Fusion] += m_sums.waitedInFusions;
     report.stalledSteps = m_sums.stalledSteps;
+    report.blocks = m_sums.blocks;
     // The average over several agents. Rows of different agents may overlap or leave gaps, so each
     // part takes its time from what is left of the run, and idling gets the rest.
     const std::int64_t agents = agentsUsed(m_info);
@@ -162,11 +163,14 @@ void Accounting::split(Report& report) const
         left -= part;
         return part;
     };
+    const trace::Summary::Agents& waits = m_sums.warpgroups;
+    const auto ofWarpgroup = [&](Picoseconds sum) { return Picoseconds(sum.value() / agents); };
     TimeSplit& split = report.split;
-    if (report.isGpu) { // its products run beside the agents
-        ran[trace::SegmentKind::Body] -= m_sums.ranBeside;
-    }
-    split.compute = take(ofEach(trace::SegmentKind::Body));
+    // On a GPU, what warpgroups do while they do not wait: issuing copies and arrivals, too. Their
+    // products run beside them.
+    split.compute =
+        take(report.isGpu ? ofWarpgroup(m_sums.inBlocks - waits.copies - waits.own - waits.others)
+                          : ofEach(trace::SegmentKind::Body));
     split.stepOverhead = take(ofEach(trace::SegmentKind::StepOverhead));
     // Only the first agent of a device launches kernels and runs fusions.
     const auto ofDevice = [&](trace::SegmentKind kind) {
@@ -182,11 +186,12 @@ void Accounting::split(Report& report) const
         split.prologue = take(m_sums.firstBody - ofEachDevice(m_sums.computeBefore));
         split.epilogue = take(m_sums.end - m_sums.lastStepEnd - ofEachDevice(m_sums.computeAfter));
     }
+    const Picoseconds forCopies = m_sums.waitedForCopies - m_sums.waitedAround;
     split.exposedCopies =
-        take(Picoseconds((m_sums.waitedForCopies - m_sums.waitedAround).value() / agents));
+        take(report.isGpu ? ofWarpgroup(waits.copies) : Picoseconds(forCopies.value() / agents));
     if (report.isGpu) {
-        split.products = take(Picoseconds(m_sums.waitedForOwn.value() / agents));
-        split.otherAgents = take(Picoseconds(m_sums.waitedForOthers.value() / agents));
+        split.products = take(ofWarpgroup(waits.own));
+        split.otherAgents = take(ofWarpgroup(waits.others));
     }
     split.idle = left;
 }
@@ -205,16 +210,20 @@ void Accounting::countBlocks(Report& report) const
     // What nobody asked for, such as room for operands of products that Triton multiplies.
     if (const Bytes more = largest->arrays - report.vmemPeak; more > Bytes(0)) {
         report.vmemPeak += more;
+        report.compilersOfBlock = more;
         report.vmemByOperand.push_back({"compiler", more, true});
     }
     report.blocksTogether = largest->together();
     report.leavesPlaces = largest->blocks < largest->atATime;
-    constexpr std::string_view kSharedMemory =
-        cost::kOccupancyLimitNames[static_cast<std::size_t>(cost::OccupancyLimit::SharedMemory)];
-    report.isSharedMemoryFull =
-        std::any_of(largest->allowed.begin(), largest->allowed.end(), [&](const auto& limit) {
-            return limit.name == kSharedMemory && limit.blocks <= report.blocksTogether;
+    const auto allowsNoMore = [&](cost::OccupancyLimit which) {
+        const std::string_view name = cost::kOccupancyLimitNames[static_cast<std::size_t>(which)];
+        return std::ranges::any_of(largest->allowed, [&](const auto& limit) {
+            return limit.name == name && limit.blocks <= report.blocksTogether;
         });
+    };
+    report.isSharedMemoryFull = allowsNoMore(cost::OccupancyLimit::SharedMemory);
+    report.isSmFull =
+        allowsNoMore(cost::OccupancyLimit::Threads) || allowsNoMore(cost::OccupancyLimit::Blocks);
     const auto times = [&](Bytes bytes) { // of any file: may wrap
         return Bytes(
             static_cast<std::int64_t>(static_cast<std::uint64_t>(bytes.value())

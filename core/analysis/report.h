@@ -215,15 +215,22 @@ struct Report
     Losses losses;
     // Units and links, the longest time first.
     std::vector<std::pair<std::string, Picoseconds>> busy;
+    std::int64_t blocks = 0;       // of a GPU's grids, that began
     std::int64_t stalledSteps = 0; // steps after the first that waited for a copy
     std::int64_t freshWaits = 0;   // see fresh_waits.h; 0 as well for a run that kept only sums
     bool isGpu = false;            // whether the chip is a GPU, for the words of advice
+
+    // Whether it says something of steps. A GPU's kernel without a pipeline has only blocks.
+    [[nodiscard]] bool hasSteps() const { return !isGpu || steps > 0; }
+
     std::string onChipName; // of the memory where blocks are copied to: "VMEM", on a GPU "SMEM"
     // Of that memory, like all that follow. On a GPU of all blocks that an SM has at a time.
     Bytes vmemPeak;
     std::int64_t blocksTogether = 1; // these blocks
-    bool leavesPlaces = false;       // whether the grid has fewer of them than would run at a time
+    Bytes compilersOfBlock;    // what the compiler takes for one of them beside arrays and scratch
+    bool leavesPlaces = false; // whether the grid has fewer of them than would run at a time
     bool isSharedMemoryFull = false; // whether shared memory has room for no more of these blocks
+    bool isSmFull = false;           // whether an SM has all the warps or blocks that it can have
     std::vector<UsedMemory> vmemByOperand;
     Bytes vmemTemporariesEstimate;
     Bytes vmemScopedLimit;

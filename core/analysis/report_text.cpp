@@ -21,9 +21,11 @@ namespace {
 std::string timeLine(const Report& report, const trace::Info& info)
 {
     const std::string band = report.band ? " (" + bandText(*report.band) + ")" : std::string();
-    std::string text =
-        fmt::format("{} on {}: {}{}, {}", report.kernel, info.chipName, timeText(report.time), band,
-                    counted(report.steps, "step", "steps"));
+    const std::string ran = report.hasSteps() || report.blocks == 0
+                                ? counted(report.steps, "step", "steps")
+                                : counted(report.blocks, "block", "blocks");
+    std::string text = fmt::format("{} on {}: {}{}, {}", report.kernel, info.chipName,
+                                   timeText(report.time), band, ran);
     if (report.roofline.peak) {
         text += fmt::format(", {}, {} of the {} peak of {}", flopRateText(report.flopsPerSecond),
                             percentText(report.utilization, 1), report.roofline.peak->name,
@@ -148,9 +150,11 @@ std::string memoryLines(const Report& report, const trace::Info& info)
     std::string text =
         fmt::format("{:<7} {} of {}{}, {}", report.onChipName, bytesText(report.vmemPeak),
                     bytesText(report.vmemCapacity), blocks, limit);
-    text += usedText(report.vmemByOperand)
-            + fmt::format("; temporaries about {} (estimate)",
-                          bytesText(report.vmemTemporariesEstimate));
+    text += usedText(report.vmemByOperand);
+    if (!report.isGpu) { // whose values are in registers
+        text += fmt::format("; temporaries about {} (estimate)",
+                            bytesText(report.vmemTemporariesEstimate));
+    }
     for (const OtherMemory& other : otherMemories(report, info)) {
         text += fmt::format("\n{:<7} {} of {}{}", other.name, bytesText(other.peak),
                             bytesText(other.capacity), usedText(other.byOperand));
@@ -187,10 +191,13 @@ std::string splitLine(const Report& report)
     }
     const std::string steps =
         report.stalledSteps > 0 ? " in " + counted(report.stalledSteps, "step", "steps") : "";
-    return fmt::format(
-        "exposed {} of copies{}; compute {}, step overhead {}, prologue {}, epilogue {}{}",
-        share(split.exposedCopies), steps, share(split.compute), share(split.stepOverhead),
-        timeText(split.prologue), timeText(split.epilogue), rare);
+    const std::string ofSteps =
+        !report.hasSteps()
+            ? std::string()
+            : fmt::format(", step overhead {}, prologue {}, epilogue {}", share(split.stepOverhead),
+                          timeText(split.prologue), timeText(split.epilogue));
+    return fmt::format("exposed {} of copies{}; compute {}{}{}", share(split.exposedCopies), steps,
+                       share(split.compute), ofSteps, rare);
 }
 
 std::string beyondLine(const Report& report)

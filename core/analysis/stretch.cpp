@@ -3,6 +3,7 @@
 #include "core/analysis/owners.h"
 #include "core/base/format.h"
 #include "core/trace/mark_time.h"
+#include "core/trace/summary.h"
 
 #include <nlohmann/json.hpp>
 
@@ -67,7 +68,8 @@ std::int64_t linksOf(const trace::Info& info, const std::string& kind)
                                  [&](const trace::Link& link) { return kindOf(link) == kind; });
 }
 
-// What a wait waits for: an array, a semaphore, or others.
+// What a wait waits for: an array, a semaphore, or others. Only products of a GPU run beside the
+// agent that has started them.
 std::string causeOf(const trace::Trace& trace, std::size_t wait)
 {
     const trace::Waits& waits = trace.waits();
@@ -78,8 +80,15 @@ std::string causeOf(const trace::Trace& trace, std::size_t wait)
         return std::string(trace::arrayName(info.operands[operand]));
     }
     const std::int32_t semaphore = waits.semaphore.empty() ? trace::kNone : waits.semaphore[wait];
-    return semaphore != trace::kNone ? info.semaphores[static_cast<std::size_t>(semaphore)].name
-                                     : "other cores or a delay";
+    if (semaphore != trace::kNone) {
+        return info.semaphores[static_cast<std::size_t>(semaphore)].name;
+    }
+    if (info.blockGrids.empty()) {
+        return "other cores or a delay";
+    }
+    return trace::kindOfWait(trace, wait) == trace::Summarizer::WaitKind::Own
+               ? "products or a delay"
+               : "other agents";
 }
 
 void addWaits(const trace::Trace& trace, Stretch& stretch)
@@ -183,7 +192,7 @@ Stretch stretchOf(const trace::Index& index, Picoseconds from, Picoseconds to)
     Stretch stretch{.begin = inside(std::min(from, to)),
                     .end = inside(std::max(from, to)),
                     .agents =
-                        std::max<std::int64_t>(1, static_cast<std::int64_t>(info.agents.size())),
+                        std::max<std::int64_t>(1, static_cast<std::int64_t>(index.agents().size())),
                     .hasL2 = info.hasL2()};
     stretch.flops = index.flops(stretch.end) - index.flops(stretch.begin);
     const std::vector<Picoseconds> besides = bookkeeping(trace, stretch);

@@ -47,7 +47,8 @@ struct Touch
         Written,     // by an operation
         CopyRead,    // by a copy that starts
         CopyWritten, // by a copy that lands
-        Cleared,     // it becomes undefined: another block of an output takes the slot
+        Cleared,     // another block of an output takes the slot, and it becomes undefined; or an
+                     // operation copies what is beyond an array, or left out by a mask
         Released,    // its memory ends
         Shown        // the ref, which has no memory of its own, shows this element from here on
     };

@@ -325,17 +325,21 @@ std::string toText(const Comparison& comparison)
 {
     std::string text = "A  " + comparison.titleA + "\nB  " + comparison.titleB + "\n\n";
     const std::vector<analysis::Figure> lines = analysis::figuresOf(comparison.a, comparison.b);
+    std::size_t width = 15;
+    for (const analysis::Figure& line : lines) {
+        width = line.isShown() ? std::max(width, std::string_view(line.name).size()) : width;
+    }
     for (const analysis::Figure& line : lines) {
         if (!line.isShown()) {
             continue;
         }
         // fmt pads by the displayed width, also for µ.
-        text += fmt::format("{:<15} {:>12} {:>12}   {}\n", line.name, line.textA, line.textB,
+        text += fmt::format("{:<{}} {:>12} {:>12}   {}\n", line.name, width, line.textA, line.textB,
                             analysis::changeText(line));
-        text += &line == &lines.front() ? bandLines(comparison.a, comparison.b) : "";
+        text += &line == &lines.front() ? bandLines(comparison.a, comparison.b, width) : "";
     }
-    text += fmt::format("{:<15} {:>12} {:>12}\n\n", "bound by", toString(comparison.a.boundBy),
-                        toString(comparison.b.boundBy));
+    text += fmt::format("{:<{}} {:>12} {:>12}\n\n", "bound by", width,
+                        toString(comparison.a.boundBy), toString(comparison.b.boundBy));
     return text + faultLines(comparison) + fasterText(comparison) + partingText(comparison.parting);
 }
 

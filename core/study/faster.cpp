@@ -25,7 +25,7 @@ std::optional<analysis::Speedup> speedupOf(const Comparison& comparison)
 
 } // namespace
 
-std::string bandLines(const analysis::Report& a, const analysis::Report& b)
+std::string bandLines(const analysis::Report& a, const analysis::Report& b, std::size_t width)
 {
     if (!a.band && !b.band) {
         return {};
@@ -34,7 +34,7 @@ std::string bandLines(const analysis::Report& a, const analysis::Report& b)
         const auto cell = [&](const analysis::Report& report) {
             return report.band ? timeText((*report.band).*end) : std::string("-");
         };
-        return fmt::format("{:<15} {:>12} {:>12}\n", name, cell(a), cell(b));
+        return fmt::format("{:<{}} {:>12} {:>12}\n", name, width, cell(a), cell(b));
     };
     return line("  from", &analysis::Band::low) + line("  to", &analysis::Band::high);
 }

@@ -5,9 +5,10 @@
 
 namespace pallascope::study {
 
-// The lines "time from" and "time to", with a column for each run. Empty if neither run has a
-// band.
-[[nodiscard]] std::string bandLines(const analysis::Report& a, const analysis::Report& b);
+// The lines "from" and "to", with a column for each run, behind names of this width. Empty if
+// neither run has a band.
+[[nodiscard]] std::string bandLines(const analysis::Report& a, const analysis::Report& b,
+                                    std::size_t width);
 
 // A line such as "B is 1.34 times as fast as A, surely: ...".
 [[nodiscard]] std::string fasterText(const Comparison& comparison);

@@ -212,6 +212,11 @@ bool isUnitInstance(const Info& info, const std::string& agent)
     return name != agent && unitOf(info, name) != nullptr;
 }
 
+bool isWarp(const std::string& agent)
+{
+    return agent.find(" warp ") != std::string::npos;
+}
+
 std::optional<std::string> nameOfPlace(const std::string& agent)
 {
     const std::size_t place = agent.find(" place ");

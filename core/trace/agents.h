@@ -60,6 +60,10 @@ struct Agents
 // runs beside them.
 [[nodiscard]] bool isUnitInstance(const Info& info, const std::string& agent);
 
+// Whether an agent is a warp beside the first one of its warpgroup, by its name: "SM 3 Warpgroup 0
+// warp 1".
+[[nodiscard]] bool isWarp(const std::string& agent);
+
 // A short name of an agent whose slot has several places for blocks: "SM 3.1.0" of "SM 3 place 1
 // Warpgroup 0". None for other agents.
 [[nodiscard]] std::optional<std::string> nameOfPlace(const std::string& agent);

@@ -94,7 +94,7 @@ std::int64_t GridLaunch::waveAt(Picoseconds t) const
 
 GridLaunches::GridLaunches(const Trace& trace, const Agents& agents)
     : m_trace(&trace)
-    , m_rowsOf(trace.gridBlocks().size() > 0 ? trace.info().agents.size() : 0)
+    , m_ofAgents(trace)
 {
     const GridBlocks& blocks = trace.gridBlocks();
     for (std::int32_t device = 0; device < trace.info().deviceCount() && blocks.size() > 0;
@@ -118,14 +118,6 @@ GridLaunches::GridLaunches(const Trace& trace, const Agents& agents)
             rows.push_back(static_cast<std::int64_t>(row));
         }
         close();
-    }
-    for (std::size_t row = 0; row < blocks.size(); ++row) {
-        const std::int64_t ofBlock = trace.info().blockGrids[trace::at(blocks.grid[row])].agents;
-        const std::int64_t first = blocks.agent[row];
-        const auto last = std::min(first + ofBlock, static_cast<std::int64_t>(m_rowsOf.size()));
-        for (std::int64_t agent = first; blocks.claimed[row] == 0 && agent < last; ++agent) {
-            m_rowsOf[trace::at(agent)].push_back(static_cast<std::int64_t>(row));
-        }
     }
 }
 
@@ -186,19 +178,6 @@ const GridLaunch* GridLaunches::at(Picoseconds t, std::int32_t device) const
         }
     }
     return found;
-}
-
-std::optional<std::int64_t> GridLaunches::blockOf(std::int32_t agent, Picoseconds t) const
-{
-    if (agent < 0 || trace::at(agent) >= m_rowsOf.size()) {
-        return std::nullopt;
-    }
-    const std::vector<std::int64_t>& rows = m_rowsOf[trace::at(agent)];
-    const auto later =
-        std::upper_bound(rows.begin(), rows.end(), t.value(), [&](std::int64_t time, auto row) {
-            return time < m_trace->gridBlocks().begin[trace::at(row)];
-        });
-    return later == rows.begin() ? std::nullopt : std::optional(*std::prev(later));
 }
 
 std::optional<Picoseconds> GridLaunches::blockEnd(std::int32_t agent, Picoseconds t) const

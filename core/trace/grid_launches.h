@@ -2,6 +2,7 @@
 // O(rows log rows); each question then takes O(log n).
 #pragma once
 
+#include "core/trace/agent_blocks.h"
 #include "core/trace/agents.h"
 #include "core/trace/trace.h"
 
@@ -44,7 +45,7 @@ struct GridLaunch
     [[nodiscard]] bool isIdle(std::size_t place, Picoseconds t) const;
     // How many SMs that are.
     [[nodiscard]] std::int64_t idleSms(Picoseconds t) const;
-    // The wave of the block that has begun last by t; 0 before the first.
+    // The wave of the block that has begun last by t, counted from 0; 0 before the first.
     [[nodiscard]] std::int64_t waveAt(Picoseconds t) const;
 
 private:
@@ -66,9 +67,11 @@ public:
     // The one that has begun last by t on a device, or the first one; null if there is none.
     [[nodiscard]] const GridLaunch* at(Picoseconds t, std::int32_t device) const;
 
-    // The block that has begun last by t among those that an agent takes part in: a row of
-    // Trace::gridBlocks. What it has claimed does not count.
-    [[nodiscard]] std::optional<std::int64_t> blockOf(std::int32_t agent, Picoseconds t) const;
+    // As AgentBlocks::lastOf.
+    [[nodiscard]] std::optional<std::int64_t> blockOf(std::int32_t agent, Picoseconds t) const
+    {
+        return m_ofAgents.lastOf(agent, t);
+    }
 
     // When that block ends, and with it what it holds on its SM. Empty if there is none, or if a
     // finding stopped the run before the block ended.
@@ -79,7 +82,7 @@ private:
 
     std::vector<GridLaunch> m_all;
     const Trace* m_trace;
-    std::vector<std::vector<std::int64_t>> m_rowsOf; // of Trace::gridBlocks, for each agent
+    AgentBlocks m_ofAgents;
 };
 
 } // namespace pallascope::trace

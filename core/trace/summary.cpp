@@ -1,5 +1,6 @@
 #include "core/trace/summary.h"
 
+#include "core/trace/agent_blocks.h"
 #include "core/trace/agents.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 namespace pallascope::trace {
 
 Summarizer::Summarizer(const Info& info)
+    : m_hasGrids(!info.blockGrids.empty())
 {
     m_sums.instances.assign(info.templates.size(), 0);
     m_sums.moved.resize(info.operands.size());
@@ -19,6 +21,7 @@ Summarizer::Summarizer(const Info& info)
     }
     for (const std::string& agent : info.agents) {
         m_isUnit.push_back(isUnitInstance(info, agent));
+        m_isWarp.push_back(isWarp(agent));
     }
     for (std::size_t link = 0; link < info.links.size(); ++link) {
         m_hbmPasses.push_back(info.hbmPasses(link));
@@ -34,7 +37,7 @@ void Summarizer::addSegment(std::int32_t templateId, AgentRow agent, OptionalRow
 {
     const auto id = static_cast<std::size_t>(templateId);
     if (m_isKernels[id]) {
-        ofAgent(agent).ran += m_durations[id];
+        rowOf(m_ofAgent, agent).ran += m_durations[id];
     }
     if (!step) {
         m_outside += m_durations[id];
@@ -117,7 +120,7 @@ Summarizer::WaitKind Summarizer::kindOf(OptionalRow<CopyRow> copy,
 }
 
 void Summarizer::addWait(AgentRow agent, OptionalRow<StepRow> step, WaitKind kind,
-                         Picoseconds begin, Picoseconds end)
+                         Picoseconds begin, Picoseconds end, bool inBlock)
 {
     if (begin == end) {
         return;
@@ -128,8 +131,13 @@ void Summarizer::addWait(AgentRow agent, OptionalRow<StepRow> step, WaitKind kin
         return;
     }
     const bool isForCopy = kind == WaitKind::PipelineCopy || kind == WaitKind::ManualCopy;
-    Summary::Agents& of = ofAgent(agent);
-    (isForCopy ? of.copies : kind == WaitKind::Own ? of.own : of.others) += end - begin;
+    const auto add = [&](Summary::Agents& of) {
+        (isForCopy ? of.copies : kind == WaitKind::Own ? of.own : of.others) += end - begin;
+    };
+    add(rowOf(m_ofAgent, agent));
+    if (inBlock) {
+        add(rowOf(m_waitsInBlocks, agent));
+    }
     m_sums.waitedForCopies += isForCopy ? end - begin : Picoseconds(0);
     const Wait wait{step, begin, end, kind == WaitKind::PipelineCopy};
     if (!step || *step == StepRow{0} || begin < m_firstInStep) {
@@ -152,11 +160,41 @@ void Summarizer::count(const Wait& wait)
     m_stalled[step] = true;
 }
 
+void Summarizer::markBlocks(const BegunBlocks& blocks, bool areThere)
+{
+    for (const std::int32_t first : blocks.firsts) {
+        const auto from = static_cast<std::size_t>(first);
+        const std::size_t to = from + static_cast<std::size_t>(blocks.agents);
+        m_isInBlock.resize(std::max(m_isInBlock.size(), to), false);
+        std::fill(m_isInBlock.begin() + static_cast<std::ptrdiff_t>(from),
+                  m_isInBlock.begin() + static_cast<std::ptrdiff_t>(to), areThere);
+    }
+}
+
+void Summarizer::beginBlocks(const std::vector<std::int32_t>& firsts, std::int64_t agents,
+                             Picoseconds begin)
+{
+    BegunBlocks& begun = m_blocks[firsts.front()] = {firsts, agents, begin};
+    markBlocks(begun, true);
+}
+
+void Summarizer::endBlocks(std::int32_t first, Picoseconds end)
+{
+    if (const auto found = m_blocks.find(first); found != m_blocks.end()) {
+        const auto& [firsts, agents, begin] = found->second;
+        const auto all = static_cast<std::int64_t>(firsts.size()) * agents;
+        addBlocks(all, std::max(Picoseconds(0), end - begin));
+        markBlocks(found->second, false);
+        m_blocks.erase(found);
+    }
+}
+
 Summarizer::SoFar Summarizer::soFar(Picoseconds now) const
 {
     const std::int64_t ahead = std::max<std::int64_t>(0, m_until - now.value());
-    return {m_sums.instances, m_sums.moved,           m_sums.linkBusy,  m_ofAgent,
-            m_outside,        m_sums.waitedForCopies, m_covered - ahead};
+    return {m_sums.instances, m_sums.moved, m_sums.linkBusy,        m_ofAgent,
+            m_waitsInBlocks,  m_outside,    m_sums.waitedForCopies, m_sums.inBlocks,
+            m_covered - ahead};
 }
 
 void Summarizer::addAgain(const SoFar& from, const SoFar& to, std::int64_t times, std::int64_t of)
@@ -185,15 +223,21 @@ void Summarizer::addAgain(const SoFar& from, const SoFar& to, std::int64_t times
     for (std::size_t link = 0; link < from.linkBusy.size(); ++link) {
         add(m_sums.linkBusy[link], from.linkBusy[link], to.linkBusy[link]);
     }
-    for (std::size_t agent = 0; agent < from.ofAgent.size(); ++agent) {
-        const Summary::Agents &before = from.ofAgent[agent], &after = to.ofAgent[agent];
-        add(m_ofAgent[agent].ran, before.ran, after.ran);
-        add(m_ofAgent[agent].copies, before.copies, after.copies);
-        add(m_ofAgent[agent].own, before.own, after.own);
-        add(m_ofAgent[agent].others, before.others, after.others);
-    }
+    const auto addAgents = [&](std::vector<Summary::Agents>& sums,
+                               const std::vector<Summary::Agents>& before,
+                               const std::vector<Summary::Agents>& after) {
+        for (std::size_t agent = 0; agent < before.size(); ++agent) {
+            add(sums[agent].ran, before[agent].ran, after[agent].ran);
+            add(sums[agent].copies, before[agent].copies, after[agent].copies);
+            add(sums[agent].own, before[agent].own, after[agent].own);
+            add(sums[agent].others, before[agent].others, after[agent].others);
+        }
+    };
+    addAgents(m_ofAgent, from.ofAgent, to.ofAgent);
+    addAgents(m_waitsInBlocks, from.waitsInBlocks, to.waitsInBlocks);
     add(m_outside, from.outside, to.outside);
     add(m_sums.waitedForCopies, from.waitedForCopies, to.waitedForCopies);
+    add(m_sums.inBlocks, from.inBlocks, to.inBlocks);
     addCount(m_covered, from.covered, to.covered);
 }
 
@@ -207,16 +251,24 @@ Summary::Agents Summarizer::averageAgent() const
         const Summary::Agents& one = m_ofAgent[agent];
         const bool isActive = one.all() > Picoseconds(0) && !isUnit(agent);
         if (isActive && (all || waits(one))) {
-            sum.ran += one.ran;
-            sum.copies += one.copies;
-            sum.own += one.own;
-            sum.others += one.others;
+            sum += one;
             ++count;
         }
     }
     count = std::max<std::int64_t>(1, count);
     const auto average = [&](Picoseconds time) { return Picoseconds(time.value() / count); };
     return {average(sum.ran), average(sum.copies), average(sum.own), average(sum.others)};
+}
+
+Summary::Agents Summarizer::sumOfWarpgroups(const std::vector<Summary::Agents>& all) const
+{
+    Summary::Agents sum;
+    for (std::size_t agent = 0; agent < all.size(); ++agent) {
+        if (!isUnit(agent) && !(agent < m_isWarp.size() && m_isWarp[agent])) {
+            sum += all[agent];
+        }
+    }
+    return sum;
 }
 
 Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picoseconds lastStepEnd,
@@ -251,14 +303,18 @@ Summary Summarizer::finish(std::int64_t steps, Picoseconds firstBody, Picosecond
     std::ranges::for_each(m_fusionWaits, addOutside);
     m_sums.firstBody = firstBody;
     m_sums.lastStepEnd = lastStepEnd;
-    for (std::size_t agent = 0; agent < m_ofAgent.size(); ++agent) {
-        const Summary::Agents& of = m_ofAgent[agent];
-        m_sums.busiest = std::max(m_sums.busiest, of.ran);
-        m_sums.ranBeside += isUnit(agent) ? of.ran : Picoseconds(0);
-        m_sums.waitedForOwn += of.own;
-        m_sums.waitedForOthers += of.others;
+    for (const Summary::Agents& agent : m_ofAgent) {
+        m_sums.busiest = std::max(m_sums.busiest, agent.ran);
+    }
+    while (!m_blocks.empty()) { // of a run that a finding has stopped
+        endBlocks(m_blocks.begin()->first, end);
     }
     m_sums.agents = averageAgent();
+    m_sums.warpgroups = sumOfWarpgroups(m_waitsInBlocks);
+    if (m_hasGrids && m_sums.blocks == 0) { // of an older trace, which does not say when they ran
+        m_sums.warpgroups = sumOfWarpgroups(m_ofAgent);
+        m_sums.inBlocks = m_sums.warpgroups.all();
+    }
     m_sums.idle = end - Picoseconds(m_covered);
     if (m_sums.passedBlocks > 0) { // what they covered is an estimate
         m_sums.idle = std::max(m_sums.idle, Picoseconds(0));
@@ -281,6 +337,7 @@ Summarizer::WaitKind kindOfWait(const Trace& trace, std::size_t wait)
 Summary summaryOf(const Trace& trace)
 {
     Summarizer sums(trace.info());
+    const AgentBlocks ofAgents(trace);
     const Copies& copies = trace.copies();
     for (std::size_t i = 0; i < copies.size(); ++i) {
         sums.addCopy(OperandRow{copies.operand[i]}, copies.out[i] != 0, LinkRow{copies.link[i]},
@@ -295,7 +352,15 @@ Summary summaryOf(const Trace& trace)
     const Waits& waits = trace.waits();
     for (std::size_t i = 0; i < waits.size(); ++i) {
         sums.addWait(AgentRow{waits.agent[i]}, StepRow::of(waits.step[i]), kindOfWait(trace, i),
-                     Picoseconds(waits.begin[i]), Picoseconds(waits.end[i]));
+                     Picoseconds(waits.begin[i]), Picoseconds(waits.end[i]),
+                     ofAgents.isInBlock(waits.agent[i], Picoseconds(waits.begin[i])));
+    }
+    const GridBlocks& blocks = trace.gridBlocks();
+    sums.countBlocks(static_cast<std::int64_t>(blocks.size()));
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        if (blocks.claimed[i] == 0) {
+            sums.addBlocks(agentsOfBlock(trace, i), Picoseconds(blocks.end[i] - blocks.begin[i]));
+        }
     }
     const Steps& steps = trace.steps();
     const bool any = steps.size() > 0;

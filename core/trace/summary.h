@@ -8,6 +8,7 @@
 
 #include <array>
 #include <limits>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -43,15 +44,10 @@ struct Summary
     // all devices.
     Picoseconds computeBefore, computeAfter;
     Picoseconds waitedForCopies; // of all agents, without those of fusions
-    Picoseconds ranBeside;       // of all instances of matrix units: what agents asked of them
-    Picoseconds waitedForOwn;    // of all agents, for their own products and for delays
-    Picoseconds waitedForOthers; // of all agents, for other agents and the units that they use
     Picoseconds waitedAround;    // those of pipelines among these before the first step and after
                                  // the last: what the prologue and the epilogue wait for
     Picoseconds busiest;         // bodies and step overhead of the agent that has most of them
 
-    // What an agent does, on average over those that wait for copies, or over all if none does;
-    // instances of units are none.
     struct Agents
     {
         Picoseconds ran;    // bodies and step overhead
@@ -61,10 +57,26 @@ struct Summary
 
         [[nodiscard]] Picoseconds all() const { return ran + copies + own + others; }
 
+        Agents& operator+=(const Agents& other)
+        {
+            ran += other.ran;
+            copies += other.copies;
+            own += other.own;
+            others += other.others;
+            return *this;
+        }
+
         bool operator==(const Agents&) const = default;
     };
 
+    // On average over the agents that wait for copies, or over all if none does; instances of units
+    // are none.
     Agents agents;
+    // On a GPU: how long blocks run, summed over their warpgroups, and what these wait for
+    // meanwhile. Warps that work beside the first one of their warpgroup do not count.
+    Picoseconds inBlocks;
+    Agents warpgroups;
+    std::int64_t blocks = 0;     // that began, on all devices; those that others claimed, too
     Picoseconds waitedInFusions; // for what fusions read and write
     Picoseconds idle;            // no segment runs and no link moves
     Picoseconds end;             // the length of the run
@@ -103,8 +115,26 @@ public:
                                          OptionalRow<SemaphoreRow> semaphore,
                                          OptionalRow<OperationRow> operation, bool isFusion);
 
+    // `inBlock`: while a block runs for which the agent works.
     void addWait(AgentRow agent, OptionalRow<StepRow> step, WaitKind kind, Picoseconds begin,
-                 Picoseconds end);
+                 Picoseconds end, bool inBlock = false);
+
+    // Blocks of a GPU, each with so many agents from one of these on, begin together. endBlocks
+    // ends those that began with `first` as the first of these, if any did.
+    void beginBlocks(const std::vector<std::int32_t>& firsts, std::int64_t agents,
+                     Picoseconds begin);
+    void endBlocks(std::int32_t first, Picoseconds end);
+
+    // Whether a block that an agent works for has begun and not ended.
+    [[nodiscard]] bool isInBlock(AgentRow agent) const
+    {
+        return agent.index() < m_isInBlock.size() && m_isInBlock[agent.index()];
+    }
+
+    // Blocks ran for so long, with so many agents in all.
+    void addBlocks(std::int64_t agents, Picoseconds each) { m_sums.inBlocks += each * agents; }
+
+    void countBlocks(std::int64_t blocks) { m_sums.blocks += blocks; }
 
     // What grows with each block of a grid outside of pipelines.
     struct SoFar
@@ -112,8 +142,8 @@ public:
         std::vector<std::int64_t> instances;
         std::vector<std::array<Summary::Moved, 3>> moved;
         std::vector<Picoseconds> linkBusy;
-        std::vector<Summary::Agents> ofAgent;
-        Picoseconds outside, waitedForCopies;
+        std::vector<Summary::Agents> ofAgent, waitsInBlocks;
+        Picoseconds outside, waitedForCopies, inBlocks;
         std::int64_t covered = 0;
     };
 
@@ -121,7 +151,11 @@ public:
     // Adds what was added between two moments, times ÷ of.
     void addAgain(const SoFar& from, const SoFar& to, std::int64_t times, std::int64_t of);
 
-    void countPassed(std::int64_t blocks) { m_sums.passedBlocks += blocks; }
+    void countPassed(std::int64_t blocks)
+    {
+        m_sums.passedBlocks += blocks;
+        m_sums.blocks += blocks;
+    }
 
     // Ends the run and returns its sums.
     [[nodiscard]] Summary finish(std::int64_t steps, Picoseconds firstBody, Picoseconds lastStepEnd,
@@ -140,16 +174,25 @@ private:
         bool isPipelines = false;
     };
 
+    struct BegunBlocks
+    {
+        std::vector<std::int32_t> firsts;
+        std::int64_t agents = 0; // of each
+        Picoseconds begin;
+    };
+
+    void markBlocks(const BegunBlocks& blocks, bool areThere);
+
     void cover(std::int64_t begin, std::int64_t end)
     {
         m_covered += std::max<std::int64_t>(0, end - std::max(begin, m_until));
         m_until = std::max(m_until, end);
     }
 
-    Summary::Agents& ofAgent(AgentRow agent)
+    static Summary::Agents& rowOf(std::vector<Summary::Agents>& all, AgentRow agent)
     {
-        m_ofAgent.resize(std::max(m_ofAgent.size(), agent.index() + 1));
-        return m_ofAgent[agent.index()];
+        all.resize(std::max(all.size(), agent.index() + 1));
+        return all[agent.index()];
     }
 
     [[nodiscard]] bool isUnit(std::size_t agent) const
@@ -158,6 +201,7 @@ private:
     }
 
     [[nodiscard]] Summary::Agents averageAgent() const;
+    [[nodiscard]] Summary::Agents sumOfWarpgroups(const std::vector<Summary::Agents>& all) const;
     void coverCopies(std::int64_t until);
     void count(const Wait& wait);
 
@@ -165,13 +209,17 @@ private:
     std::vector<Picoseconds> m_durations; // for each template
     std::vector<bool> m_isKernels;        // for each template: a body or step overhead
     std::vector<bool> m_isUnit;           // for each agent: an instance of a matrix unit
-    std::vector<Summary::Agents> m_ofAgent;
+    std::vector<bool> m_isWarp;           // for each agent: beside the first warp of its warpgroup
+    std::vector<Summary::Agents> m_ofAgent, m_waitsInBlocks;
     std::vector<int> m_hbmPasses; // for each link
     // For each operand that Info has at the start; it is false for later ones.
     std::vector<bool> m_staysInHbm, m_staysOnChip;
     std::vector<Interval> m_copies; // copies not yet covered, sorted by begin, from m_next on
     std::size_t m_next = 0;
     std::int64_t m_covered = 0, m_until = 0;
+    std::map<std::int32_t, BegunBlocks> m_blocks; // that have not ended, by their first agent
+    std::vector<bool> m_isInBlock;                // for each agent
+    bool m_hasGrids = false;
     std::vector<Wait> m_fusionWaits;
     // The waits outside of steps, and those of steps that may be in the prologue: only the end
     // shows where they count.

@@ -323,7 +323,7 @@ Status checkPrints(const TraceBuilder& b)
 Status checkGridBlocks(const TraceBuilder& b)
 {
     const GridBlocks& blocks = b.gridBlocks;
-    std::int64_t previous = 0;
+    std::int64_t previous = 0, sum = 0;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         const std::int64_t all = b.info.blockGrids[at(blocks.grid[i])].blocks;
         if (blocks.block[i] < 0 || blocks.block[i] >= all) {
@@ -337,6 +337,12 @@ Status checkGridBlocks(const TraceBuilder& b)
                           i, blocks.begin[i], blocks.end[i], previous, b.end.value());
         }
         previous = blocks.begin[i];
+        std::int64_t ofAgents = 0; // reports add it up
+        if (__builtin_mul_overflow(blocks.end[i] - blocks.begin[i],
+                                   b.info.blockGrids[at(blocks.grid[i])].agents, &ofAgents)
+            || __builtin_add_overflow(sum, ofAgents, &sum)) {
+            return broken("gridBlocks up to row {} take more than 2^63 ps over all agents", i);
+        }
     }
     return Done{};
 }

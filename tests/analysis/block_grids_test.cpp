@@ -55,6 +55,61 @@ std::shared_ptr<const trace::Trace> sharedRun(std::int32_t blocks, Extent kib)
     return runOf(*program, "h100_sxm");
 }
 
+// Each block copies once more than the one before it, and waits for each copy.
+ir::Program unequalBlocks(std::int32_t blocks)
+{
+    constexpr Extent kCount = 1 << 12;
+    return pl::kernel(
+               "unequal",
+               {pl::in("x", DType::F32, {kCount}), pl::out("y", DType::F32, {blocks, 128})},
+               [&](pl::Ref x, pl::Ref y) {
+                   pl::gpu::launch({{{"block", blocks}}}, [&] {
+                       pl::gpu::runScoped(
+                           {pl::gpu::smem("tile", DType::F32, {kCount}), pl::gpu::barrier("full")},
+                           true, [&](const std::vector<pl::Ref>& refs) {
+                               for (std::int32_t round = 0; round < blocks; ++round) {
+                                   pl::when(pl::axisIndex("block") >= round, [&] {
+                                       pl::gpu::copyGmemToSmem(x, refs[0], refs[1]);
+                                       pl::gpu::barrierWait(refs[1]);
+                                   });
+                               }
+                               y.at({pl::axisIndex("block"), pl::all})[pl::all] =
+                                   pl::full({128}, 0, DType::F32);
+                           });
+                   });
+               })
+        .value();
+}
+
+struct GpuRun
+{
+    std::string name, chip;
+    ir::Program program;
+};
+
+std::vector<GpuRun> gpuRuns()
+{
+    const std::map<std::string, std::string> small{{"m", "512"}, {"n", "1024"}, {"k", "256"}};
+    std::vector<GpuRun> runs{{"unequal", "h100_sxm", unequalBlocks(5)}};
+    for (const char* specialized : {"yes", "no"}) {
+        auto given = small;
+        given["warp_specialized"] = specialized;
+        runs.push_back(
+            {std::string("hopper, ") + specialized, "h100_sxm", programOf("hopper_matmul", given)});
+    }
+    for (const char* persistent : {"yes", "no"}) {
+        auto given = small;
+        given["persistent"] = persistent;
+        given["store_warpgroup"] = persistent;
+        runs.push_back({std::string("blackwell, ") + persistent, "b200",
+                        programOf("blackwell_matmul", given)});
+    }
+    runs.push_back(
+        {"attention", "h100_sxm",
+         programOf("flash_attention", {{"heads", "3"}, {"queries", "8192"}, {"keys", "256"}})});
+    return runs;
+}
+
 } // namespace
 
 TEST(BlockGrids, areSaidInWords)
@@ -116,6 +171,35 @@ TEST(BlockGrids, unitsBelongToSmsHoweverManyBlocksTheseRun)
     const chip::Chip chip = chip::parse(run->info().chipJson, "in the trace").value();
     for (std::size_t unit = 0; unit < run->info().units.size(); ++unit) {
         EXPECT_EQ(analysis::ownersOf(run->info(), chip, unit), 132) << run->info().units[unit].name;
+    }
+}
+
+TEST(BlockGrids, whereNoneRunsASmIsIdle)
+{
+    for (const GpuRun& one : gpuRuns()) {
+        SCOPED_TRACE(one.name);
+        const auto run = runOf(one.program, one.chip);
+        const trace::GridBlocks& blocks = run->gridBlocks();
+        const trace::BlockGrid& grid = run->info().blockGrids.at(0);
+        std::int64_t ran = 0;
+        for (std::size_t i = 0; i < blocks.size(); ++i) {
+            ran += blocks.claimed[i] != 0 ? 0 : blocks.end[i] - blocks.begin[i];
+        }
+        const analysis::Report report = analysis::report(*run).value();
+        const analysis::TimeSplit& split = report.split;
+        const auto places = static_cast<double>(std::min(grid.blocks, grid.atATime));
+        const auto idle = static_cast<double>((report.time - split.launches).value())
+                          - static_cast<double>(ran) / places;
+        EXPECT_NEAR(static_cast<double>(split.idle.value()), idle, 10) << "ps";
+        EXPECT_GE(split.compute, Picoseconds(0));
+        EXPECT_EQ(split.compute + split.exposedCopies + split.products + split.otherAgents
+                      + split.launches + split.fusions + split.stepOverhead + split.prologue
+                      + split.epilogue + split.idle,
+                  report.time);
+        if (one.name == "unequal") {
+            EXPECT_GT(ratio(split.idle, report.time), 0.2);
+            EXPECT_EQ(split.otherAgents, Picoseconds(0)) << "a block has no other agents";
+        }
     }
 }
 

@@ -44,11 +44,12 @@ protected:
 
     [[nodiscard]] std::int64_t most(LossKind kind, Picoseconds time = Picoseconds(5000)) const
     {
-        return mostGain({kind, "", time, {}}, m_report, m_info, m_sums).value();
+        return mostGain({kind, "", time, {}}, m_report, m_info, m_sums, m_chip).value();
     }
 
     trace::Info m_info;
     trace::Summary m_sums;
+    chip::Chip m_chip;
     analysis::Report m_report;
 };
 
@@ -81,6 +82,16 @@ TEST_F(Gains, ofAPrologueAreThoseOfTheBestDivision)
 TEST_F(Gains, ofCopiesToOtherDevicesNeedWorkToHideThem)
 {
     EXPECT_EQ(most(LossKind::DeviceCopies), 300 + 800 + 400);
+}
+
+TEST_F(Gains, ofCopiesOfAGpuLeaveTheFirstLoad)
+{
+    m_report.roofline.memory.name = "HBM";
+    m_chip.links.push_back({.name = "HBM", .latency = Picoseconds(700)});
+    EXPECT_EQ(most(LossKind::Copies), m_report.time.value()) << "a TPU's is in the prologue";
+    m_report.isGpu = true;
+    EXPECT_EQ(most(LossKind::Copies, Picoseconds(5000)), 4300);
+    EXPECT_EQ(most(LossKind::Copies, Picoseconds(500)), 0);
 }
 
 TEST_F(Gains, ofOtherLossesAreNotLimited)

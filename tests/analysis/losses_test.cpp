@@ -564,6 +564,15 @@ TEST(Losses, haveTheWordsOfTheChip)
     report.leavesPlaces = true;
     EXPECT_TRUE(analysis::advice(report).ends_with(
         "or smaller tiles, which make more blocks for each SM, would hide them"));
+    report.isSmFull = true;
+    EXPECT_TRUE(analysis::advice(report).ends_with(
+        "or larger tiles, which have more bytes under way, would hide them"));
+    report.isSmFull = false;
+    report.boundBy = {analysis::BoundKind::Memory, "L2"}; // smaller tiles copy more bytes
+    EXPECT_TRUE(analysis::advice(report).ends_with("Triton's num_stages) would hide them"));
+    report.isSharedMemoryFull = true;
+    EXPECT_NE(analysis::advice(report).find("fewer slots of SMEM, if an SM then runs more blocks"),
+              std::string::npos);
     report.losses.beyond[0].kind = LossKind::Launches; // the same words everywhere
     EXPECT_EQ(analysis::lossText(report.losses.beyond[0], report), "launches");
 }

@@ -2,8 +2,11 @@
 // nothing.
 #include "core/analysis/losses.h"
 #include "core/ir/builder.h"
+#include "core/ir/builder_gpu.h"
+#include "core/ir/infer.h"
 #include "tests/analysis/runs.h"
 #include "tests/chip/chip_file.h"
+#include "tests/support/by_triton.h"
 
 #include <gtest/gtest.h>
 
@@ -45,6 +48,53 @@ ir::Program skippingSteps()
                                            body)(q, k, out);
                       })
         .value();
+}
+
+// Attention as it is written for Triton, whose warps issue many instructions beside the tensor core
+// and the FP32 units, which take nearly as long.
+ir::Program attentionByTriton()
+{
+    constexpr Extent kRows = 128, kDim = 64, kKeys = 128, kSteps = 32, kBlocks = 264;
+    const auto rowsOf = [](const pl::Ref& ref, const pl::Value& first, Extent count) {
+        return ref[{pl::ds(first, count), pl::all}].load();
+    };
+    const auto body = [&](const pl::Ref& q, const pl::Ref& k, const pl::Ref& out) {
+        pl::gpu::launch({{{"block", kBlocks}}}, [&] {
+            const pl::Value first = pl::axisIndex("block") * static_cast<int>(kRows);
+            const pl::Value queries = rowsOf(q, first, kRows);
+            const auto step = [&](const pl::Value& i, const std::vector<pl::Value>& carry) {
+                const pl::Value keys = rowsOf(k, i * static_cast<int>(kKeys), kKeys);
+                const pl::Value scores = pl::dot(queries, pl::transpose(keys, {1, 0}), DType::F32);
+                const auto across = [&](const pl::Value& ofRow, Extent columns) {
+                    return pl::broadcastTo(ofRow, {kRows, columns}, {0});
+                };
+                const pl::Value most =
+                    pl::maximum(carry[0], pl::reduce(ir::OpCode::ReduceMax, scores, {1}));
+                const pl::Value powers = pl::exp(scores - across(most, kKeys));
+                const pl::Value scale = pl::exp(carry[0] - most);
+                const pl::Value sum =
+                    carry[1] * scale + pl::reduce(ir::OpCode::ReduceSum, powers, {1});
+                return std::vector{
+                    most, sum,
+                    carry[2] * across(scale, kDim)
+                        + pl::dot(pl::convert(powers, DType::BF16), keys, DType::F32)};
+            };
+            const pl::Value none = pl::convert(queries, DType::F32);
+            const pl::Value noRow = pl::reduce(ir::OpCode::ReduceMax, none, {1});
+            const auto ended = pl::foriLoop(kSteps, {noRow, noRow, none}, step);
+            out[{pl::ds(first, kRows), pl::all}] =
+                ended[2] / pl::broadcastTo(ended[1], {kRows, kDim}, {0});
+        });
+    };
+    const Shape all{kBlocks * kRows, kDim};
+    ir::Program program =
+        pl::kernel("by_triton",
+                   {pl::in("q", DType::BF16, all), pl::in("k", DType::BF16, {kSteps * kKeys, kDim}),
+                    pl::out("out", DType::F32, all)},
+                   body)
+            .value();
+    test::compileByTriton(program);
+    return program;
 }
 
 chip::Chip chipOf(const std::string& name)
@@ -120,6 +170,7 @@ std::vector<Promise> promises()
         all.push_back({std::string("sums, ") + unit, "tpu_v6e",
                        matmul("4096", "1024", "1024", "128"), units, unit, without(unit)});
     }
+    all.push_back({"by Triton", "h100_sxm", attentionByTriton(), units, "issue", without("issue")});
     return all;
 }
 

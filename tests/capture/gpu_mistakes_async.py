@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from gpu_case import like, ramp, tiled
 from gpu_mistakes import mistake
+from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
@@ -192,6 +193,45 @@ def a_slot_whose_release_is_delayed_and_that_the_next_tile_refills(a, b):
                 pipeline(a_gmem, b_gmem, allocations=buffers)  # mistake
 
         pl.run_scoped(scope, pipeline.get_allocations(a_gmem, b_gmem), collective_axes="wg")
+
+    return matmul(a, b)
+
+
+@mistake("race", *_AB)
+def a_slot_that_is_released_before_its_product_has_read_it(a, b):
+    @plgpu.kernel(out_type=like(64, 64), num_threads=2, thread_name="wg", scratch_types=[
+        _TILE, _TILE, *[plgpu.Barrier()] * 3])
+    def matmul(a_gmem, b_gmem, o_gmem, a_smem, b_smem, full, empty, ready):
+        @pl.when(lax.axis_index("wg") == 1)
+        def _():
+            @pl.loop(0, 2)
+            def _(step):
+                @pl.when(step > 0)
+                def _():
+                    plgpu.barrier_wait(empty)
+
+                plgpu.copy_gmem_to_smem(a_gmem, a_smem, full)  # mistake
+
+        @pl.when(lax.axis_index("wg") == 0)
+        def _():
+            plgpu.copy_gmem_to_smem(b_gmem, b_smem, ready)
+            plgpu.barrier_wait(ready)
+
+            def multiply(acc):
+                @pl.loop(0, 2)
+                def _(step):
+                    plgpu.barrier_wait(full)
+                    plgpu.wgmma(acc, a_smem, b_smem)
+
+                    @pl.when(step == 0)
+                    def _():
+                        plgpu.barrier_arrive(empty)
+
+                    plgpu.wgmma_wait(0)
+
+                o_gmem[...] = acc[...]
+
+            pl.run_scoped(multiply, plgpu.ACC((64, 64), jnp.float32))
 
     return matmul(a, b)
 

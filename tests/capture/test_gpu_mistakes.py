@@ -48,7 +48,9 @@ def check_found_once(name):
 @pytest.mark.parametrize(("name", "by"), [
     ("warpgroups_that_do_not_wait_for_each_other", "Order them with a barrier"),
     ("a_row_of_the_other_block_that_may_not_be_there", "Order them with a barrier"),
-    ("blocks_that_store_to_the_same_row", "Order them with a semaphore")])
+    ("blocks_that_store_to_the_same_row", "Order them with a semaphore"),
+    ("a_slot_that_is_released_before_its_product_has_read_it",
+     "An arrival before the wgmma_wait does not cover")])
 def test_the_advice_is_what_the_agents_have(name, by):
     assert by in findings(name)[0]["message"]
 

@@ -7,6 +7,7 @@
 #include "core/ir/infer.h"
 #include "core/ir/verify.h"
 #include "tests/cost/v5e.h"
+#include "tests/support/by_triton.h"
 
 #include <gtest/gtest.h>
 
@@ -42,14 +43,7 @@ ir::Program byTriton(const Body& body, std::int32_t warps = 4)
             });
         });
     EXPECT_TRUE(program) << (program ? "" : program.error().message);
-    ir::forEachOperation(program->body, [&](const ir::Operation& operation) {
-        if (operation.code == ir::OpCode::CoreMap) {
-            auto& params = std::get<ir::CoreMapParams>(
-                const_cast<ir::Operation&>(operation).params); // the program is the test's own
-            params.compiler = ir::kTriton;
-            params.threads = 32 * warps;
-        }
-    });
+    test::compileByTriton(*program, warps);
     EXPECT_TRUE(ir::verify(*program));
     return std::move(*program);
 }

@@ -1,7 +1,10 @@
 // A run that keeps no rows must give the same report as a run that keeps them.
 #include "core/analysis/report.h"
 #include "core/ir/builder.h"
+#include "core/ir/builder_gpu.h"
 #include "tests/study/runs.h"
+
+#include <tuple>
 
 namespace pallascope::study {
 
@@ -44,6 +47,55 @@ const std::vector<std::pair<std::string, Changes>> kRuns{
     {"add_vectors", {}},
     {"add_vectors", {{"shape", "300,128"}, {"block", "16"}}},
 };
+
+struct GpuRun
+{
+    std::string chip, kernel;
+    Changes changes;
+};
+
+// With warps and units as agents, clusters, claimed blocks, more blocks than places.
+const std::vector<GpuRun> kGpuRuns{
+    {"h100_sxm", "hopper_matmul", {{"m", "512"}, {"n", "1024"}, {"k", "256"}}},
+    {"h100_sxm",
+     "hopper_matmul",
+     {{"m", "512"}, {"n", "1024"}, {"k", "256"}, {"warp_specialized", "no"}}},
+    {"b200", "blackwell_matmul", {{"m", "2048"}, {"n", "2048"}, {"k", "256"}}},
+    {"b200",
+     "blackwell_matmul",
+     {{"m", "2048"}, {"n", "2048"}, {"k", "256"}, {"persistent", "no"}, {"store_warpgroup", "no"}}},
+    {"h100_sxm", "flash_attention", {{"heads", "3"}, {"queries", "8192"}, {"keys", "256"}}},
+    {"h100_sxm", "gpu_softmax", {{"rows", "4096"}, {"columns", "256"}}},
+};
+
+// Two GPUs, which wait for each other before their blocks and after them. With a wait that nobody
+// ends, a finding stops the run within the blocks.
+ir::Program aroundBlocks(bool stops)
+{
+    const Shape shape{264, 128};
+    return pl::kernel(
+               "around", {pl::in("x", DType::F32, shape), pl::out("y", DType::F32, shape)},
+               [&](pl::Ref x, pl::Ref y) {
+                   pl::gpu::launch({{{"block", 4}}}, [&] {
+                       y[{pl::ds(pl::axisIndex("block"), 1), pl::all}] =
+                           x[{pl::ds(pl::axisIndex("block"), 1), pl::all}].load();
+                   });
+                   pl::delay(20'000);
+                   pl::gpu::launch({{{"block", 264}}}, [&] {
+                       pl::gpu::runScoped(
+                           {pl::gpu::smem("tile", DType::F32, {128}), pl::gpu::barrier("full")},
+                           true, [&](const std::vector<pl::Ref>& refs) {
+                               pl::gpu::copyGmemToSmem(x.at({pl::axisIndex("block"), pl::all}),
+                                                       refs[0], refs[1]);
+                               pl::gpu::barrierWait(refs[1]);
+                               if (stops) {
+                                   pl::gpu::barrierWait(refs[1]);
+                               }
+                           });
+                   });
+               })
+        .value();
+}
 
 machine::RunResult runOnce(const ir::Program& program, const chip::Chip& chip, bool rows)
 {
@@ -89,6 +141,44 @@ TEST(Sums, ofARunWithoutRowsAreThoseOfItsTrace)
 
 // Manual DMAs: rows 0 to 7 of x to the chip, from there to another place on the chip and to SMEM; 8
 // rows of x to out within HBM; and the second place to the other rows of out. A row is 512 bytes.
+TEST(Sums, ofAGpuWithoutRowsAreThoseOfItsTrace)
+{
+    std::vector<std::tuple<std::string, chip::Chip, ir::Program>> runs;
+    for (const GpuRun& one : kGpuRuns) {
+        runs.emplace_back(one.kernel + " " + ::testing::PrintToString(one.changes),
+                          chipNamed(one.chip), programOf(one.kernel, one.changes));
+    }
+    runs.emplace_back("around", chipNamed("h100_sxm"), aroundBlocks(false));
+    runs.emplace_back("stops", chipNamed("h100_sxm"), aroundBlocks(true));
+    for (const auto& [name, chip, program] : runs) {
+        SCOPED_TRACE(name);
+        const machine::RunResult with = runOnce(program, chip, true);
+        machine::RunResult without = runOnce(program, chip, false);
+        const trace::Summary rows = trace::summaryOf(*with.trace);
+        // Agents of a GPU do not run in the order in which their segments begin, so that what these
+        // cover together is an estimate while the run goes on.
+        EXPECT_NEAR(ratio(without.sums.idle, rows.end), ratio(rows.idle, rows.end), 0.02);
+        without.sums.idle = rows.idle;
+        EXPECT_EQ(without.sums.inBlocks, rows.inBlocks);
+        EXPECT_EQ(without.sums.warpgroups, rows.warpgroups);
+        EXPECT_EQ(without.sums.blocks, rows.blocks);
+        EXPECT_EQ(without.sums, rows);
+        EXPECT_GT(rows.inBlocks, Picoseconds(0));
+        EXPECT_EQ(rows.blocks, static_cast<std::int64_t>(with.trace->gridBlocks().size()));
+    }
+}
+
+TEST(Sums, waitsBetweenBlocksAreIdleTime)
+{
+    const chip::Chip chip = chipNamed("h100_sxm");
+    const auto run = runOnce(aroundBlocks(false), chip, true).trace;
+    const analysis::TimeSplit split = analysis::report(*run).value().split;
+    const Picoseconds delayed = toPicoseconds(Seconds(20e-6));
+    EXPECT_GT(split.idle, delayed);
+    EXPECT_LT(split.products, Picoseconds(1000));
+    EXPECT_GT(split.compute, Picoseconds(0));
+}
+
 TEST(Sums, ofManualDmaGoByTheMemoriesOfTheirLinks)
 {
     using pl::ds;

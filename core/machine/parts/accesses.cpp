@@ -59,6 +59,7 @@ bool Accesses::leavesRef(const ir::Operation& operation, std::size_t axis, std::
     const std::string ref = m_prepared.refName(operation.operands[0]);
     const std::string what =
         (operation.code == OpCode::RefAt  ? "A slice"
+         : ir::isAtomic(operation.code)   ? "An atomic operation"
          : ir::storesInto(operation.code) ? "A store"
                                           : "A load")
         + std::string(" reaches ")

@@ -184,13 +184,12 @@ std::optional<std::int32_t> Agents::rootAt(const Agent& agent, ir::ValueId ref) 
     return agent.refs[root].buffer;
 }
 
-Picoseconds Agents::awaitEnd(Picoseconds end)
+void Agents::awaitEnd(Agent& agent, Picoseconds end)
 {
-    if (end > m_turn.agent().time) {
-        m_recorder.addWait({}, trace::AgentRow{m_turn.agent().id}, m_turn.agent().step,
-                           m_turn.agent().time, end);
+    if (end > agent.time) {
+        m_recorder.addWait({}, trace::AgentRow{agent.id}, agent.step, agent.time, end);
+        agent.time = end;
     }
-    return std::max(m_turn.agent().time, end);
 }
 
 } // namespace pallascope::machine

@@ -66,8 +66,8 @@ public:
     // The current agent's index on an axis of the mesh.
     [[nodiscard]] std::int64_t axisIndex(const ir::Operation& operation) const;
 
-    // The later of now and `end`; records the wait if `end` is later.
-    [[nodiscard]] Picoseconds awaitEnd(Picoseconds end);
+    // Lets an agent wait until then, if that is later.
+    void awaitEnd(Agent& agent, Picoseconds end);
 
 private:
     [[nodiscard]] Agent& unitOf(std::int32_t owner, std::int32_t mxu);

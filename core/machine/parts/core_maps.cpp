@@ -126,14 +126,14 @@ void CoreMaps::record(std::int32_t point, bool isClaimed)
 {
     const ir::CoreMapParams& mesh = *m_turn.agent().mesh;
     const std::int32_t grid = m_recorder.description().gridOf(mesh);
-    if (grid < 0 || !m_recorder.keepsRows()) {
+    if (grid < 0) {
         return;
     }
     std::vector<std::int32_t> agents;
     for (std::int32_t core = 0; core < coresOf(mesh); core += mesh.cores) {
         agents.push_back(m_agents.coreOf(m_turn.agent(), core).id);
     }
-    m_recorder.gridBlocks().begin({grid, point, std::move(agents), isClaimed}, m_turn.agent().time);
+    m_recorder.beginBlocks({grid, point, std::move(agents), isClaimed}, m_turn.agent().time);
 }
 
 // The current agent is done: agents that wait to join check again.
@@ -196,12 +196,17 @@ void CoreMaps::joinCores(const CoresFrame& frame)
         }
         end = std::max(end, other.time);
     }
-    m_turn.agent().time = m_agents.awaitEnd(end);
+    m_agents.awaitEnd(m_turn.agent(), end);
+    if (m_prepared.chip.multiprocessor) { // the block holds its warpgroups until its end
+        for (std::int32_t core = 1; core < coresOf(mesh); ++core) {
+            m_agents.awaitEnd(m_agents.coreOf(m_turn.agent(), core), end);
+        }
+    }
     if (end > m_turn.horizon() || (end > before && end == m_turn.horizon())) {
         return; // another place may be free before this one
     }
-    if (m_recorder.keepsRows()) {
-        m_recorder.gridBlocks().end(m_turn.agent().id, end);
+    if (m_recorder.description().gridOf(mesh) >= 0) {
+        m_recorder.endBlocks(m_turn.agent().id, end);
     }
     if (m_dispatched[static_cast<std::size_t>(m_turn.agent().device)] < ir::sizeOf(mesh.grid)) {
         // The launch covers that of a place's first block.
@@ -237,7 +242,13 @@ void CoreMaps::joinPlaces(const ir::Operation& coreMap)
         end = std::max(end, other.time);
     }
     const std::int32_t count = forked(group, *m_turn.agent().mesh, m_turn.agent());
-    m_turn.agent().time = m_agents.awaitEnd(end) + m_longGrids.end();
+    // On a GPU, a place without blocks is idle, the first one like the others.
+    if (m_prepared.chip.multiprocessor) {
+        m_turn.agent().time = end;
+    } else {
+        m_agents.awaitEnd(m_turn.agent(), end);
+    }
+    m_turn.agent().time += m_longGrids.end();
     m_turn.agent().cores = 1;
     m_turn.agent().mesh = nullptr;
     m_turn.agent().frames.pop_back();
@@ -266,7 +277,7 @@ void CoreMaps::joinOthers(const AwayFrame& frame)
         m_turn.agent().waiting = Waiting{.since = m_turn.agent().time};
         return;
     }
-    m_turn.agent().time = m_agents.awaitEnd(first.time);
+    m_agents.awaitEnd(m_turn.agent(), first.time);
     m_turn.agent().frames.pop_back();
 }
 

@@ -160,7 +160,8 @@ private:
     // `doubtful`: the semaphore on which no wait is sure of the copy, if that is why.
     [[nodiscard]] std::string raceText(const Race& race, const std::string& name,
                                        const Accessor& accessor, bool ofAgents, bool withEnd,
-                                       const Semaphore* doubtful) const;
+                                       const Semaphore* doubtful,
+                                       std::optional<ir::ValueId> barrier) const;
     [[nodiscard]] static std::string uncommittedText(const Race& race, const std::string& name,
                                                      const std::string& here,
                                                      const std::string& there);
@@ -184,6 +185,8 @@ private:
                                                              const Accessor& accessor);
     void reportEarlyRead(const Race& race, const std::string& name, const Accessor& accessor,
                          const BarrierCopy& copy);
+    [[nodiscard]] const std::map<std::int32_t, ir::ValueId>& copyBarriers();
+    [[nodiscard]] std::optional<ir::ValueId> barrierOf(const Race& race);
     void reportPending(const Semaphore& barrier, const std::string& name);
     [[nodiscard]] bool isOfDoubt(const Race& copy) const;
     [[nodiscard]] bool addToDoubt(const Semaphore& semaphore, const std::string& name);
@@ -239,7 +242,8 @@ private:
     std::set<std::string> m_unorderedNames;           // of the refs there
     std::optional<std::set<std::int32_t>> m_coreMaps; // their locations; set when first asked for
     // By location: on which barrier the copy arrives that starts there; set when first asked for.
-    std::optional<std::map<std::int32_t, std::string>> m_copyBarriers;
+    std::optional<std::map<std::int32_t, ir::ValueId>> m_copyBarriers;
+    std::set<ir::ValueId> m_unawaitedBarriers; // at which a finding says that a wait is missing
 
     // A finding that calls the waits on a semaphore unsure.
     struct Doubt

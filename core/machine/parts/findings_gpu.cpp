@@ -33,14 +33,14 @@ std::string faultText(BarrierFault fault, const Barrier& barrier)
 }
 
 // By location.
-std::map<std::int32_t, std::string> barriersOfCopies(const Prepared& prepared)
+std::map<std::int32_t, ir::ValueId> barriersOfCopies(const Prepared& prepared)
 {
-    std::map<std::int32_t, std::string> barriers;
+    std::map<std::int32_t, ir::ValueId> barriers;
     forEachOperation(prepared.program.body, [&](const ir::Operation& operation) {
         for (const ir::ValueId operand : operation.operands) {
             if (ir::startsCopy(operation.code)
                 && prepared.program.type(operand).space == ir::MemorySpace::Barrier) {
-                barriers.try_emplace(operation.location.index, prepared.refName(operand));
+                barriers.try_emplace(operation.location.index, prepared.rootOf(operand));
             }
         }
     });
@@ -48,6 +48,21 @@ std::map<std::int32_t, std::string> barriersOfCopies(const Prepared& prepared)
 }
 
 } // namespace
+
+const std::map<std::int32_t, ir::ValueId>& Findings::copyBarriers()
+{
+    if (!m_copyBarriers) {
+        m_copyBarriers = barriersOfCopies(m_prepared);
+    }
+    return *m_copyBarriers;
+}
+
+// The one on which the copy arrives that was first; none where it arrives on none.
+std::optional<ir::ValueId> Findings::barrierOf(const Race& race)
+{
+    const auto found = copyBarriers().find(race.location.index);
+    return race.copy && found != copyBarriers().end() ? std::optional(found->second) : std::nullopt;
+}
 
 void Findings::stopAtBarrier(const Semaphore& barrier, BarrierFault fault, ir::LocationId location)
 {
@@ -132,13 +147,11 @@ std::optional<Findings::BarrierCopy> Findings::copyOfEarlyRead(const Race& race,
         || !(isBefore || isAfter)) {
         return std::nullopt;
     }
-    if (!m_copyBarriers) {
-        m_copyBarriers = barriersOfCopies(m_prepared);
-    }
     const ir::LocationId location = isBefore ? accessor.location : race.location;
-    const auto barrier = m_copyBarriers->find(location.index);
-    return barrier == m_copyBarriers->end() ? std::nullopt
-                                            : std::optional(BarrierCopy{location, barrier->second});
+    const auto barrier = copyBarriers().find(location.index);
+    return barrier == copyBarriers().end()
+               ? std::nullopt
+               : std::optional(BarrierCopy{location, m_prepared.refName(barrier->second)});
 }
 
 void Findings::reportEarlyRead(const Race& race, const std::string& name, const Accessor& accessor,

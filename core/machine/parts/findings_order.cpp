@@ -25,6 +25,16 @@ bool isByTriton(const ir::Program& program, ir::LocationId location)
     return found;
 }
 
+// Whether a warpgroup goes on while the tensor core works on what stands there.
+bool isWgmma(const ir::Program& program, ir::LocationId location)
+{
+    bool found = false;
+    forEachOperation(program.body, [&](const ir::Operation& operation) {
+        found = found || (operation.location == location && operation.code == ir::OpCode::Wgmma);
+    });
+    return found;
+}
+
 bool hasClusters(const ir::Program& program)
 {
     bool found = false;
@@ -88,17 +98,20 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
                                                        : trace::FindingKind::ReadBeforeWait;
     const auto source = lineOfNew(kind, race, name, accessor, location);
     const Semaphore* const doubtful = ofAgents ? nullptr : doubtfulSemaphore(race);
-    const bool isNew = // one cause
-        doubtful == nullptr
-        || m_doubtful
-               .try_emplace(*doubtful->row, Doubt{kind, name,
-                                                  m_recorder.description().sourceLine(
-                                                      m_prepared.program, location)})
-               .second;
-    if (source && isNew) {
+    const std::optional<ir::ValueId> barrier =
+        ofAgents || race.isUncommitted || doubtful != nullptr ? std::nullopt : barrierOf(race);
+    bool isNew = source.has_value(); // one cause
+    if (isNew && barrier) {
+        isNew = m_unawaitedBarriers.insert(*barrier).second;
+    } else if (doubtful != nullptr) {
+        const Doubt doubt{kind, name,
+                          m_recorder.description().sourceLine(m_prepared.program, location)};
+        isNew = m_doubtful.try_emplace(*doubtful->row, doubt).second && isNew;
+    }
+    if (isNew) {
         m_recorder.addFinding(
-            trace::found(kind, raceText(race, name, accessor, ofAgents, withEnd, doubtful), name,
-                         step, race.step, *source));
+            trace::found(kind, raceText(race, name, accessor, ofAgents, withEnd, doubtful, barrier),
+                         name, step, race.step, *source));
     }
 }
 
@@ -176,12 +189,17 @@ std::string Findings::orderText(std::int32_t agent, const Race& race, ir::Locati
                + (hasBarriers ? "arrive on a barrier" : "signal a semaphore")
                + ", or use disjoint parts.";
     }
-    return std::string("Order them with a ") + (hasBarriers ? "barrier" : "semaphore")
-           + ", or use disjoint parts.";
+    const std::string order = std::string("Order them with a ")
+                              + (hasBarriers ? "barrier" : "semaphore")
+                              + ", or use disjoint parts.";
+    return hasBarriers && !race.otherWrites && isWgmma(m_prepared.program, race.location)
+               ? order + " An arrival before the wgmma_wait does not cover what a product reads."
+               : order;
 }
 
 std::string Findings::raceText(const Race& race, const std::string& name, const Accessor& accessor,
-                               bool ofAgents, bool withEnd, const Semaphore* doubtful) const
+                               bool ofAgents, bool withEnd, const Semaphore* doubtful,
+                               std::optional<ir::ValueId> barrier) const
 {
     const std::string here =
         (accessor.copy ? "a copy that starts at " : "") + placeText(accessor.location);
@@ -227,7 +245,9 @@ std::string Findings::raceText(const Race& race, const std::string& name, const 
                   ? "): " + semaphoreName(m_recorder, *doubtful->row)
                         + " counts other copies too, and a wait knows only how many bytes have "
                           "come. Wait for all of them first, or use a semaphore for each."
-                  : "). Wait for that copy first, or start it later.");
+              : barrier ? "). Wait first at the barrier " + m_prepared.refName(*barrier)
+                              + ", on which that copy arrives."
+                        : "). Wait for that copy first, or start it later.");
 }
 
 // Agents that wait for the same thing are named together.

@@ -20,7 +20,8 @@ void Findings::reportCutOff(ir::ValueId ref, SlabRange buffers, ir::LocationId s
             }
             const std::string name = m_prepared.refName(ref);
             m_unorderedNames.insert(name);
-            if (!isOfDoubt(copy)) {
+            const std::optional<ir::ValueId> barrier = barrierOf(copy);
+            if (!isOfDoubt(copy) && (!barrier || m_unawaitedBarriers.insert(*barrier).second)) {
                 reportFreed(copy, name, scope);
             }
         }

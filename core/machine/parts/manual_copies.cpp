@@ -107,6 +107,7 @@ struct ManualCopies::ManualCopy
     ir::DmaParams params = dmaParams(operation);
     Agent* peer = nullptr; // the agent that has the semaphore of the target
     RefBinding source, target;
+    std::optional<RefBinding> filled;      // the target, with what a TMA sets to zeros besides
     std::int32_t sender = 0, receiver = 0; // the devices that have them
     Shape shape;                           // the shape of what is copied
     std::optional<std::int64_t> existing;  // set if only so many of its elements move
@@ -123,10 +124,12 @@ struct ManualCopies::ManualCopy
     {
         std::shared_ptr<const Reach>& known = reaches[atTarget ? 1 : 0];
         if (!known) {
-            known = all.of(atTarget ? target : source, memory);
+            known = all.of(atTarget ? written() : source, memory);
         }
         return known;
     }
+
+    [[nodiscard]] const RefBinding& written() const { return filled ? *filled : target; }
 
     [[nodiscard]] ir::ValueId from() const { return operation.operands[0]; }
 
@@ -159,7 +162,7 @@ void ManualCopies::start(const ir::Operation& operation)
     if (m_memory[copy.source.buffer].holds == Memory::Holds::Carried) {
         m_findings.reportCarried(copy.from(), operation);
     }
-    if (m_detects && !copy.isEmpty()) {
+    if (m_detects && (!copy.isEmpty() || copy.filled)) {
         if (const std::optional<Race> race = m_races.start(
                 m_turn.agent().id, copy.row, accessOf(copy, false), accessOf(copy, true))) {
             m_findings.reportRace(
@@ -244,6 +247,9 @@ bool ManualCopies::locate(ManualCopy& copy)
             copy.rows = std::move(*parts);
         }
     } else if (source.asked || target.asked) {
+        if (operation.code == ir::OpCode::CopyGmemToSmem && source.asked) {
+            copy.filled = target;
+        }
         dropPadding(operation, source, target);
         const Shape existing = viewOf(source, m_turn.memoryShape(from)).shape;
         copy.isOutside = existing.elements() == 0;
@@ -418,14 +424,11 @@ void ManualCopies::recordEnds(ManualCopy& copy)
 // The access that the copy makes at one of its two ends.
 Access ManualCopies::accessOf(ManualCopy& copy, bool writes)
 {
-    const RefBinding& where = writes ? copy.target : copy.source;
+    const RefBinding& where = writes ? copy.written() : copy.source;
     const Memory& memory = m_memory[where.buffer];
-    Access access{memory.isConstant ? -1 : where.buffer,
-                  memory.isUncontested,
-                  writes,
-                  m_turn.agent().step,
-                  copy.operation.location,
-                  {}};
+    const bool isNowhere = memory.isConstant || (copy.isOutside && !writes);
+    Access access{isNowhere ? -1 : where.buffer, memory.isUncontested,    writes,
+                  m_turn.agent().step,           copy.operation.location, {}};
     access.adds = writes && reductionOf(copy.operation) != ir::AtomicType::Xchg;
     access.proxy = !memory.hasProxies              ? Proxy::None
                    : ir::isCpAsync(copy.operation) ? Proxy::Generic

@@ -65,7 +65,7 @@ void MatrixUnit::accumulate(const PlanItem& item)
 void MatrixUnit::pop(const ir::Operation& operation)
 {
     Memory& sum = accumulator(operation.operands[0]);
-    m_turn.agent().time = m_agents.awaitEnd(sum.ready);
+    m_agents.awaitEnd(m_turn.agent(), sum.ready);
     if (m_prepared.needed.needs(operation)) {
         m_watch.read(watched(operation, operation.operands[0]));
         const Watch::Writing writing(m_watch, watched(operation, operation.operands[0]));
@@ -89,7 +89,7 @@ void MatrixUnit::popFirst(const ir::Operation& operation)
             m_recorder.description().sourceLine(m_prepared.program, operation.location)));
         return;
     }
-    m_turn.agent().time = m_agents.awaitEnd(fifo.front().ready);
+    m_agents.awaitEnd(m_turn.agent(), fifo.front().ready);
     if (m_prepared.needed.needs(operation.results[0])) {
         m_turn.value(operation.results[0]) = std::move(fifo.front().value);
     }

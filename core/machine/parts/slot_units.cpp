@@ -38,7 +38,7 @@ void SlotUnits::reserve(const PlanItem& segment)
     }
     const Picoseconds longer = besideOthers(segment, begin, products, use.ofProducts);
     use.ofProducts.add({begin, begin + longer + segment.duration, segment.delays}, agent.time);
-    agent.time = m_agents.awaitEnd(begin + longer); // shown as a wait before its work
+    m_agents.awaitEnd(agent, begin + longer); // shown as a wait before its work
 }
 
 // How much longer a segment takes that begins at this time: its instructions beside products of

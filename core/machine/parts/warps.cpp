@@ -54,7 +54,7 @@ void Warps::join(const WarpsFrame& frame)
         }
         end = std::max(end, warp.time);
     }
-    own.time = m_agents.awaitEnd(end);
+    m_agents.awaitEnd(own, end);
     for (std::size_t i = 1; i < warps; ++i) {
         Agent& warp = warpOf(own, i);
         VectorClock known;

@@ -167,6 +167,28 @@ trace::CopyRow Recorder::addCopy(trace::OperandRow operand, std::int64_t block, 
     return row;
 }
 
+void Recorder::beginBlocks(const BegunBlocks& blocks, Picoseconds time)
+{
+    if (m_keeps == Keeps::Rows) {
+        m_gridBlocks.begin(blocks, time);
+    } else if (m_sums) {
+        m_sums->countBlocks(static_cast<std::int64_t>(blocks.agents.size()));
+        if (!blocks.areClaimed) {
+            const auto grid = static_cast<std::size_t>(blocks.grid);
+            m_sums->beginBlocks(blocks.agents, builder.info.blockGrids[grid].agents, time);
+        }
+    }
+}
+
+void Recorder::endBlocks(std::int32_t agent, Picoseconds time)
+{
+    if (m_keeps == Keeps::Rows) {
+        m_gridBlocks.end(agent, time);
+    } else if (m_sums) {
+        m_sums->endBlocks(agent, time);
+    }
+}
+
 void Recorder::addWait(const Awaited& awaited, trace::AgentRow agent,
                        trace::OptionalRow<trace::StepRow> step, Picoseconds begin, Picoseconds end)
 {
@@ -175,7 +197,7 @@ void Recorder::addWait(const Awaited& awaited, trace::AgentRow agent,
         if (m_sums) {
             const auto kind = trace::Summarizer::kindOf(awaited.copy, awaited.semaphore,
                                                         awaited.operation, awaited.isFusion);
-            m_sums->addWait(agent, step, kind, begin, end);
+            m_sums->addWait(agent, step, kind, begin, end, m_sums->isInBlock(agent));
         }
         return;
     }

@@ -159,8 +159,9 @@ public:
     void nextRound(std::int32_t loop, std::int32_t agent, Picoseconds time);
     void endLoop(std::int32_t loop, std::int32_t agent, Picoseconds time);
 
-    // The blocks of a GPU's grid. Only where rows are kept.
-    [[nodiscard]] GridBlockRows& gridBlocks() { return m_gridBlocks; }
+    // Blocks of a GPU's grid begin, or those end that began with this agent as their first.
+    void beginBlocks(const BegunBlocks& blocks, Picoseconds time);
+    void endBlocks(std::int32_t agent, Picoseconds time);
 
     // How much the L2 of a device holds of the operand's array from now on. Only where rows are
     // kept.

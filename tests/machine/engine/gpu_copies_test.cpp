@@ -66,7 +66,106 @@ ir::Program ownCopies(std::int32_t leaves)
     });
 }
 
+// A copy of rows from `first` on, of which there are two, for which nobody waits.
+ir::Program prefetched(std::int64_t first)
+{
+    return withSmem(kF32, 2, [=](pl::Ref x, pl::Ref y, const Refs& refs) {
+        y[pl::all] = x[pl::all].load();
+        pl::foriLoop(1, {}, [&](pl::Value i, std::vector<pl::Value>) {
+            gpu::copyGmemToSmem(x.at({pl::ds(i + static_cast<int>(first), 2), pl::all}), refs[0],
+                                refs[1]);
+            return std::vector<pl::Value>();
+        });
+    });
+}
+
+// Two copies that arrive on one barrier, of which nobody waits for both.
+ir::Program readEarly(std::int32_t arrivals, bool waits)
+{
+    const Shape shape{kElements};
+    return mustTrace(pl::kernel(
+        "early", {pl::in("x", kF32, shape), pl::in("y", kF32, shape), pl::out("z", kF32, shape)},
+        [&](pl::Ref x, pl::Ref y, pl::Ref z) {
+            gpu::launch({}, [&] {
+                gpu::runScoped({gpu::smem("one", kF32, shape), gpu::smem("two", kF32, shape),
+                                gpu::barrier("both", arrivals)},
+                               true, [&](const Refs& refs) {
+                                   gpu::copyGmemToSmem(x, refs[0], refs[2]);
+                                   gpu::copyGmemToSmem(y, refs[1], refs[2]);
+                                   if (waits) {
+                                       gpu::barrierWait(refs[2]);
+                                   }
+                                   const pl::Value one = refs[0][pl::all].load();
+                                   z[pl::all] = one + refs[1][pl::all].load();
+                               });
+            });
+        }));
+}
+
 } // namespace
+
+// One missing wait is one finding, whatever was copied, and names the barrier.
+TEST(GpuCopies, ofOneBarrierHaveOneFindingThatNamesIt)
+{
+    const auto foundIn = [](const ir::Program& program) {
+        const auto x = counting(kF32, {kElements});
+        const machine::RunResult run = mustRun(program, {x, x}, machine::ValueMode::Full, h100());
+        std::vector<std::string> messages;
+        for (const trace::Finding& one : run.trace->info().findings) {
+            messages.push_back(one.kind + ": " + one.message);
+        }
+        return messages;
+    };
+    EXPECT_TRUE(foundIn(readEarly(2, true)).empty());
+    const auto none = foundIn(readEarly(2, false));
+    ASSERT_FALSE(none.empty());
+    EXPECT_EQ(none.size(), 1U) << none.back();
+    EXPECT_TRUE(none[0].starts_with("read_before_wait: one is read")) << none[0];
+    EXPECT_TRUE(none[0].ends_with("Wait first at the barrier both, on which that copy arrives."))
+        << none[0];
+    EXPECT_FALSE(foundIn(readEarly(1, true)).empty()) << "it arrives once for each copy";
+}
+
+// Barriers of two kernels are two, whatever they are called.
+TEST(GpuCopies, ofBarriersOfOneNameHaveAFindingEach)
+{
+    const Shape shape{kElements};
+    const ir::Program program = mustTrace(pl::kernel(
+        "two", {pl::in("x", kF32, shape), pl::out("y", kF32, shape), pl::out("z", kF32, shape)},
+        [&](pl::Ref x, pl::Ref y, pl::Ref z) {
+            for (const bool isFirst : {true, false}) {
+                gpu::launch({}, [&] {
+                    gpu::runScoped({gpu::smem("tile", kF32, {kElements}), gpu::barrier("full")},
+                                   true, [&](const Refs& refs) {
+                                       if (isFirst) {
+                                           gpu::copyGmemToSmem(x, refs[0], refs[1]);
+                                           y[pl::all] = refs[0][pl::all].load();
+                                       } else {
+                                           gpu::copyGmemToSmem(x, refs[0], refs[1]);
+                                           z[pl::all] = refs[0][pl::all].load();
+                                       }
+                                   });
+                });
+            }
+        }));
+    const machine::RunResult run =
+        mustRun(program, {counting(kF32, shape)}, machine::ValueMode::Full, h100());
+    EXPECT_EQ(findingsOf(run, "read_before_wait").size(), 2U) << findingsText(run);
+}
+
+// What is beyond the array arrives as zeros, and writes like any other copy.
+TEST(GpuCopies, fillWhatIsBeyondTheirArrayInFlight)
+{
+    for (const std::int64_t first : {0, 1, 2, 64}) {
+        SCOPED_TRACE(first);
+        for (const auto mode : {machine::ValueMode::Full, machine::ValueMode::Needed}) {
+            const machine::RunResult run =
+                mustRun(prefetched(first), {counting(kF32, {2, kElements})}, mode, h100());
+            EXPECT_NE(findingsText(run).find("tile ends with its scope"), std::string::npos)
+                << findingsText(run);
+        }
+    }
+}
 
 TEST(GpuCopies, reduceIntoWhatIsThere)
 {

@@ -107,7 +107,8 @@ ir::Program longTiles(std::int32_t rows, std::int32_t columns, BlockWork kind,
 struct LongSums
 {
     Picoseconds time;
-    std::int64_t segments = 0, copies = 0, bytes = 0, passed = 0, fromL1 = 0;
+    std::int64_t segments = 0, copies = 0, bytes = 0, passed = 0, fromL1 = 0, inBlocks = 0,
+                 blocks = 0;
 };
 
 LongSums longSumsOf(const ir::Program& program, machine::LongGrid setting)
@@ -131,7 +132,9 @@ LongSums longSumsOf(const ir::Program& program, machine::LongGrid setting)
     }
     LongSums sums{.time = run->sums.end,
                   .passed = run->sums.passedBlocks,
-                  .fromL1 = run->info.fromL1.value()};
+                  .fromL1 = run->info.fromL1.value(),
+                  .inBlocks = run->sums.inBlocks.value(),
+                  .blocks = run->sums.blocks};
     sums.segments =
         std::accumulate(run->sums.instances.begin(), run->sums.instances.end(), std::int64_t{0});
     for (const auto& operand : run->sums.moved) {
@@ -160,6 +163,8 @@ void expectTheSameSums(const ir::Program& program, double share)
     expectNearShare(passed.copies, whole.copies, share);
     expectNearShare(passed.bytes, whole.bytes, share);
     expectNearShare(passed.fromL1, whole.fromL1, share);
+    expectNearShare(passed.inBlocks, whole.inBlocks, share);
+    EXPECT_EQ(passed.blocks, whole.blocks);
 }
 
 std::int64_t passedOf(const ir::Program& program)
