@@ -51,6 +51,36 @@ std::vector<DiscItem> discsOf(const Scene& scene)
 
 } // namespace
 
+// The axes are those of the whole run, and its first product is far below them.
+TEST(Roofline, aRunThatHasHardlyBegunIsARingAtTheEdge)
+{
+    const RunView& run = test::sharedMainJob();
+    const double whole = static_cast<double>(run.trace->end().value());
+    const auto first = [&] {
+        for (double now = 1; now < whole; now *= 1.01) {
+            const auto point = analysis::runPoint(*run.index, Picoseconds(std::llround(now)));
+            if (point && point->flopsPerSecond > 0) {
+                return now;
+            }
+        }
+        return whole;
+    }();
+    for (const Size size : {Size{365, 216}, Size{900, 600}}) {
+        const auto discs = discsOf(roofline(run, first / whole, size));
+        ASSERT_EQ(discs.size(), 1U);
+        const Scene atEnd = roofline(run, 1, size);
+        const double lowest = discsOf(atEnd).front().center.y;
+        EXPECT_GT(discs[0].center.y, lowest);
+        EXPECT_GT(discs[0].center.y, 0.75 * size.height) << "at the edge below";
+        EXPECT_LT(discs[0].center.y + discs[0].radius, size.height);
+    }
+    const Scene wide = roofline(run, first / whole, {900, 600});
+    EXPECT_TRUE(std::ranges::any_of(wide.items, [](const Item& item) {
+        const auto* text = std::get_if<TextItem>(&item);
+        return text != nullptr && text->text.ends_with("beyond the axes");
+    }));
+}
+
 TEST(Roofline, doesNotRescaleWhilePlaying)
 {
     const auto first = frameOf(roofline(test::sharedMainJob(), 0.3));

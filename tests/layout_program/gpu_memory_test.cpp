@@ -122,6 +122,27 @@ TEST(GpuMemory, saysFreeOfSharedMemoryAfterTheLastBlock)
     EXPECT_EQ(std::ranges::count(texts, "free", &TextItem::text), kSlots + 1);
 }
 
+// It decides with the arrays whether a block fits, in all views.
+TEST(GpuMemory, whatTheCompilerTakesIsInTheBudgetAndInTheMemory)
+{
+    RunView run = ahead();
+    const auto takenOf = [&run](const char* view) {
+        const ViewState state = test::at(run, 0.5);
+        const Scene scene = findView(view)->layout(run, state, {800, 600});
+        const auto fact = std::ranges::find_if(
+            scene.facts, [](const Fact& one) { return one.kind == FactKind::BytesTaken; });
+        return fact == scene.facts.end() ? -1 : fact->value;
+    };
+    const double without = takenOf("kernel");
+    EXPECT_GT(without, 0);
+    EXPECT_EQ(takenOf("memory"), without);
+    run.report.compilersOfBlock = Bytes(2048);
+    EXPECT_EQ(takenOf("kernel"), without + 2048);
+    EXPECT_EQ(takenOf("memory"), without + 2048);
+    EXPECT_TRUE(
+        test::hasText(findView("kernel")->layout(run, test::at(run, 0.5), {800, 600}), "compiler"));
+}
+
 TEST(GpuMemory, aSlotIsInUseFromTheWaitForItsOwnBarrier)
 {
     const trace::Trace& trace = *ahead().trace;

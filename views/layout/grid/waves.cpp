@@ -254,7 +254,7 @@ private:
         for (std::int64_t wave = 0; wave < m_launch.waves; ++wave) {
             const double top = waveTop(wave) - (m_how.cell >= 10 ? 0 : 2);
             if (top >= free && top + kLabelLine <= m_area.y + kHead + m_how.height + 4) {
-                m_canvas.text(m_area.x, top, kLabel - 4, kLabelLine, "wave " + countText(wave),
+                m_canvas.text(m_area.x, top, kLabel - 4, kLabelLine, "wave " + countText(wave + 1),
                               {10, Role::Text3, Weight::Regular, Align::Left});
                 free = top + kLabelLine;
             }
@@ -330,9 +330,10 @@ std::string wavesCaption(Canvas& canvas, const RunView& run, const ViewState& st
     say(FactKind::GridBlocksRunning, runs);
     say(FactKind::GridBlocksDone, done);
     std::string caption =
-        areEven(*run.trace, launch) ? fmt::format(
-            "wave |{}| of |{}| · ", countText(launch.waveAt(state.now)), countText(launch.waves))
-                                    : "";
+        areEven(*run.trace, launch)
+            ? fmt::format("wave |{}| of |{}| · ", countText(launch.waveAt(state.now) + 1),
+                          countText(launch.waves))
+            : "";
     caption += fmt::format("|{}| of |{}| blocks done, |{}| running", countText(done),
                            countText(all), countText(runs));
     if (claimed > 0) {

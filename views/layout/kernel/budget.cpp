@@ -170,7 +170,8 @@ Budget budgetOf(const RunView& run, Picoseconds now)
     const trace::Info& info = run.trace->info();
     Budget budget{positionAt(run, now), {}, {}, {}};
     budget.taken = takenAt(run, budget.position);
-    if (info.links.empty() || budget.taken.memory == info.links.front().to) {
+    // Values of a GPU are in registers.
+    if (!run.report.isGpu && (info.links.empty() || budget.taken.memory == info.links.front().to)) {
         budget.temporaries = run.report.vmemTemporariesEstimate;
     }
     for (const std::int32_t number : budget.taken.buffers) {
@@ -180,6 +181,9 @@ Budget budgetOf(const RunView& run, Picoseconds now)
             budget.rows.push_back(rowOf(run, number));
         }
         budget.rows.back().bytes += buffer.bytes;
+    }
+    if (const Bytes compilers = budget.taken.compilers; compilers > Bytes(0)) {
+        budget.rows.push_back({"compiler", "", "", compilers, Role::Text3});
     }
     return budget;
 }

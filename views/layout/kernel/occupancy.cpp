@@ -2,7 +2,6 @@
 
 #include "core/base/format.h"
 #include "core/trace/columns.h"
-#include "core/trace/pieces.h"
 #include "views/layout/kernel/parts.h"
 #include "views/layout/run/view_parts.h"
 
@@ -44,20 +43,13 @@ double paintWarps(Canvas& canvas, const trace::BlockGrid& grid, double y)
 
 } // namespace
 
+// That of the blocks that the grid view shows.
 const trace::BlockGrid* blocksAt(const RunView& run, const ViewState& state)
 {
     const std::vector<trace::BlockGrid>& grids = run.trace->info().blockGrids;
-    const trace::Pieces& pieces = run.index->pieces(state.device);
-    const std::int32_t operation = pieces.all[pieces.at(state.now)].operation;
-    const auto& operations = run.trace->info().operations;
-    if (operation >= 0 && trace::at(operation) < operations.size()) {
-        const auto found =
-            std::find_if(grids.begin(), grids.end(), [&](const trace::BlockGrid& grid) {
-                return grid.source == operations[trace::at(operation)].source;
-            });
-        if (found != grids.end()) {
-            return &*found;
-        }
+    const trace::GridLaunch* const launch = run.index->launches().at(state.now, state.device);
+    if (launch != nullptr) {
+        return &grids[trace::at(launch->grid)];
     }
     return grids.size() == 1 ? grids.data() : nullptr;
 }

@@ -63,13 +63,17 @@ void paintMemoryHead(Canvas& canvas, const RunView& run, std::int32_t memory,
     const trace::Memory& mem = info.memories[static_cast<std::size_t>(memory)];
     const double x = parts::kPadding;
     const double w = canvas.width() - 2 * x;
-    Bytes used;
+    const Bytes compilers = compilersOf(run, memory);
+    Bytes used = compilers;
     for (const std::int32_t buffer : buffers) {
         used += info.buffers[static_cast<std::size_t>(buffer)].bytes;
     }
     canvas.state(
         {FactKind::BytesTaken, memory, static_cast<double>(used.value()), bytesText(used)});
     std::vector<std::string> notes = {fmt::format("{} {}", bytesText(used), slots)};
+    if (compilers > Bytes(0)) {
+        notes.push_back(fmt::format("{} of it the compiler's", bytesText(compilers)));
+    }
     if (const std::int64_t blocks = run.report.blocksTogether; blocks > 1) {
         notes.push_back(
             fmt::format("of each block, {} blocks on an SM: {}", blocks, bytesText(used * blocks)));

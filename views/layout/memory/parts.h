@@ -157,6 +157,12 @@ void paintMemoryHead(Canvas& canvas, const RunView& run, std::int32_t memory,
                      bool scaled, double y);
 [[nodiscard]] Role memoryRole(const trace::Memory& memory);
 
+// Whether a memory is HBM, by its number, in which arrays lie that nobody gives back.
+[[nodiscard]] inline bool isHbms(const trace::Info& info, std::int32_t memory)
+{
+    return !info.links.empty() && memory == info.links.front().from;
+}
+
 // Paints the heading alone if there is no room for a slot.
 double paintMemory(Canvas& canvas, const RunView& run, Picoseconds now, std::int32_t memory,
                    const std::vector<std::int32_t>& buffers, const std::vector<Place>& places,

@@ -15,10 +15,9 @@ using trace::ScratchPhase;
 
 bool isInHbm(const trace::Trace& trace, trace::EndRow end)
 {
-    const trace::Info& info = trace.info();
     const std::int32_t buffer = trace.copyEnds().buffer[end.index()];
     return buffer == trace::kNone
-           || info.buffers[trace::at(buffer)].memory == info.links.front().from;
+           || isHbms(trace.info(), trace.info().buffers[trace::at(buffer)].memory);
 }
 
 // " from device 6", " to device 4": where the other end is, if that is another's memory.
@@ -133,9 +132,11 @@ std::string scratchWords(const RunView& run, std::size_t slot, Picoseconds now)
     const trace::Trace& trace = *run.trace;
     const trace::ScratchState state = run.index->scratch().stateAt(trace, slot, now);
     const auto there = [&] { return elsewhere(run, state.ends.front()); };
+    const std::int32_t buffer = run.index->scratch().all()[slot].buffer,
+                       memory = trace.info().buffers[trace::at(buffer)].memory;
     switch (state.phase) {
     case ScratchPhase::Unused:
-        return "free";
+        return isHbms(trace.info(), memory) ? "not in use" : "free";
     case ScratchPhase::Queued:
         return "queued" + there();
     case ScratchPhase::Arriving:

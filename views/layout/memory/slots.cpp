@@ -253,6 +253,9 @@ std::string slotWords(const RunView& run, const Place& place, Picoseconds now)
     case SlotPhase::Leaving:
         return "leaving " + percentText(state.fraction, 0);
     case SlotPhase::Free:
+        if (isHbms(trace.info(), buffer.memory)) {
+            return "not in use";
+        }
         return isOutput(trace, buffer) ? "written back, free" : "free";
     }
     return {};

@@ -228,6 +228,22 @@ void Painter::expected()
     }
 }
 
+// A run that has hardly begun may lie beyond the axes, which are those of the whole run: a ring at
+// their edge says where.
+void Painter::outOfSight(const Point& point)
+{
+    constexpr double kInside = 7; // px, so that the ring is not cut
+    const layout::Point there = at(point);
+    const layout::Point edge{std::clamp(there.x, m_plot.x + kInside, m_plot.right() - kInside),
+                             std::clamp(there.y, m_plot.y + kInside, m_plot.bottom() - kInside)};
+    m_canvas.disc(edge.x, edge.y, 4.5, Role::View, Role::Playhead, 2);
+    m_canvas.hit(edge.x - 6, edge.y - 6, 12, 12, target::Time{m_state.now});
+    m_taken.push_back({edge.x - 7, edge.y - 7, 14, 14});
+    nameRun(edge, {{"run " + flopRateText(point.flopsPerSecond), 11, Weight::SemiBold, Role::Text},
+                   {"at " + intensityText(point.intensity) + " FLOP/B, beyond the axes", m_small,
+                    Weight::Regular, Role::Text2}});
+}
+
 std::optional<layout::Point> Painter::placeOf(const analysis::Alternative& other) const
 {
     const Point point = {other.arithmeticIntensity, other.flopsPerSecond};

@@ -121,6 +121,7 @@ private:
 
     // Shows where the whole run will be, for the time before anything is computed.
     void expected();
+    void outOfSight(const Point& point);
 
     // Other runs of the kernel, as diamonds.
     void others();     // painted below the run point

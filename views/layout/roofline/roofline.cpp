@@ -157,6 +157,9 @@ Scene Painter::paint() &&
         ceilingPoints(*point);
     } else if (m_run.notRun.empty()) {
         expected();
+        if (point && point->intensity > 0 && point->flopsPerSecond > 0) {
+            outOfSight(*point);
+        }
     }
     nameKept();
     if (m_wide) {

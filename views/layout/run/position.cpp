@@ -177,12 +177,20 @@ std::vector<Fact> positionFacts(const RunView& run, const ViewState& state)
     return facts;
 }
 
+Bytes compilersOf(const RunView& run, std::int32_t memory)
+{
+    const trace::Info& info = run.trace->info();
+    const bool isOne = info.blockGrids.size() == 1; // of several: not known of which
+    return isOne && memory == info.links.front().to ? run.report.compilersOfBlock : Bytes(0);
+}
+
 Taken takenAt(const RunView& run, const Position& position)
 {
     const trace::Info& info = run.trace->info();
     Taken taken;
     taken.memory = info.links.empty() ? 0 : info.links.front().to;
-    taken.used = usedOf(run, position, taken.memory);
+    taken.compilers = compilersOf(run, taken.memory);
+    taken.used = usedOf(run, position, taken.memory) + taken.compilers;
     for (std::int32_t other = 0; taken.used == Bytes(0) && at(other) < info.memories.size();
          ++other) {
         if (const Bytes used = usedOf(run, position, other);

@@ -59,12 +59,15 @@ struct Taken
 {
     std::int32_t memory = 0; // row of Info::memories
     Bytes used, limit, capacity;
+    Bytes compilers; // of `used`: no buffer's; what the compiler takes for a block of a GPU
     std::vector<std::int32_t> buffers; // in that memory, that are there
 };
 
 // Of the memory that the report is of; where the pipeline has nothing there, of the on-chip memory
 // in which it has most.
 [[nodiscard]] Taken takenAt(const RunView& run, const Position& position);
+// What the compiler takes of that memory for each block of a GPU; 0 where there is none.
+[[nodiscard]] Bytes compilersOf(const RunView& run, std::int32_t memory);
 // The buffers in a memory that are there while the pipeline under the playhead runs.
 [[nodiscard]] std::vector<std::int32_t> buffersThere(const RunView& run, const Position& position,
                                                      std::int32_t memory);

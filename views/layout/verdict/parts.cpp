@@ -66,16 +66,20 @@ std::vector<SplitPart> splitParts(const RunView& run)
             }
         }
     }
-    std::vector<SplitPart> parts{
-        {"compute", compute, split.compute},
-        {"step overhead", Role::Scalar, split.stepOverhead},
-        {"exposed copies", Role::Wait, split.exposedCopies},
-        {"prologue, epilogue", Role::Edge, split.prologue + split.epilogue}};
+    const bool hasSteps = run.report.hasSteps();
+    std::vector<SplitPart> parts{{"compute", compute, split.compute}};
+    if (hasSteps) {
+        parts.push_back({"step overhead", Role::Scalar, split.stepOverhead});
+    }
+    parts.push_back({"exposed copies", Role::Wait, split.exposedCopies});
+    if (hasSteps) {
+        parts.push_back({"prologue, epilogue", Role::Edge, split.prologue + split.epilogue});
+    }
     if (split.launches > Picoseconds(0)) {
-        parts.push_back({"launches", Role::Scalar, split.launches});
+        parts.push_back({"launches", Role::Text2, split.launches});
     }
     if (split.fusions > Picoseconds(0)) { // XLA's operations around kernels
-        parts.push_back({"fusions", Role::Edge, split.fusions});
+        parts.push_back({"fusions", Role::Hbm, split.fusions});
     }
     if (split.products > Picoseconds(0)) {
         parts.push_back({"waits for products", Role::Mxu, split.products});
