@@ -1,5 +1,6 @@
 // The one executable: the command line, and the window if the build has Qt.
 #include "app/cli/command_line.h"
+#include "app/cli/complaint.h"
 #include "app/cli/manual.h"
 #include "app/process/diagnostics.h"
 #include "core/base/read_file.h"
@@ -134,9 +135,7 @@ int run(CommandLine& line, int argc, char** argv)
             fmt::print("{}", text.str());
             return code;
         }
-        say(fmt::format(
-            "The command line is not understood: {}; `{} --help` says what it understands.",
-            oneLine(error.what()), line.commandName()));
+        say(complaintAbout(line, error));
         return kWrongInput;
     }
     return execute(line, argc, argv);

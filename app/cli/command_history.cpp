@@ -248,7 +248,7 @@ int historyCommand(const HistoryCommand& command)
                                   "leave out --values needed."));
     }
     catchInterrupts();
-    const Result<std::unique_ptr<Replay>> replay = startReplay(*request);
+    const Result<std::unique_ptr<Replay>> replay = startReplay(*request, sayOnOneLine);
     if (!replay) {
         return complain(replay.error());
     }

@@ -2,7 +2,6 @@
 #include "app/cli/commands.h"
 #include "app/process/diagnostics.h"
 #include "app/run_job/kernel_choice.h"
-#include "core/base/text.h"
 #include "core/ir/print.h"
 
 #include <fmt/format.h>
@@ -39,7 +38,7 @@ int saveCommand(const SaveCommand& command)
         return complain(choice.error());
     }
     if (!choice->inputsNote.empty()) {
-        say(oneLine(choice->inputsNote));
+        sayOnOneLine(choice->inputsNote);
     }
     const Status saved = kernel_file::save(
         {std::move(choice->program), std::move(choice->inputs), std::move(choice->producer)},

@@ -6,7 +6,6 @@
 #include "core/analysis/report.h"
 #include "core/analysis/stretch.h"
 #include "core/base/format.h"
-#include "core/base/text.h"
 #include "core/kernel_file/npy.h"
 #include "core/study/condition.h"
 #include "core/trace/findings.h"
@@ -251,7 +250,7 @@ int runCommand(const RunCommand& command)
     catchInterrupts();
     const Printer printer = [](const std::string& text) {
         clearProgress();
-        say(oneLine(text));
+        sayOnOneLine(text);
     };
     const Result<FinishedRun> run = runKernel(*request, terminalProgress("running"), printer);
     const Result<std::vector<std::string>> failed =
@@ -261,7 +260,7 @@ int runCommand(const RunCommand& command)
         return complain(failed.error());
     }
     if (run && !run->inputsNote.empty()) {
-        say(oneLine(run->inputsNote));
+        sayOnOneLine(run->inputsNote);
     }
     if (run && request->keepResults) {
         if (const Status written = kernel_file::writeResults(command.results, run->results);

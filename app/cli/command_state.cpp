@@ -421,7 +421,7 @@ int stateCommand(const StateCommand& command)
         return complain(breaks.error());
     }
     catchInterrupts();
-    const Result<std::unique_ptr<Replay>> replay = startReplay(*request);
+    const Result<std::unique_ptr<Replay>> replay = startReplay(*request, sayOnOneLine);
     if (!replay) {
         return complain(replay.error());
     }

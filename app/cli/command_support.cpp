@@ -40,6 +40,11 @@ std::string advised(const Error& error)
 
 } // namespace
 
+void sayOnOneLine(const std::string& note)
+{
+    say(oneLine(note));
+}
+
 int complain(const Error& error)
 {
     clearProgress();

@@ -177,6 +177,9 @@ struct CompareCommand
 // error names the option.
 [[nodiscard]] Result<RunRequest> requestOf(const RunCommand& command);
 
+// Prints a note, whatever a file in it is called.
+void sayOnOneLine(const std::string& note);
+
 // Prints the error's sentence and returns the exit code for it.
 [[nodiscard]] int complain(const Error& error);
 

@@ -50,7 +50,9 @@ std::string whatText(const Touch& touch, const NamedProgram& words)
                    ? "copied from " + words.otherEnd(touch.otherSpot, touch.spot) + " " + copy
                    : "filled with padding " + copy;
     case Touch::Kind::Cleared:
-        return "begins another block of an output";
+        return touch.operation < 0 ? "begins another block of an output"
+                                   : "cleared by " + words.operation(touch.operation)
+                                         + ", which copies nothing here";
     case Touch::Kind::Released:
         return "its memory ends";
     }

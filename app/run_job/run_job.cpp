@@ -221,11 +221,15 @@ Result<FinishedRun> runKernel(const RunRequest& request, const Progress& progres
     }
 }
 
-Result<std::unique_ptr<machine::Replay>> startReplay(const RunRequest& request)
+Result<std::unique_ptr<machine::Replay>> startReplay(const RunRequest& request,
+                                                     const Printer& printer)
 {
     Result<Job> job = jobOf(request);
     if (!job) {
         return job.error();
+    }
+    if (printer && !job->kernel.inputsNote.empty()) {
+        printer(job->kernel.inputsNote);
     }
     if (const Status fits =
             machine::checkFit(job->kernel.program, job->chip, job->options.settings);

@@ -79,8 +79,9 @@ runKernel(const RunRequest& request, const Progress& progress = {}, const Printe
 [[nodiscard]] std::optional<FinishedRun> viewWithoutRun(const RunRequest& request,
                                                         const Error& why);
 // The same run as a replay, which can go to any moment of it. What the replay takes later is not
-// limited to request.memory.
-[[nodiscard]] Result<std::unique_ptr<machine::Replay>> startReplay(const RunRequest& request);
+// limited to request.memory. A note about the inputs is printed, as of KernelChoice.
+[[nodiscard]] Result<std::unique_ptr<machine::Replay>> startReplay(const RunRequest& request,
+                                                                   const Printer& printer = {});
 [[nodiscard]] Result<FinishedRun> openTrace(const std::string& path, const Progress& progress = {});
 // Opens a trace, or runs the kernel of a kernel file, on its own chip unless one is named. A kernel
 // is run for its times alone unless all its values are there about as soon.

@@ -23,13 +23,17 @@ class Names(Case):
 
     def test_a_command_line_that_makes_no_sense_points_to_the_help(self):
         for arguments, words in (
-            (("frobnicate",), "frobnicate"),
-            (("run",), "kernel"),
-            (("list",), "what"),
+            (("frobnicate",), "`pallascope` does not know frobnicate"),
+            (("run",), "`pallascope run` needs kernel: see `pallascope list kernels`, or a kernel file"),
+            (("list",), "`pallascope list` needs what: kernels, chips or settings"),
+            (("run", "matmul", "--at"), "--at needs a value: "),
+            (("run", "matmul", "--between", "1us"), "--between needs 2 values: "),
+            (("run", "matmul", "--finding", "x"), "--finding cannot be x; expected a whole number: "),
+            (("state", "matmul"), "--at,--event,--step"),
             (("describe",), "what"),
             (("report",), "trace-file"),
-            (("run", "matmul", "more"), "more"),
-            (("run", "matmul", "--frobnicate"), "--frobnicate"),
+            (("run", "matmul", "more words", "no"), "`pallascope run` takes no further word such as more words no"),
+            (("run", "matmul", "--frobnicate", "9"), "`pallascope run` does not know --frobnicate 9"),
             (("run", "matmul", "--trace"), "--trace"),
             (("run", "matmul", "--trace", ""), "--trace"),
             (("run", "matmul", "--screenshot", ""), "--screenshot"),

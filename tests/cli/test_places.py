@@ -112,7 +112,8 @@ class Reading(Case):
         self.output("run", "add_vectors", "--results", "all.npz")
         with zipfile.ZipFile(self.folder / "all.npz") as made, zipfile.ZipFile(self.folder / "y.npz", "w") as archive:
             archive.writestr("arg1.npy", made.read("result0.npy"))
-        for command in (("run", "add_vectors"), ("save", "add_vectors", "-o", "a.pallascope")):
+        for command in (("run", "add_vectors"), ("save", "add_vectors", "-o", "a.pallascope"),
+                        ("state", "add_vectors", "--at", "50%"), ("history", "add_vectors", "y[0]")):
             result = self.call(*command, "--inputs", "y.npz")
             self.assertEqual((result.returncode, result.stderr),
                              (FINE, "y.npz has no arg0 (x): made-up numbers stand in.\n"))

@@ -2,6 +2,7 @@
 
 import collections
 import gzip
+import json
 import signal
 import subprocess
 
@@ -60,6 +61,18 @@ class Traces(Case):
         self.output("report", "a.trace.json.gz", "--trace", "a.trace.json.gz")
         self.assertEqual((self.folder / "a.trace.json.gz").read_bytes(), content)
         self.assertEqual(list(self.files()), ["a.trace.json.gz"])
+
+    def test_an_older_trace_of_a_gpu_counts_what_its_warpgroups_do(self):
+        """It has no table that says when blocks ran."""
+        values = {"m": 512, "n": 1024, "k": 256}
+        _, now = self.save("new.trace.json", "hopper_matmul", values, "--values", "needed")
+        trace = json.loads((self.folder / "new.trace.json").read_text(encoding="utf-8"))
+        del trace["pallascope"]["grid_blocks"]
+        self.write("old.trace.json", json.dumps(trace))
+        old = strict_json(self.output("report", "old.trace.json", "--json"))
+        self.assertEqual(old["time_split_s"]["exposed_copies"], now["time_split_s"]["exposed_copies"])
+        self.assertGreater(old["time_split_s"]["compute"], 0)
+        self.assertLess(old["time_split_s"]["idle"], 0.2 * old["time_s"])
 
     def test_full_and_needed_values_give_the_same_events_times_and_structural_findings(self):
         for kernel, values, code in (
