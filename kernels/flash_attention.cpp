@@ -19,8 +19,8 @@ namespace {
 
 namespace gpu = pl::gpu;
 
-constexpr auto kHeads = "head", kTiles = "tile", kWarpgroup = "warpgroup"; // axes of the launch
-constexpr int kMultiplying = 2;                                            // warpgroups
+constexpr auto kHeads = "head", kTiles = "tile", kWarpgroups = "warpgroup"; // axes of the launch
+constexpr int kMultiplying = 2;                                             // warpgroups
 
 struct AttentionSizes
 {
@@ -98,7 +98,7 @@ public:
         : m_sizes(sizes)
         , m_arrays(arrays)
         , m_refs(refs)
-        , m_warpgroup(pl::axisIndex(kWarpgroup))
+        , m_warpgroup(pl::axisIndex(kWarpgroups))
         , m_head(pl::axisIndex(kHeads))
         , m_query((pl::axisIndex(kTiles) * kMultiplying + m_warpgroup) * static_cast<int>(sizes.bq))
     {}
@@ -292,7 +292,7 @@ Result<ir::Program> flashAttention(const Arguments& p)
         gpu::launch({{{kHeads, static_cast<std::int32_t>(sizes.heads)},
                       {kTiles, static_cast<std::int32_t>(tiles)}},
                      kMultiplying + (sizes.specialized ? 1 : 0),
-                     kWarpgroup},
+                     kWarpgroups},
                     [&] {
                         gpu::runScoped(AttentionBlock::allocations(sizes), true,
                                        [&](const std::vector<pl::Ref>& refs) {

@@ -72,7 +72,7 @@ std::vector<const CLI::App*> commandsOf(const CLI::App& app)
     return commands;
 }
 
-constexpr const char* kEnd = R"(.SH EXIT STATUS
+constexpr const char* kLastSections = R"(.SH EXIT STATUS
 .TP
 0
 Fine.
@@ -108,7 +108,7 @@ std::string manualPage(const CLI::App& app, const std::string& version)
         text += fmt::format(".SS \"{}\"\n{}.\n{}", groff(command->get_name()),
                             groff(command->get_description()), optionsOf(*command));
     }
-    return text + kEnd;
+    return text + kLastSections;
 }
 
 namespace {

@@ -8,7 +8,7 @@
 namespace pallascope::app {
 namespace {
 
-constexpr int kPollMs = 50;
+constexpr int kValuesPollMs = 50;
 // An answer that takes longer gives way to the next question. Below that it is shown, though late,
 // so that something moves while the playhead does.
 constexpr std::chrono::milliseconds kGivesWay(300);
@@ -28,7 +28,7 @@ bool ValuesJobs::Control::goesOnLooking(double done)
 
 ValuesJobs::ValuesJobs(QObject* parent)
     : QObject(parent)
-    , m_work(1, kPollMs)
+    , m_work(1, kValuesPollMs)
 {
     connect(&m_work, &Work::progressed, this, &ValuesJobs::progressed);
 }

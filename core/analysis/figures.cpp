@@ -16,7 +16,7 @@ Figure timeFigure(const char* name, const char* key, Picoseconds a, Picoseconds 
     return {name, key, toSeconds(a).value(), toSeconds(b).value(), timeText(a), timeText(b)};
 }
 
-Figure counted(Figure figure)
+Figure asCounted(Figure figure)
 {
     figure.isCounted = true;
     return figure;
@@ -24,8 +24,8 @@ Figure counted(Figure figure)
 
 Figure bytesFigure(const char* name, const char* key, Bytes a, Bytes b)
 {
-    return counted({name, key, static_cast<double>(a.value()), static_cast<double>(b.value()),
-                    bytesText(a), bytesText(b)});
+    return asCounted({name, key, static_cast<double>(a.value()), static_cast<double>(b.value()),
+                      bytesText(a), bytesText(b)});
 }
 
 Figure rare(Figure figure)
@@ -69,8 +69,8 @@ std::vector<Figure> figuresOf(const Report& a, const Report& b)
     return {
         timeFigure("time", "time_s", a.time, b.time),
         ofSteps(neither(
-            counted({"steps", "steps", static_cast<double>(a.steps), static_cast<double>(b.steps),
-                     countText(a.steps), countText(b.steps)}))),
+            asCounted({"steps", "steps", static_cast<double>(a.steps), static_cast<double>(b.steps),
+                       countText(a.steps), countText(b.steps)}))),
         split("compute", "time_split_s.compute", &TimeSplit::compute),
         split("exposed copies", "time_split_s.exposed_copies", &TimeSplit::exposedCopies),
         ofSteps(split("step overhead", "time_split_s.step_overhead", &TimeSplit::stepOverhead)),

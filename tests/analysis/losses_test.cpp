@@ -58,11 +58,6 @@ Report matmul(const std::string& size, const std::string& bm, const std::string&
     return reportOf(*runOf("matmul", given, chip));
 }
 
-double microseconds(Picoseconds time)
-{
-    return static_cast<double>(time.value()) * 1e-6;
-}
-
 constexpr double kFlops = 2.0 * 4096 * 4096 * 4096;
 
 } // namespace

@@ -174,11 +174,6 @@ std::vector<Promise> promises()
     return all;
 }
 
-double microseconds(Picoseconds time)
-{
-    return toSeconds(time).value() * 1e6;
-}
-
 } // namespace
 
 TEST(PromisedGains, areWhatARunWithoutTheLossGains)

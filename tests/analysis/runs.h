@@ -43,6 +43,11 @@ runOf(const std::string& kernel, const std::map<std::string, std::string>& given
 [[nodiscard]] ir::Program programOf(const std::string& kernel,
                                     const std::map<std::string, std::string>& given);
 
+[[nodiscard]] inline double microseconds(Picoseconds time)
+{
+    return toSeconds(time).value() * 1e6;
+}
+
 // Runs with overhanging blocks, other loop orders, one, two and three buffers, one step, or no
 // products.
 [[nodiscard]] const std::vector<NamedRun>& machineRuns();

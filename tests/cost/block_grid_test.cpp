@@ -48,14 +48,9 @@ ir::Program blocksOf(const std::function<void()>& body, std::int32_t warpgroups 
     return *std::move(program);
 }
 
-chip::Chip theH100()
-{
-    return chip::parse(chip::chipText("h100_sxm"), "h100_sxm.json").value();
-}
-
 cost::BlockGrid gridOf(const ir::Program& program, std::optional<std::int64_t> registers = {})
 {
-    return cost::blockGrids(program, theH100(), registers).at(0);
+    return cost::blockGrids(program, h100(), registers).at(0);
 }
 
 std::int64_t sharedOf(const std::function<void()>& body)
@@ -108,7 +103,7 @@ TEST(BlockShared, ofHopperMatmulIsThatOfItsLowering)
     EXPECT_EQ(gridOf(program).shared.total(), Bytes(426'080));
     EXPECT_EQ(gridOf(program).shared.barriers, 12);
     EXPECT_EQ(gridOf(program).occupancy.blocks, 0);
-    const Status fits = cost::checkBlocks(program, theH100());
+    const Status fits = cost::checkBlocks(program, h100());
     ASSERT_FALSE(fits);
     EXPECT_EQ(fits.error().kind, ErrorKind::Limit);
     for (const char* words : {"a block of blocks needs 426\u2009080 bytes of shared memory",
@@ -241,7 +236,7 @@ TEST(BlockGrid, saysHowManyBlocksRunAtATimeAndInWhichWaves)
     EXPECT_EQ(grid.blocks, 512);
     EXPECT_EQ(grid.waves.waves, 4);
     EXPECT_EQ(grid.waves.last, 512 - 3 * 132);
-    EXPECT_TRUE(cost::checkBlocks(program, theH100()));
+    EXPECT_TRUE(cost::checkBlocks(program, h100()));
     const cost::BlockGrid estimated = gridOf(program); // no values, so hardly any registers
     EXPECT_EQ(estimated.block.registersPerThread, 24);
     EXPECT_TRUE(estimated.assumesRegisters);
@@ -256,9 +251,9 @@ TEST(BlockGrid, saysHowManyBlocksRunAtATimeAndInWhichWaves)
 TEST(BlockGrid, withTooManyRegistersIsRefused)
 {
     const ir::Program program = blocksOf([] {}, 3);
-    EXPECT_TRUE(cost::checkBlocks(program, theH100(), 168));
+    EXPECT_TRUE(cost::checkBlocks(program, h100(), 168));
     const auto sentence = [&](std::int64_t registers) {
-        const Status fits = cost::checkBlocks(program, theH100(), registers);
+        const Status fits = cost::checkBlocks(program, h100(), registers);
         return fits ? "" : fits.error().message;
     };
     EXPECT_NE(sentence(169).find("with 169 registers a thread, a block of blocks with 384 threads "
@@ -289,8 +284,8 @@ TEST(BlockGrid, countsTheThreadsOfItsAgents)
 
 TEST(BlockGrid, ofTooManyWarpgroupsIsRefused)
 {
-    EXPECT_TRUE(cost::checkBlocks(blocksOf([] {}, 8), theH100()));
-    const Status fits = cost::checkBlocks(blocksOf([] {}, 9), theH100());
+    EXPECT_TRUE(cost::checkBlocks(blocksOf([] {}, 8), h100()));
+    const Status fits = cost::checkBlocks(blocksOf([] {}, 9), h100());
     ASSERT_FALSE(fits);
     EXPECT_NE(fits.error().message.find("a block of blocks has 9 warpgroups (1152 threads); NVIDIA "
                                         "H100 SXM takes 8 (1024)."),

@@ -15,7 +15,7 @@ namespace pallascope::cost_test {
 
 namespace {
 
-chip::Chip gpu(const char* name)
+chip::Chip gpuOf(const char* name)
 {
     return chip::parse(chip::chipText(name), std::string(name) + ".json").value();
 }
@@ -47,7 +47,7 @@ cost::SegmentCost segmentOf(const ir::Program& program, const char* name)
             operations.push_back(&operation);
         }
     });
-    const chip::Chip chip = gpu(name);
+    const chip::Chip chip = gpuOf(name);
     const cost::LeftOut leftOut(program, chip);
     Result<cost::SegmentCost> cost =
         cost::segmentCost(program, operations, chip, {.leftOut = &leftOut});
@@ -67,7 +67,7 @@ std::int64_t lastingOf(const std::function<void(const pl::Ref&)>& body,
 std::map<std::string, std::int64_t> cyclesOf(ir::OpCode code,
                                              const std::function<void(const pl::Ref&)>& body)
 {
-    const chip::Chip h100 = gpu("h100_sxm");
+    const chip::Chip h100 = gpuOf("h100_sxm");
     const ir::Program program = programOf(body);
     std::map<std::string, std::int64_t> cycles;
     ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
@@ -156,7 +156,7 @@ TEST(GpuCost, ofANarrowWgmmaIsThatOfItsReads)
         const Result<ir::Program> program =
             pl::kernel("narrow", {pl::out("out", kF32, {m, n})}, body);
         EXPECT_TRUE(program) << (program ? "" : program.error().message);
-        const chip::Chip h100 = cost_test::gpu("h100_sxm");
+        const chip::Chip h100 = cost_test::gpuOf("h100_sxm");
         std::int64_t cycles = 0;
         ir::forEachOperation(program->body, [&](const ir::Operation& operation) {
             if (operation.code == ir::OpCode::Wgmma) {
@@ -209,7 +209,7 @@ TEST(GpuCost, ofASegmentBesideProducts)
 TEST(GpuCost, ofABlockAreRegistersForWhatIsAliveAtATime)
 {
     const auto registersOf = [](const std::function<void(const pl::Ref&)>& body) {
-        return cost::blockGrids(programOf(body), gpu("h100_sxm")).at(0).block.registersPerThread;
+        return cost::blockGrids(programOf(body), gpuOf("h100_sxm")).at(0).block.registersPerThread;
     };
     EXPECT_EQ(registersOf([](const pl::Ref& tile) { tile[pl::all] = pl::exp(tile[pl::all]); }),
               64 + cost::kOtherRegisters);

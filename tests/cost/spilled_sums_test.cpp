@@ -12,13 +12,6 @@ namespace {
 
 namespace gpu = pl::gpu;
 
-const chip::Chip& hopper()
-{
-    static const chip::Chip kChip =
-        chip::parse(chip::chipText("h100_sxm"), "h100_sxm.json").value();
-    return kChip;
-}
-
 struct Parts
 {
     Extent columns = 256;       // of each of two sums of 64 rows
@@ -82,7 +75,7 @@ const ir::Operation& coreMapOf(const ir::Program& program)
 std::size_t spilledOf(const Parts& parts)
 {
     const ir::Program program = twoSums(parts);
-    return cost::spilledSums(program, coreMapOf(program), hopper()).size();
+    return cost::spilledSums(program, coreMapOf(program), h100()).size();
 }
 
 } // namespace
@@ -109,12 +102,12 @@ TEST(SpilledSums, stayWhereNoLoopAddsToThem)
 TEST(SpilledSums, areStoredAndLoadedAroundEachProduct)
 {
     const ir::Program program = twoSums({.columns = 256});
-    const std::set<ir::ValueId> spilled = cost::spilledSums(program, coreMapOf(program), hopper());
+    const std::set<ir::ValueId> spilled = cost::spilledSums(program, coreMapOf(program), h100());
     std::vector<std::int64_t> awaited;
     ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
         if (operation.code == ir::OpCode::Wgmma) {
             const auto cost = cost::operationCost(
-                program, operation, hopper(), {.awaitsEachProduct = true, .spilledSums = &spilled});
+                program, operation, h100(), {.awaitsEachProduct = true, .spilledSums = &spilled});
             ASSERT_TRUE(cost) << cost.error().message;
             awaited.push_back(cost->awaited.value());
         }

@@ -10,17 +10,12 @@ namespace pallascope::cost_test {
 
 namespace {
 
-chip::Chip someGpu()
-{
-    return chip::parse(chip::chipText("h100_sxm"), "h100_sxm.json").value();
-}
-
 std::string refusalOnGpu(const Result<ir::Program>& program)
 {
     EXPECT_TRUE(program) << (program ? "" : program.error().message);
     EXPECT_TRUE(cost::checkTarget(*program, v5e()));
-    const Status status = cost::checkTarget(*program, someGpu());
-    const auto budgets = cost::budgets(*program, someGpu());
+    const Status status = cost::checkTarget(*program, h100());
+    const auto budgets = cost::budgets(*program, h100());
     EXPECT_EQ(budgets.has_value(), status.has_value());
     if (status) {
         return "";

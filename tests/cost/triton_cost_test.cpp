@@ -21,12 +21,6 @@ namespace {
 using Body = std::function<void(const std::vector<pl::Ref>&)>;
 using UnitCycles = std::map<std::string, std::int64_t>;
 
-const chip::Chip& theH100()
-{
-    static const chip::Chip chip = chip::parse(chip::chipText("h100_sxm"), "h100_sxm.json").value();
-    return chip;
-}
-
 // A pl.pallas_call on a GPU whose body gets bf16[128,128] in HBM and bf16[64,128] in shared memory.
 ir::Program byTriton(const Body& body, std::int32_t warps = 4)
 {
@@ -54,8 +48,8 @@ bool awaitsEachProduct(const ir::Program& program)
     ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
         awaits = awaits
                  || (operation.code == ir::OpCode::CoreMap
-                     && cost::awaitsEachProduct(program, operation, theH100(),
-                                                cost::LeftOut(program, theH100())));
+                     && cost::awaitsEachProduct(program, operation, h100(),
+                                                cost::LeftOut(program, h100())));
     });
     return awaits;
 }
@@ -63,7 +57,7 @@ bool awaitsEachProduct(const ir::Program& program)
 // What all operations but loads and stores of HBM cost as one segment.
 cost::SegmentCost segmentOf(const ir::Program& program, cost::Runner runner = {})
 {
-    const cost::LeftOut leftOut(program, theH100());
+    const cost::LeftOut leftOut(program, h100());
     runner.leftOut = &leftOut;
     std::vector<const ir::Operation*> operations;
     ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
@@ -73,7 +67,7 @@ cost::SegmentCost segmentOf(const ir::Program& program, cost::Runner runner = {}
             operations.push_back(&operation);
         }
     });
-    Result<cost::SegmentCost> cost = cost::segmentCost(program, operations, theH100(), runner);
+    Result<cost::SegmentCost> cost = cost::segmentCost(program, operations, h100(), runner);
     EXPECT_TRUE(cost) << (cost ? "" : cost.error().message);
     return std::move(*cost);
 }
@@ -86,11 +80,10 @@ UnitCycles cyclesOf(const ir::Program& program, ir::OpCode code, std::string_vie
         if (operation.code != code) {
             return;
         }
-        const auto cost =
-            cost::operationCost(program, operation, theH100(), {.compiler = compiler});
+        const auto cost = cost::operationCost(program, operation, h100(), {.compiler = compiler});
         EXPECT_TRUE(cost) << (cost ? "" : cost.error().message);
         for (const cost::Demand& demand : cost->demands) {
-            cycles[theH100().units[static_cast<std::size_t>(demand.unit)].name] +=
+            cycles[h100().units[static_cast<std::size_t>(demand.unit)].name] +=
                 demand.cycles.value();
         }
     });
@@ -180,15 +173,15 @@ TEST(TritonCost, ofProductsOfFewRowsIsThatOfMma)
                     pl::dot(pl::convert(product, kBf16), right, kF32);
             }
         });
-        const cost::LeftOut leftOut(program, theH100());
+        const cost::LeftOut leftOut(program, h100());
         std::int64_t cycles = 0;
         ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
             if (operation.code == ir::OpCode::DotGeneral) {
                 const auto cost = cost::operationCost(
-                    program, operation, theH100(),
+                    program, operation, h100(),
                     {.leftOut = &leftOut, .compiler = ir::kTriton, .threads = 128});
                 for (const cost::Demand& demand : cost->demands) {
-                    const chip::Unit& of = theH100().units[static_cast<std::size_t>(demand.unit)];
+                    const chip::Unit& of = h100().units[static_cast<std::size_t>(demand.unit)];
                     cycles += of.name == unit ? demand.cycles.value() : 0;
                 }
             }
@@ -318,7 +311,7 @@ TEST(TritonCost, ofABlockIsSharedMemoryForOperandsAndRegistersForSums)
             });
         refs[1][{pl::all, pl::ds(0, 64)}] = sums[0];
     };
-    const cost::BlockGrid grid = cost::blockGrids(byTriton(body), theH100()).at(0);
+    const cost::BlockGrid grid = cost::blockGrids(byTriton(body), h100()).at(0);
     EXPECT_EQ(grid.shared.arrays, Bytes(64 * 128 * 2 + 128 * 128 * 2));
     EXPECT_EQ(grid.block.registersPerThread, 64 + cost::kOtherRegisters);
 }
@@ -340,7 +333,7 @@ TEST(TritonCost, ofABlockAreRegistersForRowsAndAddresses)
             });
         refs[1][{pl::all, pl::ds(0, 64)}] = sums[0] + pl::broadcastTo(sums[1], {128, 64}, {0});
     };
-    const cost::BlockGrid grid = cost::blockGrids(byTriton(body), theH100()).at(0);
+    const cost::BlockGrid grid = cost::blockGrids(byTriton(body), h100()).at(0);
     EXPECT_EQ(grid.block.registersPerThread, 64 + 4 + 2 * 8 + cost::kOtherRegisters + 4);
 }
 

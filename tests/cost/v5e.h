@@ -21,6 +21,14 @@ inline chip::Chip v5e()
     return chip::parse(chip::plainText("tpu_v5e"), "tpu_v5e.json").value();
 }
 
+// For what is of GPUs.
+inline const chip::Chip& h100()
+{
+    static const chip::Chip kChip =
+        chip::parse(chip::chipText("h100_sxm"), "h100_sxm.json").value();
+    return kChip;
+}
+
 enum Unit : std::int32_t // in the order of the file
 {
     Mxu,

@@ -19,7 +19,7 @@ using namespace pallascope::layout;
 
 namespace {
 
-constexpr Size kSize = {1280, 220};
+constexpr Size kKeptSize = {1280, 220};
 
 std::shared_ptr<const RunView> shared(RunView run)
 {
@@ -80,7 +80,7 @@ TEST(KeptRun, byStepEachStepBeginsAtTheSamePlaceInBothTimeLines)
          {std::pair(fastRun(), slowRun()), std::pair(slowRun(), fastRun())}) {
         const ViewState state = beside(*run, kept, true);
         ASSERT_TRUE(isBySteps(state)) << state.kept->notBySteps;
-        const TimeAxis now = timelineAxis(state, kSize), its = keptAxis(state, kSize);
+        const TimeAxis now = timelineAxis(state, kKeptSize), its = keptAxis(state, kKeptSize);
         int inSight = 0;
         for (std::size_t step = 0; step < run->trace->steps().size(); ++step) {
             const double x = now.toX(Picoseconds(run->trace->steps().begin[step]));
@@ -99,7 +99,7 @@ TEST(KeptRun, byStepEachStepBeginsAtTheSamePlaceInBothTimeLines)
 TEST(KeptRun, byTimeBothTimeLinesHaveOneAxisThatReachesToTheLaterEnd)
 {
     const ViewState state = beside(*fastRun(), slowRun(), false);
-    const TimeAxis now = timelineAxis(state, kSize), its = keptAxis(state, kSize);
+    const TimeAxis now = timelineAxis(state, kKeptSize), its = keptAxis(state, kKeptSize);
     EXPECT_EQ(now.range, its.range);
     EXPECT_EQ(now.toX(Picoseconds(123'456)), its.toX(Picoseconds(123'456)));
     EXPECT_EQ(axisEnd(*fastRun(), state), slowRun()->trace->end());
@@ -112,7 +112,7 @@ TEST(KeptRun, runsOfOtherStepsAreAlignedByTimeAndTheCaptionSaysWhy)
     const RunView& run = test::sharedMainJob();
     const ViewState state = beside(run, slowRun(), true);
     EXPECT_FALSE(isBySteps(state));
-    const Scene scene = layoutTimeline(run, state, kSize);
+    const Scene scene = layoutTimeline(run, state, kKeptSize);
     EXPECT_NE(scene.caption.find("aligned by time: this run has 512 steps, the kept one 64 steps"),
               std::string::npos)
         << scene.caption;
@@ -153,12 +153,12 @@ TEST(KeptRun, aBarGoesOnBehindAGapAndIsNotStretched)
 TEST(KeptRun, bothTimeLinesAreThere)
 {
     const ViewState state = beside(*fastRun(), slowRun(), false);
-    const Scene scene = layoutTimeline(*fastRun(), state, kSize);
+    const Scene scene = layoutTimeline(*fastRun(), state, kKeptSize);
     EXPECT_TRUE(hasText(scene, "now"));
     EXPECT_TRUE(hasText(scene, "kept"));
     ViewState alone = state;
     alone.kept = nullptr;
-    EXPECT_FALSE(hasText(layoutTimeline(*fastRun(), alone, kSize), "kept"));
+    EXPECT_FALSE(hasText(layoutTimeline(*fastRun(), alone, kKeptSize), "kept"));
 }
 
 TEST(KeptRun, everyCaptionSaysHowTheRunDiffers)
@@ -236,16 +236,16 @@ TEST(KeptRun, theRooflineHasAHollowPointWhereTheKeptRunIs)
 TEST(KeptRun, itsLanesHaveTargetsOfTheirOwnWithTheKeptRunsWords)
 {
     const ViewState state = beside(*fastRun(), slowRun(), true);
-    const Scene scene = layoutTimeline(*fastRun(), state, kSize);
+    const Scene scene = layoutTimeline(*fastRun(), state, kKeptSize);
     int copies = 0, lanes = 0;
     for (const Hit& hit : scene.hits) {
         const auto* kept = std::get_if<target::Kept>(&hit.target);
-        EXPECT_EQ(kept != nullptr, hit.rect.y >= kSize.height / 2 - 1) << hit.rect.y;
+        EXPECT_EQ(kept != nullptr, hit.rect.y >= kKeptSize.height / 2 - 1) << hit.rect.y;
         if (kept == nullptr) {
             continue;
         }
         EXPECT_EQ(asKept(ofKept(*kept)), hit.target);
-        EXPECT_LE(hit.rect.bottom(), kSize.height);
+        EXPECT_LE(hit.rect.bottom(), kKeptSize.height);
         copies += is<target::Copy>(ofKept(*kept)) ? 1 : 0;
         lanes += is<target::Lane>(ofKept(*kept)) ? 1 : 0;
         std::vector<std::string> its = tooltip(*slowRun(), keptState(state), ofKept(*kept));

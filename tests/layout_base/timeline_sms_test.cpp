@@ -18,7 +18,7 @@ namespace {
 constexpr std::int64_t kNs = 1'000;
 constexpr std::int32_t kTc = 0, kFp32 = 1; // units
 
-layout::RunView viewOf(std::shared_ptr<const trace::Trace> trace)
+layout::RunView viewOfSms(std::shared_ptr<const trace::Trace> trace)
 {
     layout::RunView run;
     run.trace = std::move(trace);
@@ -138,20 +138,20 @@ std::int64_t busyOf(const trace::Trace& trace, const std::vector<std::int32_t>& 
 
 TEST(TimelineSms, theChosenOneHasLanesAndAllShareAStrip)
 {
-    const layout::RunView run = viewOf(traceOf(3, 1));
+    const layout::RunView run = viewOfSms(traceOf(3, 1));
     EXPECT_EQ(namesOf(lanesOf(run, Level::Operations, 400, 0, 1)),
               (std::vector<std::string>{"3 SMs", "SM 1", "TC", "WG 0", "WG 1"}));
     const std::vector<Lane> lanes = lanesOf(run, Level::Operations, 400, 0, 2);
     EXPECT_EQ(lanes[3].agents, std::vector<std::int32_t>{4});
     EXPECT_EQ(lanes[4].agents, std::vector<std::int32_t>{5});
     EXPECT_EQ(lanes[2].agents, std::vector<std::int32_t>{4}) << "warpgroup 1 uses no tensor core";
-    EXPECT_EQ(namesOf(lanesOf(viewOf(traceOf(1, 1)), Level::Operations, 400)),
+    EXPECT_EQ(namesOf(lanesOf(viewOfSms(traceOf(1, 1)), Level::Operations, 400)),
               (std::vector<std::string>{"SM 0", "TC", "WG 0", "WG 1"}));
 }
 
 TEST(TimelineSms, theChosenDeviceShowsItsSmAndTheOthersTheirStrips)
 {
-    const layout::RunView run = viewOf(traceOf(3, 8, true, " ", "", 2));
+    const layout::RunView run = viewOfSms(traceOf(3, 8, true, " ", "", 2));
     const std::vector<Lane> first = lanesOf(run, Level::Operations, 400, 0, 2);
     EXPECT_EQ(namesOf(first), (std::vector<std::string>{"device 0", "3 SMs", "SM 2", "TC", "WG 0",
                                                         "WG 1", "device 1"}));
@@ -173,7 +173,7 @@ TEST(TimelineSms, theChosenDeviceShowsItsSmAndTheOthersTheirStrips)
 
 TEST(TimelineSms, lanesStayWithinTheHeightOnSeveralDevices)
 {
-    const layout::RunView run = viewOf(traceOf(4, 9, true, " ", "", 8));
+    const layout::RunView run = viewOfSms(traceOf(4, 9, true, " ", "", 8));
     for (double height = 130; height <= 500; height += 10) {
         const std::vector<Lane> lanes = lanesOf(run, Level::Operations, height, 5, 3);
         EXPECT_LE(lanes.back().y + lanes.back().h, height) << height;
@@ -185,7 +185,7 @@ TEST(TimelineSms, lanesStayWithinTheHeightOnSeveralDevices)
 
 TEST(TimelineSms, aClickOnAnotherDevicesStripChoosesItsSm)
 {
-    const layout::RunView run = viewOf(traceOf(4, 7, true, " ", "", 2));
+    const layout::RunView run = viewOfSms(traceOf(4, 7, true, " ", "", 2));
     layout::ViewState state;
     state.visible = {Picoseconds(0), run.trace->end()};
     state.device = 1;
@@ -203,15 +203,16 @@ TEST(TimelineSms, aClickOnAnotherDevicesStripChoosesItsSm)
 
 TEST(TimelineSms, lanesNameThePlaceAndTheWarp)
 {
-    EXPECT_EQ(namesOf(lanesOf(viewOf(traceOf(1, 1, true, " place 3 ")), Level::Operations, 400)),
+    EXPECT_EQ(namesOf(lanesOf(viewOfSms(traceOf(1, 1, true, " place 3 ")), Level::Operations, 400)),
               (std::vector<std::string>{"SM 0", "TC", "WG 3.0", "WG 3.1"}));
-    EXPECT_EQ(namesOf(lanesOf(viewOf(traceOf(1, 1, true, " ", " warp 2")), Level::Operations, 400)),
-              (std::vector<std::string>{"SM 0", "TC", "WG 0 w2", "WG 1 w2"}));
+    EXPECT_EQ(
+        namesOf(lanesOf(viewOfSms(traceOf(1, 1, true, " ", " warp 2")), Level::Operations, 400)),
+        (std::vector<std::string>{"SM 0", "TC", "WG 0 w2", "WG 1 w2"}));
 }
 
 TEST(TimelineSms, runsThatAreNotForAGpuHaveNone)
 {
-    const layout::RunView run = viewOf(traceOf(3, 1, false));
+    const layout::RunView run = viewOfSms(traceOf(3, 1, false));
     EXPECT_TRUE(run.index->agents().sms.empty());
     for (const Lane& lane : lanesOf(run, Level::Operations, 400)) {
         EXPECT_EQ(lane.sm, -1) << lane.name;
@@ -220,7 +221,7 @@ TEST(TimelineSms, runsThatAreNotForAGpuHaveNone)
 
 TEST(TimelineSms, aLaneIsFoundByItsIdWhicheverSmIsChosen)
 {
-    const layout::RunView run = viewOf(traceOf(3, 2));
+    const layout::RunView run = viewOfSms(traceOf(3, 2));
     for (std::int32_t sm = 0; sm < 3; ++sm) {
         for (const Lane& lane : lanesOf(run, Level::Operations, 400, 0, sm)) {
             const std::optional<Lane> found = laneOf(run, idOf(lane));
@@ -237,7 +238,7 @@ TEST(TimelineSms, aLaneIsFoundByItsIdWhicheverSmIsChosen)
 TEST(TimelineSms, theBusyTimeOfALaneIsThatOfItsSegments)
 {
     std::mt19937_64 random(5);
-    const layout::RunView run = viewOf(traceOf(4, 3));
+    const layout::RunView run = viewOfSms(traceOf(4, 3));
     const std::int64_t end = run.trace->end().value();
     for (int round = 0; round < 50; ++round) {
         const auto sm = static_cast<std::int32_t>(random() % 4);
@@ -263,7 +264,7 @@ TEST(TimelineSms, theBusyTimeOfALaneIsThatOfItsSegments)
 
 TEST(TimelineSms, theStripHasTheShareOfEachPixel)
 {
-    const layout::RunView run = viewOf(traceOf(5, 4));
+    const layout::RunView run = viewOfSms(traceOf(5, 4));
     const std::int64_t end = run.trace->end().value();
     for (const auto& [from, to] : {std::pair(std::int64_t{0}, end), std::pair(end / 3, end / 2)}) {
         const layout::TimeAxis axis{112, 300, {Picoseconds(from), Picoseconds(to)}};
@@ -284,7 +285,7 @@ TEST(TimelineSms, theStripHasTheShareOfEachPixel)
 
 TEST(TimelineSms, lanesStayWithinTheHeight)
 {
-    const layout::RunView run = viewOf(traceOf(40, 6));
+    const layout::RunView run = viewOfSms(traceOf(40, 6));
     for (double height = 130; height <= 500; height += 10) {
         const std::vector<Lane> lanes = lanesOf(run, Level::Operations, height, 0, 39);
         EXPECT_LE(lanes.back().y + lanes.back().h, height) << height;
@@ -328,7 +329,7 @@ TEST(TimelineSms, copiesAreThoseOfTheChosenSm)
     builder.end = Picoseconds(60 * kNs);
     const auto trace = std::move(builder).finish();
     ASSERT_TRUE(trace) << trace.error().message;
-    const layout::RunView run = viewOf(*trace);
+    const layout::RunView run = viewOfSms(*trace);
     for (const auto& [sm, busyTime] : {std::pair(0, 10 * kNs), std::pair(1, 50 * kNs)}) {
         const std::optional<Lane> lane = laneOf(run, layout::lane::SmCopies{sm});
         ASSERT_TRUE(lane);
@@ -347,7 +348,7 @@ TEST(TimelineSms, copiesAreThoseOfTheChosenSm)
 
 TEST(TimelineSms, aClickOnTheStripChoosesAnSm)
 {
-    const layout::RunView run = viewOf(traceOf(8, 7));
+    const layout::RunView run = viewOfSms(traceOf(8, 7));
     layout::ViewState state;
     state.visible = {Picoseconds(0), run.trace->end()};
     const layout::Scene scene = layout::layoutTimeline(run, state, {1000, 300});

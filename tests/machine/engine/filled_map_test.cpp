@@ -10,7 +10,7 @@ namespace {
 
 using Blocks = std::vector<std::int64_t>;
 
-constexpr Extent kSteps = 8;
+constexpr Extent kFilledSteps = 8;
 
 enum class Fill
 {
@@ -25,12 +25,12 @@ ir::Program gathering(Fill fill)
 {
     return mustTrace(pl::kernel(
         "gathering",
-        {pl::in("first", kInt, {kSteps}), pl::in("second", kInt, {kSteps}),
+        {pl::in("first", kInt, {kFilledSteps}), pl::in("second", kInt, {kFilledSteps}),
          pl::in("large", kF32, {512, 512}), pl::in("x", kF32, {64, 128}),
          pl::out("out", kF32, {64, 128})},
         [fill](pl::Ref first, pl::Ref second, pl::Ref large, pl::Ref x, pl::Ref out) {
             pl::runScoped(
-                {{"table", kInt, {kSteps}, ir::MemorySpace::Smem},
+                {{"table", kInt, {kFilledSteps}, ir::MemorySpace::Smem},
                  {"near", kF32, {512, 512}},
                  pl::dmaSemaphores("sem"),
                  pl::dmaSemaphores("other")},
@@ -48,7 +48,7 @@ ir::Program gathering(Fill fill)
                         wait();
                     }
                     pl::emitPipeline(
-                        {.grid = {kSteps},
+                        {.grid = {kFilledSteps},
                          .in = {pl::block({8, 128}, [&](auto i) { return pl::at(table[i], 0); })},
                          .out = {pl::block({8, 128}, [](auto i) { return pl::at(i, 0); })}},
                         [&](pl::Ref from, pl::Ref to) {
@@ -69,9 +69,9 @@ ir::Program gathering(Fill fill)
 Blocks copied(Fill fill, const std::vector<double>& first, const std::vector<double>& second,
               machine::ValueMode values = machine::ValueMode::Full)
 {
-    const std::vector<Array> inputs{arrayOf(kInt, {kSteps}, first), arrayOf(kInt, {kSteps}, second),
-                                    normalArray(kF32, Shape{512, 512}, 0),
-                                    normalArray(kF32, Shape{64, 128}, 1)};
+    const std::vector<Array> inputs{
+        arrayOf(kInt, {kFilledSteps}, first), arrayOf(kInt, {kFilledSteps}, second),
+        normalArray(kF32, Shape{512, 512}, 0), normalArray(kF32, Shape{64, 128}, 1)};
     const auto run =
         machine::run(gathering(fill), inputs, v5e(),
                      {.values = values, .settings = {.detectRaces = machine::DetectRaces::No}});
@@ -92,7 +92,7 @@ Blocks copied(Fill fill, const std::vector<double>& first, const std::vector<dou
 
 TEST(FilledMap, givesWhatWasThereWhenThePipelineBegan)
 {
-    const std::vector<double> before(kSteps, 7), table{3, 3, 1, 1, 1, 6, 0, 0};
+    const std::vector<double> before(kFilledSteps, 7), table{3, 3, 1, 1, 1, 6, 0, 0};
     for (const Fill fill : {Fill::Awaited, Fill::AlsoByTheBody}) {
         for (const auto values : {machine::ValueMode::Full, machine::ValueMode::Needed}) {
             EXPECT_EQ(copied(fill, before, table, values), (Blocks{3, 1, 6, 0}));
@@ -104,7 +104,7 @@ TEST(FilledMap, givesWhatWasThereWhenThePipelineBegan)
 // no change is seen. JAX does the same, since it evaluates the map anew at each step.
 TEST(FilledMap, seesACopyThatLandsMeanwhile)
 {
-    const std::vector<double> zeros(kSteps, 0), ones(kSteps, 1);
+    const std::vector<double> zeros(kFilledSteps, 0), ones(kFilledSteps, 1);
     EXPECT_EQ(copied(Fill::OnItsWay, zeros, ones), Blocks{0});
     const std::vector<double> other{0, 0, 0, 0, 0, 0, 0, 5};
     EXPECT_EQ(copied(Fill::OnItsWay, zeros, other), (Blocks{0, 5}));

@@ -19,7 +19,7 @@ machine::RunResult runOnGpu(const ir::Program& program, const std::vector<Array>
     return mustRun(program, inputs, values, h100());
 }
 
-constexpr Extent kTile = 256;
+constexpr Extent kTileElements = 256;
 
 // Each block doubles a tile of x: in by the TMA, out by the TMA.
 struct DoubleParts
@@ -30,21 +30,22 @@ struct DoubleParts
 ir::Program doubleProgram(Extent blocks, const DoubleParts& parts = {})
 {
     return mustTrace(pl::kernel(
-        "double", {pl::in("x", kF32, {blocks * kTile}), pl::out("y", kF32, {blocks * kTile})},
+        "double",
+        {pl::in("x", kF32, {blocks * kTileElements}), pl::out("y", kF32, {blocks * kTileElements})},
         [&](pl::Ref x, pl::Ref y) {
             gpu::launch({{{"block", static_cast<std::int32_t>(blocks)}}}, [&] {
-                const pl::Value first = pl::axisIndex("block") * static_cast<int>(kTile);
-                gpu::runScoped({gpu::smem("in", kF32, {kTile}), gpu::smem("out", kF32, {kTile}),
-                                gpu::barrier("ready")},
+                const pl::Value first = pl::axisIndex("block") * static_cast<int>(kTileElements);
+                gpu::runScoped({gpu::smem("in", kF32, {kTileElements}),
+                                gpu::smem("out", kF32, {kTileElements}), gpu::barrier("ready")},
                                true, [&](const Refs& refs) {
-                                   gpu::copyGmemToSmem(x.at(pl::ds(first, kTile)), refs[0],
+                                   gpu::copyGmemToSmem(x.at(pl::ds(first, kTileElements)), refs[0],
                                                        refs[2]);
                                    if (parts.waitsIn) {
                                        gpu::barrierWait(refs[2]);
                                    }
                                    refs[1][pl::all] = refs[0][pl::all].load() * 2.0F;
                                    gpu::commitSmem();
-                                   gpu::copySmemToGmem(refs[1], y.at(pl::ds(first, kTile)));
+                                   gpu::copySmemToGmem(refs[1], y.at(pl::ds(first, kTileElements)));
                                    if (parts.waitsOut) {
                                        gpu::waitSmemToGmem(0);
                                    }
@@ -57,9 +58,9 @@ ir::Program doubleProgram(Extent blocks, const DoubleParts& parts = {})
 
 TEST(Gpu, blocksCopyInAndOutByTheTma)
 {
-    constexpr Extent kBlocks = 300; // more than there are SMs
-    const Array x = counting(kF32, {kBlocks * kTile});
-    const machine::RunResult run = runOnGpu(doubleProgram(kBlocks), {x});
+    constexpr Extent kManyBlocks = 300; // more than there are SMs
+    const Array x = counting(kF32, {kManyBlocks * kTileElements});
+    const machine::RunResult run = runOnGpu(doubleProgram(kManyBlocks), {x});
     EXPECT_EQ(findingsText(run), "");
     std::vector<double> expected = elementsOf(x);
     for (double& element : expected) {
@@ -100,7 +101,7 @@ TEST(Gpu, loadsAndStoresOfGmemAreOfTheBlocksThatTheyReach)
 // The TMA fills with zeros what lies behind an array, and drops it: nothing moves.
 TEST(Gpu, aTileThatLiesBehindItsArrayReadsAsZerosAndIsDropped)
 {
-    constexpr Extent kRows = 2 * kTile;
+    constexpr Extent kRows = 2 * kTileElements;
     const auto run = [&](std::int32_t first) {
         const ir::Program program = mustTrace(pl::kernel(
             "behind",
@@ -108,23 +109,25 @@ TEST(Gpu, aTileThatLiesBehindItsArrayReadsAsZerosAndIsDropped)
              pl::out("y", kF32, {kRows})},
             [&](pl::Ref at, pl::Ref x, pl::Ref y) {
                 gpu::launch({}, [&] {
-                    gpu::runScoped({gpu::smem("tile", kF32, {kTile}), gpu::barrier("ready")}, true,
-                                   [&](const Refs& refs) {
-                                       const pl::Value from = at[0].load();
-                                       gpu::copyGmemToSmem(x.at(pl::ds(from, kTile)), refs[0],
-                                                           refs[1]);
-                                       gpu::barrierWait(refs[1]);
-                                       gpu::copySmemToGmem(refs[0], y.at(pl::ds(0, kTile)));
-                                       gpu::copySmemToGmem(refs[0], y.at(pl::ds(kTile, kTile)));
-                                       gpu::copySmemToGmem(refs[0], y.at(pl::ds(from, kTile)));
-                                       gpu::waitSmemToGmem(0);
-                                   });
+                    gpu::runScoped(
+                        {gpu::smem("tile", kF32, {kTileElements}), gpu::barrier("ready")}, true,
+                        [&](const Refs& refs) {
+                            const pl::Value from = at[0].load();
+                            gpu::copyGmemToSmem(x.at(pl::ds(from, kTileElements)), refs[0],
+                                                refs[1]);
+                            gpu::barrierWait(refs[1]);
+                            gpu::copySmemToGmem(refs[0], y.at(pl::ds(0, kTileElements)));
+                            gpu::copySmemToGmem(refs[0],
+                                                y.at(pl::ds(kTileElements, kTileElements)));
+                            gpu::copySmemToGmem(refs[0], y.at(pl::ds(from, kTileElements)));
+                            gpu::waitSmemToGmem(0);
+                        });
                 });
             }));
         return runOnGpu(program, {arrayOf(DType::Int32, {1}, {static_cast<double>(first)}),
                                   counting(kF32, {kRows})});
     };
-    const machine::RunResult behind = run(kRows + 8), inside = run(kTile);
+    const machine::RunResult behind = run(kRows + 8), inside = run(kTileElements);
     EXPECT_EQ(findingsText(behind), "");
     EXPECT_EQ(elementsOf(behind.outputs[0]), std::vector<double>(kRows, 0));
     EXPECT_LT(behind.trace->end(), inside.trace->end());
@@ -133,14 +136,14 @@ TEST(Gpu, aTileThatLiesBehindItsArrayReadsAsZerosAndIsDropped)
 TEST(Gpu, aReadBeforeTheBarrierIsFound)
 {
     const machine::RunResult run =
-        runOnGpu(doubleProgram(1, {.waitsIn = false}), {counting(kF32, {kTile})});
+        runOnGpu(doubleProgram(1, {.waitsIn = false}), {counting(kF32, {kTileElements})});
     EXPECT_EQ(findingsOf(run, "read_before_wait").size(), 1U) << findingsText(run);
 }
 
 TEST(Gpu, aStoreForWhichNobodyWaitsIsCutOff)
 {
     const machine::RunResult run =
-        runOnGpu(doubleProgram(1, {.waitsOut = false}), {counting(kF32, {kTile})});
+        runOnGpu(doubleProgram(1, {.waitsOut = false}), {counting(kF32, {kTileElements})});
     EXPECT_EQ(findingsOf(run, "freed_in_flight").size(), 1U) << findingsText(run);
 }
 
@@ -157,7 +160,7 @@ struct Ring
 ir::Program ringProgram(std::int32_t tiles, std::int32_t slots, const Ring& ring = {})
 {
     return mustTrace(pl::kernel(
-        "ring", {pl::in("x", kF32, {tiles, kTile}), pl::out("y", kF32, {kTile})},
+        "ring", {pl::in("x", kF32, {tiles, kTileElements}), pl::out("y", kF32, {kTileElements})},
         [&](pl::Ref x, pl::Ref y) {
             gpu::launch({{}, 2, "wg"}, [&] {
                 const auto body = [&](const Refs& refs) {
@@ -179,7 +182,7 @@ ir::Program ringProgram(std::int32_t tiles, std::int32_t slots, const Ring& ring
                             pl::delay(ring.readsLater);
                         }
                         const std::vector<pl::Value> sum = pl::foriLoop(
-                            tiles, {pl::full({kTile}, 0, kF32)},
+                            tiles, {pl::full({kTileElements}, 0, kF32)},
                             [&](pl::Value i, std::vector<pl::Value> carry) {
                                 const pl::Value slot = i % slots;
                                 if (ring.waitsForReady) {
@@ -194,7 +197,7 @@ ir::Program ringProgram(std::int32_t tiles, std::int32_t slots, const Ring& ring
                         y[pl::all] = sum[0];
                     });
                 };
-                gpu::runScoped({gpu::smem("tile", kF32, {slots, kTile}),
+                gpu::runScoped({gpu::smem("tile", kF32, {slots, kTileElements}),
                                 gpu::barrier("ready", 1, {slots}),
                                 gpu::barrier("free", 1, {slots})},
                                true, body);
@@ -207,7 +210,8 @@ ir::Program ringProgram(std::int32_t tiles, std::int32_t slots, const Ring& ring
 // Whichever warpgroup copies, what the block shares counts as the memory of its first one.
 TEST(Gpu, copiesIntoSharedMemoryLieInThatOfTheFirstWarpgroup)
 {
-    const machine::RunResult run = runOnGpu(ringProgram(8, 2), {counting(kF32, {8, kTile})});
+    const machine::RunResult run =
+        runOnGpu(ringProgram(8, 2), {counting(kF32, {8, kTileElements})});
     const trace::CopyEnds& ends = run.trace->copyEnds();
     std::int64_t copiesIn = 0;
     for (std::size_t end = 1; end < ends.size(); end += 2) { // targets
@@ -219,13 +223,13 @@ TEST(Gpu, copiesIntoSharedMemoryLieInThatOfTheFirstWarpgroup)
 
 TEST(Gpu, warpgroupsHandTilesOverByBarriers)
 {
-    const Array x = counting(kF32, {8, kTile});
+    const Array x = counting(kF32, {8, kTileElements});
     const machine::RunResult run = runOnGpu(ringProgram(8, 2), {x});
     EXPECT_EQ(findingsText(run), "");
-    std::vector<double> expected(kTile, 0.0);
+    std::vector<double> expected(kTileElements, 0.0);
     const std::vector<double> elements = elementsOf(x);
     for (std::size_t i = 0; i < elements.size(); ++i) {
-        expected[i % kTile] += elements[i];
+        expected[i % kTileElements] += elements[i];
     }
     EXPECT_EQ(elementsOf(run.outputs[0]), expected);
 }
@@ -233,7 +237,7 @@ TEST(Gpu, warpgroupsHandTilesOverByBarriers)
 TEST(Gpu, aSlotThatIsFilledBeforeItIsFreeIsFound)
 {
     const machine::RunResult run =
-        runOnGpu(ringProgram(8, 2, {.waitsForFree = false}), {counting(kF32, {8, kTile})});
+        runOnGpu(ringProgram(8, 2, {.waitsForFree = false}), {counting(kF32, {8, kTileElements})});
     EXPECT_NE(findingsText(run), "");
     EXPECT_TRUE(findingsOf(run, "read_before_wait").empty()) << findingsText(run);
 }
@@ -244,7 +248,7 @@ TEST(Gpu, aLoadOfAnotherWarpgroupsCopyWithoutAWaitIsFoundAtTheLoad)
     for (const int later : {0, 100'000}) {
         const ir::Program program =
             ringProgram(2, 2, {.waitsForReady = false, .readsLater = later});
-        const machine::RunResult run = runOnGpu(program, {counting(kF32, {2, kTile})});
+        const machine::RunResult run = runOnGpu(program, {counting(kF32, {2, kTileElements})});
         const auto found = findingsOf(run, "read_before_wait");
         ASSERT_EQ(found.size(), 1U) << findingsText(run);
         EXPECT_EQ(found[0].operand, "tile");
@@ -257,7 +261,7 @@ TEST(Gpu, aLoadOfAnotherWarpgroupsCopyWithoutAWaitIsFoundAtTheLoad)
         EXPECT_EQ(findingsBesidesResults(run), "read_before_wait x" + std::to_string(found[0].count)
                                                    + ": " + found[0].message + "; ");
         EXPECT_EQ(findingsBesidesResults(run),
-                  findingsBesidesResults(mustRun(program, {counting(kF32, {2, kTile})},
+                  findingsBesidesResults(mustRun(program, {counting(kF32, {2, kTileElements})},
                                                  machine::ValueMode::Needed, h100())));
     }
 }
@@ -371,7 +375,7 @@ TEST(Gpu, arrivalsAndWaitsTakeTheirCycles)
 {
     const auto timeOf = [](std::int64_t rounds) {
         const ir::Program program =
-            mustTrace(pl::kernel("rounds", {pl::out("y", kF32, {kTile})}, [&](pl::Ref y) {
+            mustTrace(pl::kernel("rounds", {pl::out("y", kF32, {kTileElements})}, [&](pl::Ref y) {
                 gpu::launch({}, [&] {
                     gpu::runScoped({gpu::barrier("own")}, true, [&](const Refs& refs) {
                         (void)pl::foriLoop(rounds, {}, [&](pl::Value, std::vector<pl::Value>) {
@@ -380,7 +384,7 @@ TEST(Gpu, arrivalsAndWaitsTakeTheirCycles)
                             return std::vector<pl::Value>{};
                         });
                     });
-                    y[pl::all] = pl::full({kTile}, 0, kF32);
+                    y[pl::all] = pl::full({kTileElements}, 0, kF32);
                 });
             }));
         return runOnGpu(program, {}).trace->end();

@@ -15,13 +15,13 @@ namespace gpu = pl::gpu;
 
 using Refs = std::vector<pl::Ref>;
 
-constexpr Extent kPart = 256;          // elements that each GPU has of x and out
-constexpr std::int64_t kHop = 800'000; // ps: h100_sxm.json
+constexpr Extent kPart = 256;                // elements that each GPU has of x and out
+constexpr std::int64_t kHopOfGpus = 800'000; // ps: h100_sxm.json
 
 // What a GPU does; `arrived` is its semaphore, `smem` holds a part.
-using Body = std::function<void(pl::Ref x, pl::Ref out, pl::Ref arrived, pl::Ref smem)>;
+using BodyOfGpus = std::function<void(pl::Ref x, pl::Ref out, pl::Ref arrived, pl::Ref smem)>;
 
-ir::Program onGpus(std::int32_t devices, const Body& body)
+ir::Program onGpus(std::int32_t devices, const BodyOfGpus& body)
 {
     return mustTrace(pl::kernel(
         "on_gpus",
@@ -39,8 +39,8 @@ ir::Program onGpus(std::int32_t devices, const Body& body)
         }));
 }
 
-machine::RunResult runOn(const ir::Program& program, std::int32_t devices,
-                         const chip::Chip& chip = h100())
+machine::RunResult runOnGpus(const ir::Program& program, std::int32_t devices,
+                             const chip::Chip& chip = h100())
 {
     return mustRun(program, {counting(kF32, {devices * kPart})}, machine::ValueMode::Full, chip);
 }
@@ -51,7 +51,7 @@ pl::Value ahead(std::int32_t by, std::int32_t devices)
 }
 
 // Stores its x in the `out` of the GPU that is `by` ahead, and tells it so.
-Body storesAhead(std::int32_t by, std::int32_t devices, bool waits = true)
+BodyOfGpus storesAhead(std::int32_t by, std::int32_t devices, bool waits = true)
 {
     return [=](pl::Ref x, pl::Ref out, pl::Ref arrived, pl::Ref smem) {
         smem[pl::all] = x[pl::all].load();
@@ -95,7 +95,7 @@ std::vector<std::size_t> copiesOn(const trace::Trace& trace, const std::string& 
 
 TEST(Gpus, aStoreToAnotherOneArrivesThere)
 {
-    const machine::RunResult run = runOn(onGpus(2, storesAhead(1, 2)), 2);
+    const machine::RunResult run = runOnGpus(onGpus(2, storesAhead(1, 2)), 2);
     EXPECT_EQ(findingsText(run), "");
     EXPECT_EQ(elementsOf(run.outputs[0]), doubledAndTurned(1, 2));
 }
@@ -104,7 +104,7 @@ TEST(Gpus, aStoreToAnotherOneArrivesThere)
 TEST(Gpus, aCopyTakesTheLinkOfTheOneThatSends)
 {
     for (const std::int32_t by : {1, 2}) {
-        const machine::RunResult run = runOn(onGpus(4, storesAhead(by, 4)), 4);
+        const machine::RunResult run = runOnGpus(onGpus(4, storesAhead(by, 4)), 4);
         EXPECT_EQ(elementsOf(run.outputs[0]), doubledAndTurned(by, 4));
         for (std::int32_t device = 0; device < 4; ++device) {
             const auto rows = copiesOn(*run.trace, "device " + std::to_string(device) + " NVLink");
@@ -112,7 +112,7 @@ TEST(Gpus, aCopyTakesTheLinkOfTheOneThatSends)
             const trace::Copies& copies = run.trace->copies();
             EXPECT_EQ(copies.bytes[rows[0]], kPart * 4);
             const double rate = h100().interconnect->link.achieved().value();
-            EXPECT_EQ(copies.start[rows[0]] - copies.issue[rows[0]], kHop) << device;
+            EXPECT_EQ(copies.start[rows[0]] - copies.issue[rows[0]], kHopOfGpus) << device;
             EXPECT_NEAR(static_cast<double>(copies.end[rows[0]] - copies.start[rows[0]]),
                         kPart * 4 / rate * 1e12, 2)
                 << device;
@@ -126,7 +126,7 @@ TEST(Gpus, aLoadFromAnotherOneTakesTheLinkOfThatOne)
         onGpus(2, [](pl::Ref x, pl::Ref out, pl::Ref /*arrived*/, pl::Ref /*smem*/) {
             out[pl::all] = pl::remoteRef(x, 1)[pl::all].load();
         });
-    const machine::RunResult run = runOn(program, 2);
+    const machine::RunResult run = runOnGpus(program, 2);
     EXPECT_EQ(findingsText(run), "");
     const std::vector<double> x = elementsOf(counting(kF32, {2 * kPart}));
     std::vector<double> expected(x.begin() + kPart, x.end());
@@ -138,7 +138,7 @@ TEST(Gpus, aLoadFromAnotherOneTakesTheLinkOfThatOne)
 
 TEST(Gpus, whatNothingOrdersIsARace)
 {
-    const machine::RunResult run = runOn(onGpus(2, storesAhead(1, 2, false)), 2);
+    const machine::RunResult run = runOnGpus(onGpus(2, storesAhead(1, 2, false)), 2);
     const auto races =
         std::count_if(run.trace->info().findings.begin(), run.trace->info().findings.end(),
                       [](const trace::Finding& one) { return one.kind == "race"; });

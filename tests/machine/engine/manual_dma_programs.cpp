@@ -8,7 +8,7 @@ namespace {
 
 using Kind = ManualDmaAction::Kind;
 
-constexpr Extent kRows = 32, kColumns = 32, kBand = 8; // of x and the output; rows of one owner
+constexpr Extent kXRows = 32, kXColumns = 32, kBand = 8; // of x and the output; rows of one owner
 
 bool meet(const Stretch& a, const Stretch& b)
 {
@@ -298,7 +298,7 @@ void Generator::handOff(std::int32_t from)
     if (band < 0) {
         return;
     }
-    const Part part{{band * kBand, 1, 1}, {pick(0, kColumns - 1), 1, 1}};
+    const Part part{{band * kBand, 1, 1}, {pick(0, kXColumns - 1), 1, 1}};
     copy(from, 2, partOf(2, 0, 1, 1), 1, part);
     drainAll(from);
     const auto amount = static_cast<int>(pick(1, 3));
@@ -335,17 +335,17 @@ void Generator::act(std::int32_t core)
 ManualDmaProgram Generator::run()
 {
     const auto cores = static_cast<std::int32_t>(pick(1, 2));
-    m_program.refs = {{"x", kRows, kColumns, ir::MemorySpace::Hbm},
-                      {"out", kRows, kColumns, ir::MemorySpace::Hbm},
+    m_program.refs = {{"x", kXRows, kXColumns, ir::MemorySpace::Hbm},
+                      {"out", kXRows, kXColumns, ir::MemorySpace::Hbm},
                       {"a", pick(4, 12), pick(8, 32)},
                       {"b", pick(4, 12), pick(8, 32)},
                       {"s", pick(1, 3), pick(1, 4), ir::MemorySpace::Smem}};
-    std::vector<std::int64_t> x(at(kRows * kColumns));
+    std::vector<std::int64_t> x(at(kXRows * kXColumns));
     std::generate(x.begin(), x.end(), [&] { return pick(0, 50); });
     m_program.arrays = {x, x};
     m_program.cores.resize(at(cores));
     m_cores.resize(at(cores));
-    for (std::int32_t band = 0; band < kRows / kBand; ++band) {
+    for (std::int32_t band = 0; band < kXRows / kBand; ++band) {
         m_owner.push_back(static_cast<std::int32_t>(pick(0, cores - 1)));
     }
     for (std::int32_t core = 0; core < cores; ++core) {

@@ -10,14 +10,14 @@ namespace pallascope::machine_test {
 
 namespace {
 
-constexpr Extent kRows = 512; // enough work for several threads
+constexpr Extent kManyRows = 512; // enough work for several threads
 
 struct Computed
 {
-    OneStep step{
-        .inputs = {arrayOf(kF32, {kRows, 128},
-                           std::vector<double>(static_cast<std::size_t>(kRows * 128), -0x1p-126))},
-        .shape = {kRows, 128}};
+    OneStep step{.inputs = {arrayOf(
+                     kF32, {kManyRows, 128},
+                     std::vector<double>(static_cast<std::size_t>(kManyRows * 128), -0x1p-126))},
+                 .shape = {kManyRows, 128}};
 
     // If the first product were -2^-127, the result would be 2^-127.
     static void body(const std::vector<pl::Ref>& refs)

@@ -17,9 +17,9 @@ using Refs = std::vector<pl::Ref>;
 constexpr Extent kM = 128, kN = 64, kK = 64;
 
 // What a block does after both operands are in SMEM: refs are a, b, sum, loaded, done.
-using Body = std::function<void(const pl::Ref& x, const pl::Ref& out, const Refs& refs)>;
+using TensorBody = std::function<void(const pl::Ref& x, const pl::Ref& out, const Refs& refs)>;
 
-ir::Program product(const Body& body, Extent columns = kN)
+ir::Program product(const TensorBody& body, Extent columns = kN)
 {
     return mustTrace(pl::kernel("product",
                                 {pl::in("a", DType::F16, {kM, kK}),

@@ -13,7 +13,7 @@ namespace {
 
 namespace gpu = pl::gpu;
 
-constexpr Extent kRows = 128;
+constexpr Extent kProductRows = 128;
 
 // x times x, added to what a copy out of SMEM has brought, which is x.
 void tensorProducts()
@@ -26,12 +26,13 @@ void tensorProducts()
         gpu::commitTmem();
         out[pl::all] = refs[1][pl::all].load();
     };
-    std::vector<double> diagonal(kRows * kRows, 0.0), expected(kRows * kRows, 1.0);
-    for (std::size_t i = 0; i < kRows; ++i) {
-        diagonal[i * (kRows + 1)] = static_cast<double>(i % 8);
-        expected[i * (kRows + 1)] += static_cast<double>(i % 8 * (i % 8) + i % 8);
+    std::vector<double> diagonal(kProductRows * kProductRows, 0.0),
+        expected(kProductRows * kProductRows, 1.0);
+    for (std::size_t i = 0; i < kProductRows; ++i) {
+        diagonal[i * (kProductRows + 1)] = static_cast<double>(i % 8);
+        expected[i * (kProductRows + 1)] += static_cast<double>(i % 8 * (i % 8) + i % 8);
     }
-    const Shape square{kRows, kRows};
+    const Shape square{kProductRows, kProductRows};
     const machine::RunResult run = mustRun(
         mustTrace(pl::kernel("products", {pl::in("x", kF32, square), pl::out("out", kF32, square)},
                              [&](pl::Ref in, pl::Ref out) {
@@ -54,7 +55,7 @@ void scaledProducts()
     constexpr double kOne = 127, kTwo = 128, kFour = 129; // exponents, as uint8
     const auto body = [](pl::Ref ofRows, pl::Ref ofColumns, pl::Ref out,
                          const std::vector<pl::Ref>& refs) {
-        refs[0][pl::all] = pl::full(Shape{kRows, kRows}, 1, kF32);
+        refs[0][pl::all] = pl::full(Shape{kProductRows, kProductRows}, 1, kF32);
         refs[1][pl::all] = ofRows[pl::all].load();
         refs[2][pl::all] = ofColumns[pl::all].load();
         gpu::commitTmem();
@@ -65,9 +66,9 @@ void scaledProducts()
         gpu::barrierWait(refs[4]);
         out[pl::all] = refs[3][pl::all].load();
     };
-    const Shape square{kRows, kRows}, scales{kRows, kScales};
-    std::vector<double> ofRows, ofColumns(kRows * kScales, kFour);
-    for (Extent row = 0; row < kRows; ++row) {
+    const Shape square{kProductRows, kProductRows}, scales{kProductRows, kScales};
+    std::vector<double> ofRows, ofColumns(kProductRows * kScales, kFour);
+    for (Extent row = 0; row < kProductRows; ++row) {
         ofRows.insert(ofRows.end(), {kOne, kTwo});
     }
     const auto kernel = [&](pl::Ref rows, pl::Ref columns, pl::Ref out) {
@@ -89,7 +90,7 @@ void scaledProducts()
                 machine::ValueMode::Full, b200());
     EXPECT_EQ(findingsText(run), "");
     EXPECT_EQ(elementsOf(run.outputs[0]),
-              std::vector<double>(kRows * kRows, kRows / 2 * (1 * 4 + 2 * 4)));
+              std::vector<double>(kProductRows * kProductRows, kProductRows / 2 * (1 * 4 + 2 * 4)));
 }
 
 // One warp copies x in, another one waits for it and stores it.

@@ -114,7 +114,7 @@ TEST(SectorCache, dropsWhatWasUsedLongestAgo)
 // Tiles of arrays of several sizes, and parts that make later cuts finer.
 TEST(SectorCache, saysHowMuchItHoldsOfEachArray)
 {
-    constexpr Extent kColumns = 64, kRows = 96;
+    constexpr Extent kAcross = 64, kDown = 96;
 
     struct HeldRow
     {
@@ -124,17 +124,17 @@ TEST(SectorCache, saysHowMuchItHoldsOfEachArray)
     };
 
     Chance chance(8);
-    const Shape array({kRows, kColumns});
-    constexpr Bytes kOfRow{kColumns * 4};
+    const Shape array({kDown, kAcross});
+    constexpr Bytes kOfRow{kAcross * 4};
     SectorCache cache(kOfRow * 100);
     std::list<HeldRow> inOrder; // of use, the latest first
     std::map<std::int32_t, Bytes> hit, missed;
     for (int i = 0; i < 3000; ++i) {
         const auto buffer = static_cast<std::int32_t>(chance.from(0, 4));
-        const Extent row = chance.from(0, kRows - 1);
+        const Extent row = chance.from(0, kDown - 1);
         // Buffers 3 and 4 are two of one array, such as scratch of two kernels.
         const std::int32_t operand = std::min(buffer, 3);
-        const SectorCache::Part part{buffer, array, {row, 0}, {row + 1, kColumns}, 32, operand};
+        const SectorCache::Part part{buffer, array, {row, 0}, {row + 1, kAcross}, 32, operand};
         const bool isHit = use(cache, part);
         cache.countRead(part, kOfRow, isHit);
         (isHit ? hit : missed)[operand] += kOfRow;

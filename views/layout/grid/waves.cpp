@@ -15,9 +15,9 @@ namespace {
 
 using trace::at;
 
-constexpr double kHead = 20, kLegendLine = 18, kBetweenWaves = 4; // px
-constexpr double kLabel = 48;                                     // px for "wave 12"
-constexpr double kLabelLine = 12;                                 // px from label to label
+constexpr double kWavesHead = 20, kLegendLine = 18, kBetweenWaves = 4; // px
+constexpr double kLabel = 48;                                          // px for "wave 12"
+constexpr double kLabelLine = 12;                                      // px from label to label
 constexpr double kLargest = 13, kLeast = 4; // px of a cell; smaller ones are pixels of an image
 constexpr double kHatched = 6;              // px; from here on a cell has room for a pattern
 constexpr std::int64_t kMostHits = 20'000;
@@ -73,7 +73,7 @@ public:
         , m_state(state)
         , m_launch(launch)
         , m_area(area)
-        , m_how(arranged(launch, area.w, area.h - kHead - kLegendLine))
+        , m_how(arranged(launch, area.w, area.h - kWavesHead - kLegendLine))
     {}
 
     void paint()
@@ -81,7 +81,7 @@ public:
         paintHead();
         m_how.cell > 0 ? paintCells() : paintImage();
         paintLabels();
-        paintKey(m_area.y + kHead + m_how.height + 4);
+        paintKey(m_area.y + kWavesHead + m_how.height + 4);
     }
 
 private:
@@ -118,7 +118,7 @@ private:
 
     [[nodiscard]] double waveTop(std::int64_t wave) const
     {
-        return m_area.y + kHead
+        return m_area.y + kWavesHead
                + std::floor(m_how.height * static_cast<double>(wave)
                             / static_cast<double>(m_launch.waves));
     }
@@ -217,7 +217,7 @@ private:
             room >= static_cast<double>(2 * columns)
                 ? std::floor(room / static_cast<double>(columns)) * static_cast<double>(columns)
                 : room;
-        const Rect rect{m_area.x + kLabel, m_area.y + kHead, width, m_how.height};
+        const Rect rect{m_area.x + kLabel, m_area.y + kWavesHead, width, m_how.height};
         const bool hasHits = static_cast<std::int64_t>(places) * m_launch.waves <= kMostHits;
         for (std::size_t place = 0; place < places; ++place) {
             for (std::int64_t wave = 0; wave < m_launch.waves; ++wave) {
@@ -253,7 +253,7 @@ private:
         double free = m_area.y;
         for (std::int64_t wave = 0; wave < m_launch.waves; ++wave) {
             const double top = waveTop(wave) - (m_how.cell >= 10 ? 0 : 2);
-            if (top >= free && top + kLabelLine <= m_area.y + kHead + m_how.height + 4) {
+            if (top >= free && top + kLabelLine <= m_area.y + kWavesHead + m_how.height + 4) {
                 m_canvas.text(m_area.x, top, kLabel - 4, kLabelLine, "wave " + countText(wave + 1),
                               {10, Role::Text3, Weight::Regular, Align::Left});
                 free = top + kLabelLine;
@@ -304,10 +304,11 @@ private:
 double wavesHeight(const trace::GridLaunch& launch, double width, double room)
 {
     constexpr double kLeastWidth = 100, kLeastWaves = 12; // px
-    if (width < kLeastWidth || room < kHead + kLegendLine + kLeastWaves) {
+    if (width < kLeastWidth || room < kWavesHead + kLegendLine + kLeastWaves) {
         return 0;
     }
-    return kHead + kLegendLine + arranged(launch, width, room - kHead - kLegendLine).height + 4;
+    return kWavesHead + kLegendLine
+           + arranged(launch, width, room - kWavesHead - kLegendLine).height + 4;
 }
 
 void paintWaves(Canvas& canvas, const RunView& run, const ViewState& state,

@@ -10,7 +10,7 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr double kLeastShare = 1.0 / 3;
+constexpr double kLeastOfBound = 1.0 / 3;
 
 analysis::Bound boundByUnit(const RunView& run, const trace::Unit& unit)
 {
@@ -65,7 +65,7 @@ std::optional<PieceBound> boundOf(const RunView& run, std::int32_t device,
     consider({analysis::BoundKind::StepOverhead}, piece.overhead, Role::Scalar);
     consider({analysis::BoundKind::Launches}, piece.launch, Role::Scalar);
     bound.share = time > Picoseconds(0) ? ratio(longest, time) : 0;
-    return bound.share < kLeastShare ? std::nullopt : std::optional(bound);
+    return bound.share < kLeastOfBound ? std::nullopt : std::optional(bound);
 }
 
 const trace::Piece& pieceAt(const RunView& run, std::int32_t agent, Picoseconds now)

@@ -14,9 +14,9 @@ namespace pallascope::layout {
 
 namespace {
 
-constexpr double kBar = 32, kBarLeft = 6, kTimeLeft = 41; // px
-constexpr double kLeastTime = 29;                         // px of a time
-constexpr double kHead = 15;
+constexpr double kTimeBar = 32, kBarLeft = 6, kTimeLeft = 41; // px
+constexpr double kLeastTime = 29;                             // px of a time
+constexpr double kPaneHead = 15;
 
 // Counts characters, not bytes.
 std::size_t lengthOf(std::string_view text)
@@ -106,7 +106,7 @@ void paintCode(Canvas& canvas, Rect rect, const std::vector<Token>& line, bool s
 
 double lineHeight(double height, std::int64_t lines)
 {
-    const double room = height - kHead;
+    const double room = height - kPaneHead;
     return room >= 17 * static_cast<double>(lines) || height > 300 ? 17 : 14;
 }
 
@@ -125,9 +125,10 @@ void paintLineTime(Canvas& canvas, const RunView& run, const analysis::LineTime&
         !time.unit
             ? Role::Scalar
             : parts::unitRole(run.trace->info().units[static_cast<std::size_t>(*time.unit)].kind);
-    canvas.fill(rect.x + kBarLeft, rect.y + 4, kBar, rect.h - 8, Role::Grid);
+    canvas.fill(rect.x + kBarLeft, rect.y + 4, kTimeBar, rect.h - 8, Role::Grid);
     if (time.time.value() > 0) {
-        canvas.fill(rect.x + kBarLeft, rect.y + 4, std::max(1.0, kBar * share), rect.h - 8, role);
+        canvas.fill(rect.x + kBarLeft, rect.y + 4, std::max(1.0, kTimeBar * share), rect.h - 8,
+                    role);
     }
     canvas.text(rect.x + kTimeLeft, rect.y, timeWidth, rect.h, microseconds(time),
                 {10, Role::Text2, Weight::Regular, Align::Right});
@@ -266,10 +267,10 @@ void paintSourceLines(Canvas& canvas, const RunView& run, const ViewState& state
     paintHead(canvas, gutter, source.path, area);
     const double height = lineHeight(area.h, count);
     const auto fit =
-        std::max<std::int64_t>(1, static_cast<std::int64_t>((area.h - kHead - 2) / height));
+        std::max<std::int64_t>(1, static_cast<std::int64_t>((area.h - kPaneHead - 2) / height));
     const std::int64_t first = firstShownLine(run, state, moment, file, count, fit);
     bool inComment = beginsInComment(lines, first);
-    double y = area.y + kHead;
+    double y = area.y + kPaneHead;
     const double top = y;
     const double room = area.w - gutter.width - 8;
     const std::size_t indent = sharedIndent(lines, first, first + fit, room);
@@ -309,7 +310,7 @@ void paintListing(Canvas& canvas, const RunView& run, const SourceMoment& moment
                 {10, Role::Text3, Weight::Regular, Align::Left});
     const double height = lineHeight(area.h, count);
     const auto fit =
-        std::max<std::int64_t>(1, static_cast<std::int64_t>((area.h - kHead - 2) / height));
+        std::max<std::int64_t>(1, static_cast<std::int64_t>((area.h - kPaneHead - 2) / height));
     const bool running = moment.operation.has_value();
     const std::int32_t current =
         running ? info.operations[moment.operation->index()].listingLine : -1;
@@ -317,7 +318,7 @@ void paintListing(Canvas& canvas, const RunView& run, const SourceMoment& moment
     if (current >= fit) {
         first = std::min<std::int64_t>(current - fit / 2, count - fit);
     }
-    double y = area.y + kHead;
+    double y = area.y + kPaneHead;
     for (std::int64_t i = first; i < count && i < first + fit; ++i, y += height) {
         const trace::ListingLine& line = info.listing[static_cast<std::size_t>(i)];
         const Rect row = {area.x, y, area.w, height};

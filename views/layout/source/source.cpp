@@ -52,7 +52,7 @@ std::int32_t shownAgent(const RunView& run, const Position& position, const View
 
 // Where the program is: at the operation that runs, or at the pipeline's line during waits and
 // overhead.
-SourceMoment momentOf(const RunView& run, const ViewState& state)
+SourceMoment sourceMomentOf(const RunView& run, const ViewState& state)
 {
     const Picoseconds now = state.now;
     const trace::Trace& trace = *run.trace;
@@ -133,18 +133,18 @@ std::string captionOf(Canvas& canvas, const RunView& run, const SourceMoment& mo
 
 trace::SourceLine currentLine(const RunView& run, const ViewState& state)
 {
-    return momentOf(run, state).line;
+    return sourceMomentOf(run, state).line;
 }
 
 SourceGutter sourceGutter(const RunView& run, const ViewState& state)
 {
-    return gutterOfShown(run, state, momentOf(run, state));
+    return gutterOfShown(run, state, sourceMomentOf(run, state));
 }
 
 Scene layoutSource(const RunView& run, const ViewState& state, Size size, SourceTab tab)
 {
     const trace::Info& info = run.trace->info();
-    const SourceMoment moment = momentOf(run, state);
+    const SourceMoment moment = sourceMomentOf(run, state);
     const bool noSource = info.sources.empty();
     if (noSource && info.listing.empty()) {
         return parts::nothing("Source", "no source in this trace",
