@@ -57,7 +57,7 @@ test: setup ## build everything and run all tests; those of captured kernels ins
 fuzz: setup ## use 100 000 mutated files under the sanitizers, and libFuzzer where clang 14 is (an hour)
 	@cmake --preset asan
 	@cmake --build --preset asan --parallel $(JOBS) --target fuzz_files
-	@mkdir -p build/faults && cd build/faults && ../asan/bin/fuzz_files --count $(FILES) --reasons
+	@mkdir -p build/faults && cd build/faults && ASAN_OPTIONS=detect_stack_use_after_return=1 ../asan/bin/fuzz_files --count $(FILES) --reasons
 	@.ci/libfuzzer 300
 
 random: setup ## run 100 000 random programs with all values and with those needed, races looked for twice (minutes)
