@@ -49,16 +49,23 @@ std::string copyText(const Trace& trace, std::size_t copy)
                        step < 0 ? "outside the steps" : fmt::format("in step {}", step));
 }
 
-// The operations of a segment: "load x, dot, store out".
+// The operations of a segment: "load x, dot, 2 × store out".
 std::string workText(const trace::Info& info, const trace::SegmentTemplate& work)
 {
     if (work.isBookkeeping()) {
         return work.kind == trace::SegmentKind::Launch ? "launch" : "step overhead";
     }
+    const auto labelOf = [&](std::int32_t operation) -> const std::string& {
+        return info.operations[static_cast<std::size_t>(operation)].label;
+    };
     std::string text;
-    for (const std::int32_t operation : work.operations) {
-        text +=
-            (text.empty() ? "" : ", ") + info.operations[static_cast<std::size_t>(operation)].label;
+    for (std::size_t i = 0, next = 0; i < work.operations.size(); i = next) {
+        const std::string& label = labelOf(work.operations[i]);
+        while (next < work.operations.size() && labelOf(work.operations[next]) == label) {
+            ++next;
+        }
+        text += (text.empty() ? "" : ", ")
+                + (next - i > 1 ? fmt::format("{} × {}", next - i, label) : label);
     }
     return text;
 }

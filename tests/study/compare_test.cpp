@@ -219,6 +219,28 @@ TEST(Comparing, otherOperationsPartAtALine)
     EXPECT_EQ(nlohmann::json::parse(toJson(one))["parting"]["source_a"], one.parting->sourceA);
 }
 
+TEST(Comparing, operationsThatFollowTheirLikeAreCounted)
+{
+    const auto adding = [](int times) {
+        const auto kernel = [times](pl::Ref) {
+            pl::runScoped({{"kept", DType::F32, {8, 128}}}, [&](const std::vector<pl::Ref>& refs) {
+                pl::Value sum = pl::full({8, 128}, 1, DType::F32);
+                for (int i = 0; i < times; ++i) {
+                    sum = sum + sum;
+                }
+                refs[0][pl::all] = sum;
+                return std::vector<pl::Value>();
+            });
+        };
+        return neededRun(pl::kernel("adding", {pl::in("x", DType::F32, {8, 128})}, kernel).value(),
+                         chipNamed("tpu_v5e"));
+    };
+    const Comparison one = compared(*adding(3), *adding(1));
+    ASSERT_TRUE(one.parting);
+    EXPECT_NE(one.parting->a.find("3 × add"), std::string::npos) << one.parting->a;
+    EXPECT_EQ(one.parting->b.find("×"), std::string::npos) << one.parting->b;
+}
+
 TEST(Comparing, otherKernelsPartAtWhatTheyCompute)
 {
     const std::map<std::string, std::string> whole{{"shape", "1024"}, {"dtype", "f32"}};
