@@ -67,6 +67,22 @@ std::string needed(const CLI::Option& option)
     return count == 1 ? "a value" : fmt::format("{} values", count);
 }
 
+// Of words that the command does not know, behind its name.
+std::string aboutUnknown(const std::vector<std::string>& words, const CLI::App& command,
+                         const CommandLine& line)
+{
+    const std::string& first = words.front();
+    const std::string all = fmt::format("{}", fmt::join(words, " "));
+    if (first.starts_with('-') || &command == &line.app) {
+        return "does not know " + all;
+    }
+    if (first.find('=') != std::string::npos
+        && command.get_option_no_throw("--parameter") != nullptr) {
+        return fmt::format("takes each parameter of a kernel behind a -p, as in -p {}", first);
+    }
+    return "takes no further word such as " + all;
+}
+
 } // namespace
 
 std::string complaintAbout(const CommandLine& line, const CLI::ParseError& error)
@@ -89,10 +105,7 @@ std::string complaintAbout(const CommandLine& line, const CLI::ParseError& error
                            fmt::join(option->results(), " "), typeText(*option),
                            option->get_description());
     } else if (is<CLI::ExtrasError>(error) && !unknown.empty()) {
-        const bool isWord = !unknown.front().starts_with('-') && name != line.app.get_name();
-        text = fmt::format("`{}` {} {}", name,
-                           isWord ? "takes no further word such as" : "does not know",
-                           fmt::join(unknown, " "));
+        text = fmt::format("`{}` {}", name, aboutUnknown(unknown, command, line));
     }
     return fmt::format("{}; `{} --help` says what it understands.", text, name);
 }

@@ -33,6 +33,7 @@ class Names(Case):
             (("describe",), "what"),
             (("report",), "trace-file"),
             (("run", "matmul", "more words", "no"), "`pallascope run` takes no further word such as more words no"),
+            (("run", "matmul", "bm=64", "bn=64"), "`pallascope run` takes each parameter of a kernel behind a -p, as in -p bm=64;"),
             (("run", "matmul", "--frobnicate", "9"), "`pallascope run` does not know --frobnicate 9"),
             (("run", "matmul", "--trace"), "--trace"),
             (("run", "matmul", "--trace", ""), "--trace"),
