@@ -83,6 +83,9 @@ Json findingsJson(const trace::Info& info)
         if (finding.time) {
             row["time_s"] = seconds(*finding.time);
         }
+        if (finding.copyTime) {
+            row["copy_time_s"] = seconds(*finding.copyTime);
+        }
         json.push_back(std::move(row));
     }
     return json;

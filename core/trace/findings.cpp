@@ -57,6 +57,7 @@ Finding found(FindingKind kind, std::string message, std::string operand, Option
             relatedStep ? std::optional<std::int64_t>(relatedStep->number) : std::nullopt,
             source,
             count,
+            {},
             {}};
 }
 

@@ -283,6 +283,9 @@ struct Finding
     // When its first place is reached. None if it only shows at the end of the run, such as a copy
     // that nobody has waited for, and in older files.
     std::optional<Picoseconds> time;
+    // When the copy begins to move that it is about: the earlier access of a pair, or the last one
+    // of a semaphore that nobody has waited for. None if it is about no copy, and in older files.
+    std::optional<Picoseconds> copyTime;
     bool operator==(const Finding&) const = default;
 };
 

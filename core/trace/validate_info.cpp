@@ -84,9 +84,12 @@ Status checkReported(const Info& info)
                           "the run) and a count at least 1",
                           i, finding.step, finding.count);
         }
-        if (finding.time && *finding.time < Picoseconds(0)) {
-            return broken("findings[{}] has time_ps {}, but a time is at least 0", i,
-                          finding.time->value());
+        for (const auto& [name, time] :
+             {std::pair("time_ps", finding.time), std::pair("copy_time_ps", finding.copyTime)}) {
+            if (time && *time < Picoseconds(0)) {
+                return broken("findings[{}] has {} {}, but a time is at least 0", i, name,
+                              time->value());
+            }
         }
     }
     return Done{};

@@ -209,6 +209,7 @@ void describe(A& a, T& finding)
     a("source", finding.source);
     a("count", finding.count);
     a.optional("time_ps", finding.time);
+    a.optional("copy_time_ps", finding.copyTime);
 }
 
 template<class A, MaybeConst<trace::Print> T>

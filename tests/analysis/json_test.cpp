@@ -40,7 +40,8 @@ trace::TraceBuilder full()
                               0,
                               {0, 7},
                               448,
-                              Picoseconds(1'000'000)}};
+                              Picoseconds(1'000'000),
+                              Picoseconds(500'000)}};
     builder.info.check = {true, true, 0.5, 0.25, "rows against an f64 product"};
     builder.info.prints = {{"x = 1", 0, 0, Picoseconds(0), {}},
                            {"x = 2", 1, 0, Picoseconds(5), {}}};
@@ -286,6 +287,7 @@ TEST(Json, valuesAreThoseOfTheReport)
     EXPECT_EQ(json["findings"][0]["source"], "kernels/matmul.cpp:7");
     EXPECT_EQ(json["findings"][0]["related_step"], 0);
     EXPECT_EQ(json["findings"][0]["time_s"], 1e-6);
+    EXPECT_EQ(json["findings"][0]["copy_time_s"], 5e-7);
     EXPECT_EQ(json["findings"][0]["class"], "structural");
 }
 
@@ -318,6 +320,7 @@ TEST(Json, whatIsUnknownIsNull)
     }
     EXPECT_FALSE(finding.contains("related_step"));
     EXPECT_FALSE(finding.contains("time_s"));
+    EXPECT_FALSE(finding.contains("copy_time_s"));
     trace::TraceBuilder wrong = mainJobBuilder();
     wrong.info.check = {true, false, std::numeric_limits<double>::quiet_NaN(),
                         std::numeric_limits<double>::infinity(), "all"};

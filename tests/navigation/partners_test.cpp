@@ -4,8 +4,11 @@
 #include "tests/support/run_view_fixture.h"
 #include "tests/support/synthetic_trace.h"
 #include "views/navigation/partners.h"
+#include "views/navigation/times.h"
 
 #include <gtest/gtest.h>
+
+#include <functional>
 
 using namespace pallascope;
 namespace target = layout::target;
@@ -164,7 +167,7 @@ TEST(Partners, ofAFindingAreTheStepsBlocksSlotsAndTheLineOfBothAccesses)
 namespace {
 
 // Copies of three pages into one buffer, by two lines, without a grid.
-layout::RunView runWithThreeCopies()
+layout::RunView runWithThreeCopies(const std::function<void(trace::Finding&)>& change = {})
 {
     trace::TraceBuilder builder = test::mainJobBuilder();
     builder.info.pipelines.clear();
@@ -215,6 +218,9 @@ layout::RunView runWithThreeCopies()
                               {},
                               {0, 18},
                               1}};
+    if (change) {
+        change(builder.info.findings[0]);
+    }
     builder.end = Picoseconds(290);
     const auto trace = std::move(builder).finish();
     EXPECT_TRUE(trace) << trace.error().message;
@@ -237,4 +243,29 @@ TEST(Partners, ofAFindingAboutManualDmaAreItsTwoCopies)
     EXPECT_TRUE(partners.contains(target::Block{1, 1}));
     EXPECT_FALSE(partners.contains(target::Block{1, 2}));
     EXPECT_TRUE(partners.contains(target::SourceLine{0, 18}));
+}
+
+// The copy that nobody has waited for is not the last one before the read.
+TEST(Partners, ofAFindingThatKnowsItsCopyAreThatOne)
+{
+    for (const std::int64_t known : {0, 1}) {
+        const layout::RunView run = runWithThreeCopies([&](trace::Finding& finding) {
+            finding.time = Picoseconds(250);
+            finding.copyTime = Picoseconds(100 * known);
+        });
+        const navigation::Partners partners(run, {}, target::Finding{0});
+        for (const std::int64_t copy : {0, 1, 2}) {
+            EXPECT_EQ(partners.contains(target::Copy{copy}), copy == known) << copy;
+        }
+    }
+    const layout::RunView run = runWithThreeCopies([](trace::Finding& finding) {
+        finding.kind = "copy_never_awaited";
+        finding.operand = "semaphore"; // no copy has its name
+        finding.copyTime = Picoseconds(100);
+    });
+    const navigation::Partners partners(run, {}, target::Finding{0});
+    for (const std::int64_t copy : {0, 1, 2}) {
+        EXPECT_EQ(partners.contains(target::Copy{copy}), copy == 1) << copy;
+    }
+    EXPECT_EQ(navigation::placesOfFindings(*run.trace)[0].time, Picoseconds(100));
 }

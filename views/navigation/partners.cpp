@@ -217,8 +217,9 @@ struct Partners::Gather
         }
     }
 
-    // Of manual DMA, the copy that the finding is about and the one before it that has to do with
-    // the same array or scratch: "x → buffer" has both names.
+    // Of manual DMA, the copies that the finding is about: the one that it knows of, or else the
+    // one before its time that has to do with the same array or scratch ("x → buffer" has both
+    // names), and the one that its line starts then.
     void addManualAccesses(const trace::Finding& finding, Picoseconds time) const
     {
         const trace::Copies& copies = trace.copies();
@@ -226,12 +227,17 @@ struct Partners::Gather
         std::optional<std::size_t> before, about;
         for (std::size_t copy = 0; copy < copies.size() && !about; ++copy) {
             const trace::Operand& operand = info.operands[row(copies.operand[copy])];
-            if (operand.pipeline != kNone
-                || (!operand.name.starts_with(from) && !operand.name.ends_with(to))) {
+            const Picoseconds issue(copies.issue[copy]);
+            const bool isNamed = operand.name.starts_with(from) || operand.name.ends_with(to);
+            if (finding.copyTime == Picoseconds(copies.start[copy])
+                && (isNamed || operand.source == finding.source)) {
+                addCopy(copy);
+            }
+            if (operand.pipeline != kNone || !isNamed) {
                 continue;
             }
-            if (Picoseconds(copies.issue[copy]) < time) {
-                before = copy;
+            if (issue < time) {
+                before = finding.copyTime ? before : copy;
             } else if (operand.source == finding.source) {
                 about = copy;
             }

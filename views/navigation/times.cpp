@@ -260,8 +260,9 @@ struct TimeOf
             }
         };
         addStep(finding.relatedStep.value_or(-1));
-        if (finding.time) {
-            times.push_back(std::min(*finding.time, trace.end()));
+        if (finding.time || finding.copyTime) {
+            times.push_back(std::min(finding.time.value_or(finding.copyTime.value_or(trace.end())),
+                                     trace.end()));
         } else {
             addStep(finding.step);
         }

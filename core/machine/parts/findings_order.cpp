@@ -109,9 +109,11 @@ void Findings::reportRace(const Race& race, const std::string& name, const Acces
         isNew = m_doubtful.try_emplace(*doubtful->row, doubt).second && isNew;
     }
     if (isNew) {
-        m_recorder.addFinding(
+        trace::Finding finding =
             trace::found(kind, raceText(race, name, accessor, ofAgents, withEnd, doubtful, barrier),
-                         name, step, race.step, *source));
+                         name, step, race.step, *source);
+        finding.copyTime = m_recorder.startOf(race.copy);
+        m_recorder.addFinding(std::move(finding));
     }
 }
 
@@ -330,15 +332,17 @@ void Findings::reportLeftOver(const Semaphore& semaphore)
     if (dma && addToDoubt(semaphore, name)) {
         return;
     }
-    m_recorder.addFinding(trace::found(
+    trace::Finding finding = trace::found(
         dma ? trace::FindingKind::CopyNeverAwaited : trace::FindingKind::SemaphoreLeftOver,
         dma ? "The semaphore " + name + " is left with " + countText(semaphore.count)
-                  + " bytes of copies that nobody waited for; this one was the last."
+                  + " bytes of copies that nobody waited for; the last of them starts here."
                   + calledFrom(semaphore.location)
             : "The semaphore " + name + " is left at " + countText(semaphore.count)
                   + "; its signals and waits must add up to 0." + calledFrom(semaphore.location),
         name, m_turn.agent().step, {},
-        m_recorder.description().sourceLine(m_prepared.program, semaphore.location)));
+        m_recorder.description().sourceLine(m_prepared.program, semaphore.location));
+    finding.copyTime = m_recorder.startOf(dma ? semaphore.lastCopy : std::nullopt);
+    m_recorder.addFinding(std::move(finding));
 }
 
 void Findings::reportEarly(std::int32_t agent, ir::ValueId ref, std::int64_t amount)

@@ -80,6 +80,14 @@ public:
     // Whether rows are kept. Without them nobody needs to know what a row would say.
     [[nodiscard]] bool keepsRows() const { return m_keeps == Keeps::Rows; }
 
+    // When a copy begins to move; none if there is none, or its row is not kept.
+    [[nodiscard]] std::optional<Picoseconds> startOf(trace::OptionalRow<trace::CopyRow> copy) const
+    {
+        return copy && keepsRows() && copy->index() < builder.copies.size()
+                   ? std::optional(Picoseconds(builder.copies.start[copy->index()]))
+                   : std::nullopt;
+    }
+
     // Whether sums are kept and no rows. These are for such runs.
     [[nodiscard]] bool keepsSums() const { return m_sums.has_value(); }
 

@@ -9,7 +9,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace pallascope::machine_test {
@@ -239,6 +241,25 @@ void expectBlocks(const std::shared_ptr<const trace::Trace>& trace)
     }
 }
 
+// Whether a copy begins to move then for which nobody has waited before a moment.
+bool isUnawaited(const trace::Trace& trace, std::optional<Picoseconds> start, Picoseconds until)
+{
+    const trace::Copies& copies = trace.copies();
+    const trace::Waits& waits = trace.waits();
+    for (std::size_t copy = 0; copy < copies.size(); ++copy) {
+        bool isAwaited = false;
+        for (std::size_t wait = 0; wait < waits.size(); ++wait) {
+            isAwaited = isAwaited
+                        || (waits.copy[wait] == static_cast<std::int32_t>(copy)
+                            && waits.end[wait] < until.value());
+        }
+        if (start == Picoseconds(copies.start[copy]) && !isAwaited) {
+            return true;
+        }
+    }
+    return false;
+}
+
 } // namespace
 
 TEST(ManualDmaPrograms, blocksAreWhereTheirCopiesBringThem)
@@ -340,6 +361,7 @@ TEST(ManualDmaPrograms, giveTheSameNumbersWheneverTheirCopiesHappen)
 TEST(ManualDmaPrograms, withoutOneWaitLeaveItsSemaphoreOver)
 {
     std::string name;
+    int known = 0;
     const auto dropWait = [&](ManualDmaProgram& program, std::mt19937_64& random) {
         const std::vector<Place> places =
             placesOf(program, [](const ManualDmaAction& one) { return isKind(one, Kind::Wait); });
@@ -359,7 +381,12 @@ TEST(ManualDmaPrograms, withoutOneWaitLeaveItsSemaphoreOver)
         }
         ASSERT_EQ(found.size(), 1U) << findingsText(run);
         EXPECT_EQ(found[0].operand, name);
+        if (found[0].copyTime) { // of the last one; a wait may have taken its bytes
+            EXPECT_TRUE(isUnawaited(*run.trace, found[0].copyTime, *found[0].copyTime));
+            ++known;
+        }
     });
+    EXPECT_GT(known, 0) << "copies over a link have a time";
 }
 
 TEST(ManualDmaPrograms, thatAccessACopyBeforeItsWaitAreFound)
@@ -383,9 +410,13 @@ TEST(ManualDmaPrograms, thatAccessACopyBeforeItsWaitAreFound)
         return true;
     };
     forWrongPrograms(300, swapWait, [](const ManualDmaProgram&, const machine::RunResult& run) {
-        const std::size_t found = findingsOf(run, "read_before_wait").size()
-                                  + findingsOf(run, "overwritten_in_flight").size();
-        ASSERT_GE(found, 1U) << findingsText(run);
+        std::vector<trace::Finding> found = findingsOf(run, "read_before_wait");
+        std::ranges::copy(findingsOf(run, "overwritten_in_flight"), std::back_inserter(found));
+        ASSERT_GE(found.size(), 1U) << findingsText(run);
+        for (const trace::Finding& one : found) {
+            ASSERT_TRUE(one.time);
+            EXPECT_TRUE(isUnawaited(*run.trace, one.copyTime, *one.time)) << one.message;
+        }
     });
 }
 
