@@ -61,8 +61,9 @@ struct NanLink
 
 // Follows the last NaN that the element held or, if it held none, the last time that something
 // undefined was written there. Of several that a load brings, it follows the one in the same place,
-// else the first. Returns nothing if it is cancelled; no links if the element never held either.
-// Each hop from one memory to another is a run of its own.
+// else the first. Where no memory is named, what the function takes and returns goes before blocks
+// and scratch of the same name. Returns nothing if it is cancelled; no links if the element never
+// held either. Each hop from one memory to another is a run of its own.
 [[nodiscard]] Result<std::optional<std::vector<NanLink>>>
 nanOrigin(machine::Replay& replay, const ElementChoice& choice,
           const machine::Replay::Proceed& proceed = {});

@@ -326,6 +326,19 @@ private:
     std::vector<NanLink> m_links;
 };
 
+// Those of what the function takes and returns.
+machine::Watched ofArrays(const machine::Watched& all, const ir::Program& program)
+{
+    machine::Watched arrays;
+    for (const auto& element : all.elements) {
+        if (std::ranges::find(program.arguments, element.ref, &ir::Argument::ref)
+            != program.arguments.end()) {
+            arrays.elements.push_back(element);
+        }
+    }
+    return arrays;
+}
+
 } // namespace
 
 Result<std::optional<std::vector<NanLink>>> nanOrigin(Replay& replay, const ElementChoice& choice,
@@ -334,6 +347,13 @@ Result<std::optional<std::vector<NanLink>>> nanOrigin(Replay& replay, const Elem
     Result<machine::Watched> watched = watchedOf(replay.program(), choice);
     if (!watched) {
         return watched.error();
+    }
+    machine::Watched arrays = ofArrays(*watched, replay.program());
+    if (choice.space.empty() && !arrays.elements.empty()) {
+        auto links = Trail(replay, proceed).follow(std::move(arrays));
+        if (!links || !*links || !(*links)->empty()) {
+            return links;
+        }
     }
     return Trail(replay, proceed).follow(std::move(*watched));
 }

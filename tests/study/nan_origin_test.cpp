@@ -151,6 +151,20 @@ TEST(NanOrigin, isTheOperationAndTheStepThatMakeIt)
     EXPECT_FALSE(links.back().isOfInf);
 }
 
+// Blocks of the result have its name, and elements with the same index.
+TEST(NanOrigin, isThatOfTheArrayBeforeThatOfABlock)
+{
+    const ir::Program program = logarithms();
+    const auto both = begun(program, onesWith({{3 * 128 + 5, -1}, {59 * 128 + 5, -1}}));
+    std::vector<NanLink> links = originOf(*both, "out[3,5]");
+    EXPECT_EQ(links.at(0).kind, Kind::Copied);
+    EXPECT_EQ(links.back().step, trace::StepRow{0});
+    const auto later = begun(program, onesWith({{59 * 128 + 5, -1}}));
+    links = originOf(*later, "out[3,5]");
+    EXPECT_EQ(links.at(0).kind, Kind::Stored) << "the array holds none there";
+    EXPECT_EQ(links.back().step, trace::StepRow{7});
+}
+
 TEST(NanOrigin, isTheInputThatHasIt)
 {
     const ir::Program program = logarithms();
