@@ -147,11 +147,18 @@ QSize NumberField::minimumSizeHint() const
     return {40, kFieldHeight};
 }
 
-// Return commits and Escape takes back; in a field, these keys must not reach the window.
+// Return commits and Escape takes back; in a field, these keys must not reach the window. Where
+// nothing has been typed, there is nothing of the field's to undo: then the window does.
 bool NumberField::event(QEvent* event)
 {
     if (event->type() == QEvent::ShortcutOverride) {
-        const int key = static_cast<QKeyEvent*>(event)->key();
+        const auto* const pressed = static_cast<QKeyEvent*>(event);
+        const int key = pressed->key();
+        if (lineEdit()->text().trimmed() == m_committed
+            && (pressed->matches(QKeySequence::Undo) || pressed->matches(QKeySequence::Redo))) {
+            event->ignore();
+            return true;
+        }
         if (key == Qt::Key_Return || key == Qt::Key_Enter || key == Qt::Key_Escape) {
             event->accept();
             return true;

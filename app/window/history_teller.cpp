@@ -1,8 +1,7 @@
 #include "app/window/history_teller.h"
 
-#include "core/base/format.h"
-#include "core/trace/pieces.h"
 #include "views/fonts.h"
+#include "views/layout/run/position.h"
 
 #include <algorithm>
 #include <utility>
@@ -27,8 +26,7 @@ values::Kind kindOf(const ValuesSight& sight)
     return at < sight.numbers.size() ? sight.numbers[at].kind : values::Kind::None;
 }
 
-// The command line numbers steps over the whole run. The window counts those of each kernel, as its
-// other views do: "2", or "2 of mix" where there are several kernels.
+// The command line numbers steps over the whole run, the window those of each kernel.
 HistoryTable withStepsOfKernels(HistoryTable table, const RunView& run)
 {
     const auto found = std::find(table.columns.begin(), table.columns.end(), "step");
@@ -36,20 +34,9 @@ HistoryTable withStepsOfKernels(HistoryTable table, const RunView& run)
         return table;
     }
     const auto column = static_cast<std::size_t>(found - table.columns.begin());
-    const trace::Steps& steps = run.trace->steps();
     for (HistoryRow& row : table.rows) {
-        if (!row.step) {
-            continue;
-        }
-        const std::size_t step = row.step->index();
-        const trace::Info& info = run.trace->info();
-        const trace::Pipeline& pipeline =
-            info.pipelines[static_cast<std::size_t>(steps.pipeline[step])];
-        const trace::Pieces& pieces = run.index->pieces(info.deviceOf(pipeline.agent));
-        row.cells[column] = countText(steps.ordinal[step]);
-        if (pieces.kernels > 1) {
-            row.cells[column] +=
-                " of " + pieces.all[pieces.at(Picoseconds(steps.begin[step]))].name;
+        if (row.step) {
+            row.cells[column] = layout::stepOfKernel(run, *row.step);
         }
     }
     return table;

@@ -78,11 +78,6 @@ std::vector<ParameterInfo> parametersIn(const std::vector<layout::Field>& fields
     return isOfKernel ? parameters : std::vector<ParameterInfo>();
 }
 
-QString labelOf(const std::string& parameter)
-{
-    return parameter == "dtype" ? u"type"_s : text(parameter);
-}
-
 } // namespace
 
 KernelForm::KernelForm(QWidget* parent)
@@ -208,12 +203,12 @@ KernelForm::Cell KernelForm::makeCell(const ParameterInfo& parameter, bool edita
             items.emplace_back(text(choice), text(choice));
         }
         cell = makeChoice(name, items);
-        cell.label->setText(labelOf(parameter.name));
+        cell.label->setText(text(parameter.name));
     } else {
         auto* field = new NumberField(parameter.minimum, parameter.maximum, this);
         connect(field, &NumberField::committed, this,
                 [this, name](const QString& value) { Q_EMIT parameterChosen(name, value); });
-        cell = {name, new QLabel(labelOf(parameter.name), this), field};
+        cell = {name, new QLabel(text(parameter.name), this), field};
     }
     cell.field->setEnabled(editable);
     cell.field->setAccessibleName(name);

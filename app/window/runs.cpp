@@ -45,7 +45,8 @@ Runs::Runs(QObject* parent)
 
 void Runs::startJob(const QString& what, JobBody body)
 {
-    setJob({true, what, 0, {}, {}, {}});
+    m_failed = tr("Not run");
+    setJob({true, what, 0, {}, {}, {}, {}});
     m_staleDelay.start();
     m_runs.start(std::move(body));
 }
@@ -170,6 +171,7 @@ void Runs::openTrace(const QString& path, const QString& chip)
                  }
                  return result;
              });
+    m_failed = tr("Not opened");
 }
 
 void Runs::saveTrace(const QString& path)
@@ -191,6 +193,7 @@ void Runs::finishSave(const JobResult& result)
 {
     JobStatus job = m_job;
     job.error = result.error ? text(result.error->message) : QString();
+    job.failed = tr("Not saved");
     job.fields.clear();
     job.notice = result.error ? QString() : tr("Saved %1").arg(m_savePath);
     setJob(job);
@@ -207,7 +210,7 @@ void Runs::cancel()
         setUnfit(nullptr);
         Q_EMIT requestChanged();
     }
-    setJob({false, {}, 0, {}, {}, tr("Cancelled")});
+    setJob({false, {}, 0, {}, {}, tr("Cancelled"), {}});
 }
 
 void Runs::finishRun(const JobResult& result)
@@ -219,7 +222,7 @@ void Runs::finishRun(const JobResult& result)
     }
     const Error& error = *result.error;
     if (error.kind == ErrorKind::Cancelled) {
-        setJob({false, {}, 0, {}, {}, tr("Cancelled")});
+        setJob({false, {}, 0, {}, {}, tr("Cancelled"), {}});
         return;
     }
     QStringList fields = fieldsOfError(error);
@@ -230,7 +233,8 @@ void Runs::finishRun(const JobResult& result)
     } else {
         fields = {fieldOfError(error, m_request, m_shown ? &m_shown->request : nullptr)};
     }
-    setJob({false, {}, 0, text(error.message), fields, {}});
+    const QString failed = result.run ? tr("Not run") : m_failed;
+    setJob({false, {}, 0, text(error.message), fields, {}, failed});
 }
 
 void Runs::setUnfit(std::shared_ptr<const layout::RunView> view)
@@ -274,7 +278,7 @@ void Runs::show(FinishedRun run)
 
 void Runs::report(const QString& error)
 {
-    setJob({m_job.running, m_job.what, m_job.share, error, {}, {}});
+    setJob({m_job.running, m_job.what, m_job.share, error, {}, {}, tr("Not saved")});
 }
 
 void Runs::note(const QString& notice)

@@ -25,6 +25,7 @@ struct JobStatus
     QString error;      // one sentence; empty if there is none
     QStringList fields; // the fields of the form that the error is about
     QString notice;     // such as "Saved main.trace.json"; empty if there is none
+    QString failed;     // what the error is the reason of: "Not run", "Not opened" or "Not saved"
     bool operator==(const JobStatus&) const = default;
 };
 
@@ -79,7 +80,7 @@ public:
 
     // Asks again for what was not met, or was under way.
     void goOn(const State& state);
-    void report(const QString& error); // shows a sentence
+    void report(const QString& error); // shows why something was not saved
     void note(const QString& notice);  // shows one for some seconds, beside a job under way
 
 Q_SIGNALS:
@@ -107,7 +108,8 @@ private:
     RequestHistory m_history;
     JobStatus m_job;
     QString m_file;
-    QString m_asked; // the file that the current job reads
+    QString m_asked;  // the file that the current job reads
+    QString m_failed; // what is said if the current job fails
     QString m_savePath;
     QTimer m_staleDelay;
     RunJobs m_runs, m_saves;

@@ -128,7 +128,7 @@ void VerdictStrip::follow()
     const bool progress = job.running && !m_delay.isActive();
     m_message->error = !job.running && !job.error.isEmpty();
     if (m_message->error) {
-        m_message->text = tr("Not run: %1").arg(job.error);
+        m_message->text = tr("%1: %2").arg(job.failed, job.error);
     } else if (progress) {
         m_message->text = tr("%1… %2").arg(job.what, views::text(percentText(job.share, 0)));
     } else {

@@ -63,6 +63,7 @@ private Q_SLOTS:
         file.close();
         drop({path("broken.trace.json")});
         QTRY_VERIFY(window->strip().message().contains(QStringLiteral("broken.trace.json")));
+        QVERIFY(window->strip().message().startsWith(QStringLiteral("Not opened: ")));
         QCOMPARE(session().runs().shown()->view, before);
         QVERIFY(!session().runs().job().running);
     }
@@ -70,7 +71,7 @@ private Q_SLOTS:
     void whatCannotBeSavedIsSaidInPlace()
     {
         session().runs().saveTrace(path("no/such/folder/run.trace.json"));
-        QTRY_VERIFY(!window->strip().message().isEmpty());
+        QTRY_VERIFY(window->strip().message().startsWith(QStringLiteral("Not saved: ")));
         QVERIFY(!session().runs().job().error.isEmpty());
     }
 

@@ -174,6 +174,25 @@ private Q_SLOTS:
         QCOMPARE(shown("bm"), QStringLiteral("256"));
     }
 
+    void withNothingTypedAFieldLeavesUndoToTheWindow()
+    {
+        QWidget* const bn = form().field(QStringLiteral("bn"));
+        type("bm", QStringLiteral("1024"));
+        QTRY_VERIFY(!session().runs().job().running);
+        bn->setFocus();
+        QTest::keyClick(bn, Qt::Key_Z, Qt::ControlModifier);
+        QTRY_COMPARE(shown("bm"), QStringLiteral("512"));
+        QTRY_VERIFY(!session().runs().job().running);
+        QTest::keyClick(bn, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_COMPARE(shown("bm"), QStringLiteral("1024"));
+        QTRY_VERIFY(!session().runs().job().running);
+        QTest::keyClicks(bn, QStringLiteral("7"));
+        QVERIFY(shown("bn") != QStringLiteral("512"));
+        QTest::keyClick(bn, Qt::Key_Z, Qt::ControlModifier); // of what was typed
+        QCOMPARE(shown("bn"), QStringLiteral("512"));
+        QCOMPARE(shown("bm"), QStringLiteral("1024"));
+    }
+
     void aKernelFileIsShownByItsName()
     {
         const QString path = QStringLiteral("/a/folder/far/away/attention.kernel.json");
