@@ -2,6 +2,7 @@
 
 #include "core/base/format.h"
 #include "core/trace/agents.h"
+#include "core/trace/pieces.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -65,6 +66,20 @@ Position positionAt(const RunView& run, Picoseconds now)
 std::string stepText(const Position& position)
 {
     return fmt::format("step |{}| of |{}|", countText(position.number), countText(position.steps));
+}
+
+std::string stepOfKernel(const RunView& run, trace::StepRow step)
+{
+    const trace::Info& info = run.trace->info();
+    const trace::Steps& steps = run.trace->steps();
+    const trace::Pipeline& pipeline =
+        info.pipelines[static_cast<std::size_t>(steps.pipeline[step.index()])];
+    const trace::Pieces& pieces = run.index->pieces(info.deviceOf(pipeline.agent));
+    const std::string number = countText(steps.ordinal[step.index()]);
+    return pieces.kernels > 1
+               ? number + " of "
+                     + pieces.all[pieces.at(Picoseconds(steps.begin[step.index()]))].name
+               : number;
 }
 
 std::string roundText(const trace::LoopRounds::Place& place)

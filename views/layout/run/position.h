@@ -38,6 +38,9 @@ struct Position
 [[nodiscard]] std::optional<trace::LoopRounds::Place> roundAt(const RunView& run, Picoseconds now,
                                                               std::int32_t loop);
 
+// The number of a step within its kernel, as all views count: "2", or "2 of mix" where there are
+// several kernels. The command line numbers steps over the whole run.
+[[nodiscard]] std::string stepOfKernel(const RunView& run, trace::StepRow step);
 // "step |3| of |8|"
 [[nodiscard]] std::string stepText(const Position& position);
 // "round |4| of |11|"

@@ -81,7 +81,11 @@ std::string firstInputs(const trace::Trace& trace, std::int64_t begin, std::int6
 std::string beforeFirstBody(const RunView& run, const trace::Piece& kernel, Picoseconds bodyBegin)
 {
     const trace::Trace& trace = *run.trace;
-    const Picoseconds begin = kernel.begin + kernel.launch;
+    // A program that does not name its kernels is one, and its launch is that of the run.
+    const bool isAll = kernel.begin == Picoseconds(0) && kernel.end == trace.end();
+    const Picoseconds launch =
+        isAll ? std::max(kernel.launch, run.report.split.launches) : kernel.launch;
+    const Picoseconds begin = kernel.begin + launch;
     const std::string inputs = firstInputs(trace, begin.value(), bodyBegin.value());
     if (begin == Picoseconds(0) && inputs.empty()) {
         return "the first step begins";
@@ -90,8 +94,8 @@ std::string beforeFirstBody(const RunView& run, const trace::Piece& kernel, Pico
     if (kernel.begin > Picoseconds(0)) {
         text += "earlier operations " + strong(timeText(kernel.begin)) + ", ";
     }
-    if (kernel.launch > Picoseconds(0)) {
-        text += "launch " + strong(timeText(kernel.launch)) + ", ";
+    if (launch > Picoseconds(0)) {
+        text += "launch " + strong(timeText(launch)) + ", ";
     }
     return inputs.empty() ? text + "no copy to wait for"
                           : text + "first " + inputs + " arrive in "
@@ -272,7 +276,12 @@ std::string lengthAndBusyText(const RunView& run)
 std::string waitedText(const RunView& run)
 {
     const Picoseconds waited = run.index->waiting(run.trace->end());
-    return waited.value() > 0 ? " · " + strong(timeText(waited)) + " waited in all" : "";
+    if (waited == Picoseconds(0)) {
+        return "";
+    }
+    const auto agents = static_cast<std::int64_t>(run.index->agents().size());
+    return " · " + strong(timeText(waited)) + " waited"
+           + (agents > 1 ? " by all " + countText(agents) + " agents together" : " in all");
 }
 
 std::string wholeRunText(Canvas& canvas, const RunView& run)

@@ -9,6 +9,8 @@
 #include "core/trace/pieces.h"
 #include "views/layout/memory/scratch_words.h"
 #include "views/layout/run/break_marks.h"
+#include "views/layout/run/finding_text.h"
+#include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/timeline/timeline.h"
 #include "views/layout/tooltip/parts.h"
@@ -234,12 +236,13 @@ Lines alternativeLines(const RunView& run, const analysis::Alternative& other)
     return lines;
 }
 
-Lines findingLines(const trace::Info& info, const trace::Finding& finding)
+Lines findingLines(const RunView& run, const trace::Finding& finding)
 {
+    const trace::Info& info = run.trace->info();
     Lines lines = {finding.message};
     lines.push_back(finding.count == 1 ? "once" : countText(finding.count) + " times");
-    if (finding.step >= 0) {
-        lines.back() += ", first in step " + countText(finding.step);
+    if (const trace::OptionalRow<trace::StepRow> step = stepRow(*run.trace, finding.step)) {
+        lines.back() += ", first in step " + stepOfKernel(run, *step);
     }
     if (const std::string source = sourceText(info, finding.source); !source.empty()) {
         lines.push_back(source);
@@ -426,7 +429,7 @@ struct LinesOf
     Lines operator()(const target::Finding& finding) const
     {
         if (finding.index && isRow(*finding.index, info.findings.size())) {
-            return findingLines(info, info.findings[row(*finding.index)]);
+            return findingLines(run, info.findings[row(*finding.index)]);
         }
         return info.findings.empty() && info.values != "full"
                    ? Lines{"values not checked",

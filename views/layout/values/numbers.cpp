@@ -32,7 +32,10 @@ void Painter::numbers()
 {
     const Region& table = m_frame.numbers;
     const double top = m_frame.numbersY;
-    const double width = m_canvas.width() - 2 * kNumbersLeft;
+    // In a low picture, the four counts of the legend go on beside the head of the table.
+    const bool isBesideLegend = m_frame.map.y - 4 + 4 * kLine > top;
+    const double width =
+        isBesideLegend ? m_frame.legendX - kNumbersLeft - 6 : m_canvas.width() - 2 * kNumbersLeft;
     const std::string index =
         fmt::format("{}", fmt::join(indexOf(m_sight.shape, m_sight.element), ", "));
     const std::string name = m_sight.name + (index.empty() ? "" : "[" + index + "]");

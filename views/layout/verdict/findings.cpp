@@ -1,6 +1,7 @@
 // Paints the findings in the verdict view.
 #include "core/base/format.h"
 #include "views/layout/run/finding_text.h"
+#include "views/layout/run/position.h"
 #include "views/layout/run/view_parts.h"
 #include "views/layout/verdict/parts.h"
 
@@ -42,7 +43,7 @@ void paintLinks(Canvas& canvas, const RunView& run, const trace::Finding& findin
     }
     const auto stepLink = [&](std::int64_t step) {
         if (const trace::OptionalRow<trace::StepRow> row = stepRow(*run.trace, step)) {
-            link("step " + countText(step), target::Steps{row->number, row->number});
+            link("step " + stepOfKernel(run, *row), target::Steps{row->number, row->number});
         }
     };
     if (finding.relatedStep && *finding.relatedStep != finding.step) {
