@@ -43,9 +43,9 @@ Runs::Runs(QObject* parent)
     connect(&m_saves, &RunJobs::finished, this, &Runs::finishSave);
 }
 
-void Runs::startJob(const QString& what, JobBody body)
+void Runs::startJob(const QString& what, const QString& failed, JobBody body)
 {
-    m_failed = tr("Not run");
+    m_failed = failed;
     setJob({true, what, 0, {}, {}, {}, {}});
     m_staleDelay.start();
     m_runs.start(std::move(body));
@@ -61,7 +61,7 @@ void Runs::start(RunRequest request)
     const bool isOfTrace =
         m_shown && m_shown->walls.empty() && m_shown->request.kernel == m_request.kernel;
     const auto trace = isOfTrace ? m_shown->view : nullptr;
-    startJob(tr("re-running"), [asked = m_request, trace](const Progress& progress) {
+    startJob(tr("re-running"), tr("Not run"), [asked = m_request, trace](const Progress& progress) {
         if (trace != nullptr) {
             if (const Status same = isStillKernelOf(asked, *trace); !same) {
                 return JobResult{{}, same.error()};
@@ -161,7 +161,7 @@ void Runs::checkValues()
 void Runs::openTrace(const QString& path, const QString& chip)
 {
     m_asked = path;
-    startJob(tr("opening %1").arg(QFileInfo(path).fileName()),
+    startJob(tr("opening %1").arg(QFileInfo(path).fileName()), tr("Not opened"),
              [file = path.toStdString(), on = chip.toStdString()](const Progress& progress) {
                  JobResult result = jobResult(openFile(file, progress, on));
                  if (result.error && result.error->kind != ErrorKind::Cancelled) {
@@ -171,7 +171,6 @@ void Runs::openTrace(const QString& path, const QString& chip)
                  }
                  return result;
              });
-    m_failed = tr("Not opened");
 }
 
 void Runs::saveTrace(const QString& path)

@@ -93,7 +93,8 @@ Q_SIGNALS:
     void staleChanged(bool stale);
 
 private:
-    void startJob(const QString& what, JobBody body);
+    // `failed`: what is said if it fails.
+    void startJob(const QString& what, const QString& failed, JobBody body);
     void startAgain(const std::optional<RunRequest>& request);
     void apply(const RunRequest& from, const analysis::Alternative& choice);
     void setUnfit(std::shared_ptr<const layout::RunView> view);

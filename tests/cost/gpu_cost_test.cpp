@@ -209,7 +209,7 @@ TEST(GpuCost, ofASegmentBesideProducts)
 TEST(GpuCost, ofABlockAreRegistersForWhatIsAliveAtATime)
 {
     const auto registersOf = [](const std::function<void(const pl::Ref&)>& body) {
-        return cost::blockGrids(programOf(body), gpuOf("h100_sxm")).at(0).block.registersPerThread;
+        return cost::blockGrids(programOf(body), h100()).at(0).block.registersPerThread;
     };
     EXPECT_EQ(registersOf([](const pl::Ref& tile) { tile[pl::all] = pl::exp(tile[pl::all]); }),
               64 + cost::kOtherRegisters);

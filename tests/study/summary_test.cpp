@@ -139,8 +139,6 @@ TEST(Sums, ofARunWithoutRowsAreThoseOfItsTrace)
     }
 }
 
-// Manual DMAs: rows 0 to 7 of x to the chip, from there to another place on the chip and to SMEM; 8
-// rows of x to out within HBM; and the second place to the other rows of out. A row is 512 bytes.
 TEST(Sums, ofAGpuWithoutRowsAreThoseOfItsTrace)
 {
     std::vector<std::tuple<std::string, chip::Chip, ir::Program>> runs;
@@ -179,6 +177,8 @@ TEST(Sums, waitsBetweenBlocksAreIdleTime)
     EXPECT_GT(split.compute, Picoseconds(0));
 }
 
+// Manual DMAs: rows 0 to 7 of x to the chip, from there to another place on the chip and to SMEM; 8
+// rows of x to out within HBM; and the second place to the other rows of out. A row is 512 bytes.
 TEST(Sums, ofManualDmaGoByTheMemoriesOfTheirLinks)
 {
     using pl::ds;

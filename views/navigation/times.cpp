@@ -260,9 +260,8 @@ struct TimeOf
             }
         };
         addStep(finding.relatedStep.value_or(-1));
-        if (finding.time || finding.copyTime) {
-            times.push_back(std::min(finding.time.value_or(finding.copyTime.value_or(trace.end())),
-                                     trace.end()));
+        if (const Time known = finding.time ? finding.time : finding.copyTime) {
+            times.push_back(std::min(*known, trace.end()));
         } else {
             addStep(finding.step);
         }
