@@ -269,6 +269,9 @@ std::string kernelFileOf(const trace::Info& info, const std::string& file, const
 
 Result<FinishedRun> openTrace(const std::string& path, const Progress& progress)
 {
+    if (std::optional<Error> python = kernel_file::givenPython(path)) {
+        return *std::move(python);
+    }
     Result<std::shared_ptr<const trace::Trace>> trace = trace_file::load(path, progress);
     if (!trace) {
         return trace.error();

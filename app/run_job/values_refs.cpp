@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <set>
 
 namespace pallascope::app {
 
@@ -21,29 +23,34 @@ public:
 
     std::vector<ValuesRef> list()
     {
-        add(m_program.body);
-        for (const ir::Operation* pipeline : ir::pipelinesOf(m_program)) {
-            join(*pipeline);
+        add(m_program.body, trace::kNone);
+        const std::vector<const ir::Operation*> pipelines = ir::pipelinesOf(m_program);
+        for (std::size_t i = 0; i < pipelines.size(); ++i) {
+            join(*pipelines[i], i);
         }
         for (ValuesRef& ref : m_refs) {
+            choose(ref);
             color(ref);
         }
         return std::move(m_refs);
     }
 
 private:
-    void add(const ir::Region& region)
+    // `kernel`: that in which the region is, as Operand::kernel counts; kNone: in none.
+    void add(const ir::Region& region, std::int32_t kernel)
     {
         for (const ir::ValueId id : region.arguments) {
             add(id);
+            m_kernelOf[id] = kernel;
         }
         for (const ir::Operation& operation : region.operations) {
+            const std::int32_t inside = operation.code == ir::OpCode::Kernel ? m_kernels++ : kernel;
             // The other regions of a pipeline are index maps.
             const std::size_t regions = std::holds_alternative<ir::PipelineParams>(operation.params)
                                             ? 1
                                             : operation.regions.size();
             for (std::size_t i = 0; i < regions; ++i) {
-                add(operation.regions[i]);
+                add(operation.regions[i], inside);
             }
         }
     }
@@ -71,21 +78,21 @@ private:
         return found == m_refs.end() ? nullptr : &*found;
     }
 
-    // Tells the arrays of a pipeline and their blocks which operand they are.
-    void join(const ir::Operation& pipeline)
+    // Notes which operands the arrays of a pipeline and their blocks are.
+    void join(const ir::Operation& pipeline, std::size_t number)
     {
         const auto& specs = std::get<ir::PipelineParams>(pipeline.params).specs;
         for (std::size_t i = 0; i < specs.size(); ++i) {
-            const Shape& whole = m_program.type(pipeline.operands[i]).shape;
-            const std::int32_t operand = operandOf(specs[i].name, whole);
-            if (ValuesRef* array = find(pipeline.operands[i]); array != nullptr) {
-                array->operand = array->operand < 0 ? operand : array->operand;
-                cut(*array, specs[i].block);
+            const ir::ValueId array = pipeline.operands[i];
+            if (ValuesRef* whole = find(array); whole != nullptr) {
+                cut(*whole, specs[i].block);
             }
-            ValuesRef* slot = find(pipeline.regions[0].arguments[i]);
-            if (slot != nullptr && slot->operand < 0) {
-                slot->operand = operand;
-                slot->isBlock = true;
+            const std::int32_t operand = operandOf(number, i, specs[i].name, array);
+            if (operand >= 0) {
+                const ir::ValueId slot = pipeline.regions[0].arguments[i];
+                m_operandOf.try_emplace(array, operand);
+                m_operandOf.try_emplace(slot, operand);
+                m_slots.insert(slot);
             }
         }
     }
@@ -105,24 +112,69 @@ private:
         array.block = Shape(std::move(extents));
     }
 
-    [[nodiscard]] std::int32_t operandOf(std::string_view name, const Shape& array) const
+    // The trace has the pipelines of a program in program order, before those that more agents run.
+    [[nodiscard]] std::int32_t operandOf(std::size_t pipeline, std::size_t number,
+                                         const std::string& name, ir::ValueId array) const
     {
-        if (m_run == nullptr) {
+        if (m_run == nullptr || pipeline >= m_run->trace->info().pipelines.size()) {
             return -1;
         }
+        const trace::Info& info = m_run->trace->info();
+        const std::size_t row =
+            static_cast<std::size_t>(info.pipelines[pipeline].firstOperand) + number;
+        return row < info.operands.size()
+                       && isCalled(info.operands[row], name, m_program.type(array).shape)
+                   ? static_cast<std::int32_t>(row)
+                   : -1;
+    }
+
+    [[nodiscard]] static bool isCalled(const trace::Operand& operand, const std::string& name,
+                                       const Shape& array)
+    {
+        return operand.array == array
+               && (operand.name == name || trace::arrayName(operand) == name);
+    }
+
+    // The operand of an array that is copied by manual DMA: one of its kernel, or else any.
+    [[nodiscard]] std::int32_t copiedOperandOf(const ValuesRef& ref, std::int32_t kernel) const
+    {
+        std::int32_t found = -1;
         const auto& operands = m_run->trace->info().operands;
         for (std::size_t i = 0; i < operands.size(); ++i) {
-            if (operands[i].array == array
-                && (operands[i].name == name || trace::arrayName(operands[i]) == name)) {
-                return static_cast<std::int32_t>(i);
+            const bool isOfKernel = operands[i].kernel == kernel;
+            if (isCalled(operands[i], ref.name, ref.shape) && (found < 0 || isOfKernel)) {
+                found = static_cast<std::int32_t>(i);
+                if (isOfKernel) {
+                    break;
+                }
             }
         }
-        return -1;
+        return found;
+    }
+
+    // The operand that each of its ids is, as far as there are any.
+    void choose(ValuesRef& ref) const
+    {
+        for (const ir::ValueId id : ref.ids) {
+            const auto known = m_operandOf.find(id);
+            const bool isCopied = known == m_operandOf.end() && m_run != nullptr && isInHbm(ref);
+            ref.operands.push_back(known != m_operandOf.end() ? known->second
+                                   : isCopied ? copiedOperandOf(ref, m_kernelOf.at(id))
+                                              : -1);
+            if (ref.operand < 0 && ref.operands.back() >= 0) {
+                ref.operand = ref.operands.back();
+                ref.isBlock = m_slots.contains(id);
+            }
+        }
+    }
+
+    [[nodiscard]] static bool isInHbm(const ValuesRef& ref)
+    {
+        return ref.memory == "HBM" || ref.memory == "ANY";
     }
 
     void color(ValuesRef& ref) const
     {
-        const bool isHbm = ref.memory == "HBM" || ref.memory == "ANY";
         if (m_run == nullptr) {
             const auto& arguments = m_program.arguments;
             const auto one =
@@ -133,9 +185,6 @@ private:
                 ref.color = layout::hueRole(static_cast<std::int32_t>(one - arguments.begin()));
             }
             return;
-        }
-        if (ref.operand < 0 && isHbm) {
-            ref.operand = operandOf(ref.name, ref.shape); // copied by manual DMA
         }
         if (ref.operand >= 0) {
             ref.color = layout::operandRole(*m_run, trace::OperandRow{ref.operand});
@@ -149,7 +198,7 @@ private:
         ref.color =
             buffer != buffers.end() ? layout::bufferRole(
                 *m_run, trace::BufferRow::at(static_cast<std::size_t>(buffer - buffers.begin())))
-            : isHbm                ? layout::Role::Hbm
+            : isInHbm(ref)         ? layout::Role::Hbm
             : ref.memory == "SMEM" ? layout::Role::Smem
                                    : layout::Role::Vmem;
     }
@@ -157,6 +206,10 @@ private:
     const ir::Program& m_program;
     const layout::RunView* m_run;
     std::vector<ValuesRef> m_refs;
+    std::int32_t m_kernels = 0; // so far
+    std::map<ir::ValueId, std::int32_t> m_kernelOf;
+    std::map<ir::ValueId, std::int32_t> m_operandOf; // of arrays of pipelines, and of their slots
+    std::set<ir::ValueId> m_slots;
 };
 
 } // namespace

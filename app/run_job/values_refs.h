@@ -18,11 +18,13 @@ struct ValuesRef
     DType dtype = DType::F32;
     Shape shape;
     std::vector<ir::ValueId> ids;
+    // For each of `ids`: the row of Info::operands that it is or is cut by; -1: none.
+    std::vector<std::int32_t> operands;
     layout::Color color = layout::Role::Vmem; // as in all views
     Shape block;                              // how an array is cut into blocks; rank 0: it is not
-    std::int32_t operand = -1; // row of Info::operands that it is or is cut by; -1: none
-    bool isBlock = false;      // whether it is a slot of that operand and not the array
-    bool isKnown = true;       // false: the run does not compute what it holds
+    std::int32_t operand = -1;                // the first of `operands` that is one; -1: none
+    bool isBlock = false; // whether it is a slot of that operand and not the array
+    bool isKnown = true;  // false: the run does not compute what it holds
 
     [[nodiscard]] bool isSameAs(const ValuesRef& other) const
     {

@@ -66,6 +66,10 @@ public:
         withView(ask, [&](const layout::ValuesView& view) {
             sight = layout::sightOf(view, ask.choice, ask.size, m_counts);
         });
+        if (const std::optional<Place> place =
+                isKnown ? find(m_refs[ask.ref], ask) : std::nullopt) {
+            sight.operand = operandAt(m_refs[ask.ref], place->id);
+        }
         m_counts = sight.all;
         m_last = ask;
         m_plane = sight.plane;
@@ -240,6 +244,12 @@ private:
             }
         }
         return std::nullopt;
+    }
+
+    [[nodiscard]] static std::int32_t operandAt(const ValuesRef& ref, ir::ValueId id)
+    {
+        const auto found = std::find(ref.ids.begin(), ref.ids.end(), id);
+        return ref.operands[static_cast<std::size_t>(found - ref.ids.begin())];
     }
 
     static layout::ValuesView unknown(const ValuesRef& ref, std::string why)

@@ -258,13 +258,17 @@ void Maker::goMenu()
     breakActions();
     add(tr("Go to the selected thing"), {QKeySequence(Qt::Key_Return), QKeySequence(Qt::Key_Enter)},
         [&session] { session.viewpoint().goTo(session.viewpoint().state().selection); });
-    add(tr("Clear selection, cancel run"), {QKeySequence(Qt::Key_Escape)},
+    add(tr("Clear selection or error, cancel run"), {QKeySequence(Qt::Key_Escape)},
         [&session, &window = m_window] {
             if (window.firstMinute().isShown()) {
                 window.firstMinute().end();
                 return;
             }
-            session.runs().job().running ? session.runs().cancel() : session.viewpoint().select({});
+            if (session.runs().job().running) {
+                session.runs().cancel();
+            } else if (!session.runs().dismissError()) {
+                session.viewpoint().select({});
+            }
         });
 }
 

@@ -55,6 +55,7 @@ void Runs::start(RunRequest request)
 {
     m_request = std::move(request);
     m_history.add(m_request);
+    m_isOpening = false;
     const QFileInfo kernel(text(m_request.kernel));
     m_asked = kernel.isFile() ? kernel.filePath() : QString();
     Q_EMIT requestChanged();
@@ -161,6 +162,7 @@ void Runs::checkValues()
 void Runs::openTrace(const QString& path, const QString& chip)
 {
     m_asked = path;
+    m_isOpening = true;
     startJob(tr("opening %1").arg(QFileInfo(path).fileName()), tr("Not opened"),
              [file = path.toStdString(), on = chip.toStdString()](const Progress& progress) {
                  JobResult result = jobResult(openFile(file, progress, on));
@@ -212,6 +214,15 @@ void Runs::cancel()
     setJob({false, {}, 0, {}, {}, tr("Cancelled"), {}});
 }
 
+bool Runs::dismissError()
+{
+    const bool isOfFile = !m_job.running && !m_job.error.isEmpty() && m_job.fields.isEmpty();
+    if (isOfFile) {
+        setJob({});
+    }
+    return isOfFile;
+}
+
 void Runs::finishRun(const JobResult& result)
 {
     if (!result.error) {
@@ -229,6 +240,8 @@ void Runs::finishRun(const JobResult& result)
         m_request = result.run->request;
         setUnfit(result.run->view);
         Q_EMIT requestChanged();
+    } else if (m_isOpening) {
+        fields.clear();
     } else {
         fields = {fieldOfError(error, m_request, m_shown ? &m_shown->request : nullptr)};
     }

@@ -65,6 +65,9 @@ public:
     void openTrace(const QString& path, const QString& chip = {}); // or a kernel file, on a chip
     void saveTrace(const QString& path);
     void cancel();
+    // Takes away what is said of a file that was not opened or not saved. What is said of the form
+    // stays until the form changes. Returns false if there is nothing to take away.
+    bool dismissError();
     void adopt(FinishedRun run); // shows a run that exists already
 
     // What another window needs to go on from here, with undo and redo.
@@ -109,8 +112,9 @@ private:
     RequestHistory m_history;
     JobStatus m_job;
     QString m_file;
-    QString m_asked;  // the file that the current job reads
-    QString m_failed; // what is said if the current job fails
+    QString m_asked;          // the file that the current job reads
+    bool m_isOpening = false; // whether the current job opens a file, which the form does not name
+    QString m_failed;         // what is said if the current job fails
     QString m_savePath;
     QTimer m_staleDelay;
     RunJobs m_runs, m_saves;

@@ -23,19 +23,20 @@ bool isPart(const ValuesSight& sight)
 }
 
 // Of an array, what is in VMEM at the moment that is shown.
-std::vector<values::Resident> residents(const RunView& run, const ValuesRef& shown,
-                                        const ValuesAsk& ask, const values::Plane& plane)
+std::vector<values::Resident> residents(const RunView& run, const ValuesRef& ref,
+                                        const ValuesAsk& ask, const ValuesSight& sight)
 {
     const trace::Info& info = run.trace->info();
-    if (shown.operand < 0 || shown.isBlock || ask.minus
-        || info.operands[static_cast<std::size_t>(shown.operand)].array != shown.shape) {
+    if (sight.operand < 0 || ref.isBlock || ask.minus
+        || info.operands[static_cast<std::size_t>(sight.operand)].array != sight.shape) {
         return {};
     }
     const auto agent = std::find(info.agents.begin(), info.agents.end(), ask.agent);
     const auto device = agent == info.agents.end()
                             ? ask.device.value_or(0)
                             : info.deviceOf(static_cast<std::int32_t>(agent - info.agents.begin()));
-    return values::residentsOf(run, ask.time, trace::OperandRow{shown.operand}, device, plane);
+    return values::residentsOf(run, ask.time, trace::OperandRow{sight.operand}, device,
+                               sight.plane);
 }
 
 } // namespace
@@ -91,7 +92,7 @@ void ValuesPanel::take(const ValuesAsk& ask, const std::shared_ptr<const ValuesS
         m_choice.corner = {sight->frame.region.row, sight->frame.region.column};
     }
     auto seen = std::make_shared<ValuesSight>(*sight);
-    seen->resident = residents(*m_opened, m_refs[ask.ref], ask, sight->plane);
+    seen->resident = residents(*m_opened, m_refs[ask.ref], ask, *sight);
     m_picture->show(seen, m_colours->scale(), m_colours->rangeOf(*sight));
     m_history->setEnabled(true);
     m_teller.follow({m_opened, ask.ref, ref()->name, seen, m_minus.has_value()});

@@ -334,8 +334,23 @@ bool isKernelFile(const std::string& path)
                || isKernelText(firstBytes(path, kStartBytes)));
 }
 
+std::optional<Error> givenPython(const std::string& path)
+{
+    if (!path.ends_with(".py") || !isOrdinaryFile(path)) {
+        return std::nullopt;
+    }
+    return userError(fmt::format("\"{0}\" is a Python program; capture a function of it first, by "
+                                 "`pallascope capture {0}:FUNCTION -o FILE.pallascope` or by "
+                                 "Capture… in the window.",
+                                 path),
+                     {{Subject::File, path}});
+}
+
 Result<KernelFile> load(const std::string& path)
 {
+    if (std::optional<Error> python = givenPython(path)) {
+        return *std::move(python);
+    }
     const bool ordinary = isOrdinaryFile(path);
     if (ordinary && firstBytes(path, kZipMagic.size()) == kZipMagic) {
         return aboutFile(asSentence(fromZip(ZipReader::open(path), path)), path);

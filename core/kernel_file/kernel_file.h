@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -49,6 +50,9 @@ struct KernelFile
 [[nodiscard]] bool isKernelText(std::string_view start);
 // Decides by the file's name or its first bytes. False if it cannot be read.
 [[nodiscard]] bool isKernelFile(const std::string& path);
+// What to say where a kernel or a trace is expected and the file is a Python program, from which a
+// kernel has to be captured first. Nothing if it is none.
+[[nodiscard]] std::optional<Error> givenPython(const std::string& path);
 
 // The limit for a kernel that comes through a pipe, which is read as a whole.
 inline constexpr std::uint64_t kMostPipedBytes = std::uint64_t{1} << 28;

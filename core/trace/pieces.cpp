@@ -15,6 +15,8 @@ namespace pallascope::trace {
 
 namespace {
 
+constexpr std::string_view kKernel = "kernel"; // the operation whose region is one
+
 // For each operation the one that it stands in.
 std::vector<std::int32_t> aroundOf(const Info& info)
 {
@@ -106,7 +108,7 @@ private:
     {
         for (std::size_t i = 0; i < around.size(); ++i) {
             const std::string& name = m_info.operations[i].name;
-            if (name == "kernel") {
+            if (name == kKernel) {
                 m_kinds[i] = PieceKind::Kernel;
             } else if (name == "fusion") {
                 m_kinds[i] = PieceKind::Fusion;
@@ -148,11 +150,22 @@ public:
         }
     }
 
+    // A segment of the one kernel that is the whole program.
+    void takeOfAll(SegmentKind kind, Picoseconds duration)
+    {
+        if (kind == SegmentKind::Launch) {
+            m_all.launch += duration;
+        } else if (kind == SegmentKind::StepOverhead) {
+            m_all.overhead += duration;
+        }
+    }
+
     [[nodiscard]] Pieces finish(Picoseconds end)
     {
         flush();
         if (m_found.empty()) {
-            m_found.push_back({.kind = PieceKind::Kernel, .name = m_info.program});
+            m_all.name = m_info.program;
+            m_found.push_back(std::move(m_all));
         }
         m_found.front().begin = Picoseconds(0);
         Pieces pieces;
@@ -192,6 +205,7 @@ private:
     const Info& m_info;
     const Roots& m_roots;
     std::vector<Piece> m_found;
+    Piece m_all; // the one piece where none is found
     std::optional<std::pair<std::int64_t, Picoseconds>> m_launch; // begin and length
 };
 
@@ -230,6 +244,7 @@ public:
     void read()
     {
         if (!m_roots.any()) {
+            readOneKernel();
             return;
         }
         findPipelines();
@@ -259,6 +274,18 @@ public:
     }
 
 private:
+    // Of a program that does not say what is a kernel.
+    void readOneKernel()
+    {
+        const Segments& segments = m_trace.segments();
+        for (std::size_t row = 0; row < segments.size(); ++row) {
+            const SegmentTemplate& segment = m_info.templates[at(segments.templateId[row])];
+            if (Collector* const to = collector(segments.agent[row]); to != nullptr) {
+                to->takeOfAll(segment.kind, segment.duration);
+            }
+        }
+    }
+
     // What the bodies of each pipeline are a part of.
     void findPipelines()
     {
@@ -336,6 +363,16 @@ std::vector<Pieces> piecesOf(const Trace& trace)
     Reader reader(trace);
     reader.read();
     return reader.finish();
+}
+
+std::string_view kernelName(const Info& info, std::int32_t kernel)
+{
+    for (const Operation& operation : info.operations) {
+        if (operation.name == kKernel && kernel-- == 0) {
+            return operation.label;
+        }
+    }
+    return {};
 }
 
 } // namespace pallascope::trace

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pallascope::trace {
@@ -45,5 +46,8 @@ struct Pieces
 // For each device. A program that names neither kernels nor fusions is one kernel. Use
 // Index::pieces, which keeps the result.
 [[nodiscard]] std::vector<Pieces> piecesOf(const Trace& trace);
+
+// What the program calls its kernel with this number (Operand::kernel); empty: it has none.
+[[nodiscard]] std::string_view kernelName(const Info& info, std::int32_t kernel);
 
 } // namespace pallascope::trace

@@ -66,6 +66,10 @@ private Q_SLOTS:
         QVERIFY(window->strip().message().startsWith(QStringLiteral("Not opened: ")));
         QCOMPARE(session().runs().shown()->view, before);
         QVERIFY(!session().runs().job().running);
+        QVERIFY2(window->docks().form()->errorText().isEmpty(), "the form does not name that file");
+        QTest::keyClick(window.get(), Qt::Key_Escape);
+        QVERIFY(session().runs().job().error.isEmpty());
+        QVERIFY(!window->strip().message().contains(QStringLiteral("broken.trace.json")));
     }
 
     void whatCannotBeSavedIsSaidInPlace()

@@ -165,9 +165,16 @@ TEST(Pieces, sumTheirLaunchesAndStepOverheads)
 
 TEST(Pieces, areOneKernelWhereAProgramNamesNone)
 {
-    const std::vector<Pieces> all = trace::piecesOf(*test::mainJob(512));
+    const auto run = test::mainJob(512);
+    const trace::Trace& trace = *run;
+    const std::vector<Pieces> all = trace::piecesOf(trace);
     ASSERT_EQ(all.size(), 1U);
     ASSERT_EQ(all[0].all.size(), 1U);
+    const trace::SegmentTemplate& first =
+        trace.info().templates[at(trace.segments().templateId[0])];
+    ASSERT_EQ(first.kind, trace::SegmentKind::Launch);
+    EXPECT_EQ(all[0].all[0].launch, first.duration);
+    EXPECT_GT(all[0].all[0].overhead, Picoseconds(0));
     EXPECT_EQ(all[0].kernels, 1);
     EXPECT_EQ(all[0].all[0].operation, kNone);
     EXPECT_TRUE(all[0].all[0].isKernel());

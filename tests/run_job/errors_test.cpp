@@ -64,6 +64,20 @@ TEST(RunErrors, areAboutTheChipIfItIsOfAnotherKind)
     }
 }
 
+// A kernel has to be captured from it first.
+TEST(RunErrors, ofAPythonFileSayHowToCaptureIt)
+{
+    const std::string file = testing::TempDir() + "mine.py";
+    ASSERT_TRUE(writeFile(file, "def kernel(x_ref, o_ref):\n    o_ref[...] = x_ref[...]\n"));
+    for (const Error& error :
+         {refusalOf(needed(file, {})), openFile(file).error(), openTrace(file).error()}) {
+        EXPECT_EQ(error.about, (Things{{Subject::File, file}}));
+        EXPECT_NE(error.message.find("pallascope capture " + file + ":FUNCTION"),
+                  std::string::npos)
+            << error.message;
+    }
+}
+
 TEST(ChosenKernels, keepTheChipIfTheyRunOnItAndElseTakeTheirOwn)
 {
     EXPECT_EQ(chipFor("matmul", "tpu_v6e"), "tpu_v6e");

@@ -100,6 +100,8 @@ private:
         const auto sms = static_cast<std::int64_t>(m_launch.places.size()) / m_launch.perSm;
         std::string note =
             grid.extents.empty() ? countText(grid.blocks) : "grid " + parts::times(grid.extents);
+        // A point of the grid is a cluster.
+        note += grid.cluster > 1 ? " of clusters of " + countText(grid.cluster) : "";
         for (const std::string& more :
              {fmt::format("{} on {}",
                           counted(areEven(m_trace, m_launch) ? m_launch.waves : grid.waves, "wave",

@@ -1,6 +1,7 @@
 #include "views/layout/run/told_apart.h"
 
 #include "core/trace/columns.h"
+#include "core/trace/pieces.h"
 #include "core/trace/pipelines.h"
 
 #include <algorithm>
@@ -33,8 +34,24 @@ std::string otherNameOf(const RunView& run, std::int32_t operand, const std::str
 std::string kernelOf(const RunView& run, std::int32_t operand)
 {
     const trace::Info& info = run.trace->info();
-    const std::int32_t pipeline = info.operands[trace::at(operand)].pipeline;
-    return pipeline < 0 ? std::string() : info.pipelines[trace::at(pipeline)].name;
+    const trace::Operand& of = info.operands[trace::at(operand)];
+    if (of.kernel >= 0) {
+        return std::string(trace::kernelName(info, of.kernel));
+    }
+    return of.pipeline < 0 ? std::string() : info.pipelines[trace::at(of.pipeline)].name;
+}
+
+// Operands in the order in which the program brings up their arrays, which is the same at every
+// moment of a run; lists may not be.
+std::vector<std::size_t> inProgramOrder(const RunView& run,
+                                        const std::vector<std::int32_t>& operands,
+                                        std::vector<std::size_t> group)
+{
+    const auto& all = run.trace->info().operands;
+    std::ranges::stable_sort(group, {}, [&](std::size_t i) {
+        return std::pair(all[trace::at(operands[i])].arrayNumber, operands[i]);
+    });
+    return group;
 }
 
 } // namespace
@@ -48,10 +65,11 @@ std::vector<std::string> toldApart(const RunView& run, const std::vector<std::in
         same[names[i]].push_back(i);
     }
     std::set<std::string> taken(names.begin(), names.end());
-    for (const auto& [name, group] : same) {
-        if (group.size() < 2) {
+    for (const auto& [name, inList] : same) {
+        if (inList.size() < 2) {
             continue;
         }
+        const std::vector<std::size_t> group = inProgramOrder(run, operands, inList);
         std::vector<std::vector<std::string>> choices(3);
         for (std::size_t i = 0; i < group.size(); ++i) {
             const std::int32_t operand = operands[group[i]];

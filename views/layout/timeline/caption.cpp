@@ -81,11 +81,7 @@ std::string firstInputs(const trace::Trace& trace, std::int64_t begin, std::int6
 std::string beforeFirstBody(const RunView& run, const trace::Piece& kernel, Picoseconds bodyBegin)
 {
     const trace::Trace& trace = *run.trace;
-    // A program that does not name its kernels is one, and its launch is that of the run.
-    const bool isAll = kernel.begin == Picoseconds(0) && kernel.end == trace.end();
-    const Picoseconds launch =
-        isAll ? std::max(kernel.launch, run.report.split.launches) : kernel.launch;
-    const Picoseconds begin = kernel.begin + launch;
+    const Picoseconds begin = kernel.begin + kernel.launch;
     const std::string inputs = firstInputs(trace, begin.value(), bodyBegin.value());
     if (begin == Picoseconds(0) && inputs.empty()) {
         return "the first step begins";
@@ -94,8 +90,8 @@ std::string beforeFirstBody(const RunView& run, const trace::Piece& kernel, Pico
     if (kernel.begin > Picoseconds(0)) {
         text += "earlier operations " + strong(timeText(kernel.begin)) + ", ";
     }
-    if (launch > Picoseconds(0)) {
-        text += "launch " + strong(timeText(launch)) + ", ";
+    if (kernel.launch > Picoseconds(0)) {
+        text += "launch " + strong(timeText(kernel.launch)) + ", ";
     }
     return inputs.empty() ? text + "no copy to wait for"
                           : text + "first " + inputs + " arrive in "

@@ -77,8 +77,8 @@ public:
         , m_trace(*run.trace)
         , m_info(run.trace->info())
         , m_now(now)
-        , m_array(arrayOf(operand.index()))
-        , m_shape(m_info.operands[operand.index()].array)
+        , m_operand(m_info.operands[operand.index()])
+        , m_named(namedArrayOf(operand.index()))
         , m_device(device)
         , m_plane(plane)
     {}
@@ -102,14 +102,20 @@ public:
     }
 
 private:
-    [[nodiscard]] std::int32_t arrayOf(std::size_t operand) const
+    [[nodiscard]] std::int32_t namedArrayOf(std::size_t operand) const
     {
         return m_run.index->arrays().ofOperand[operand];
     }
 
+    // Kernels may give one array two names and two arrays one name. Older files do not say which
+    // array it is; there the name has to do.
     [[nodiscard]] bool isOfArray(std::size_t operand) const
     {
-        return arrayOf(operand) == m_array && m_info.operands[operand].array == m_shape;
+        const trace::Operand& other = m_info.operands[operand];
+        const bool isNumbered = m_operand.arrayNumber >= 0 && other.arrayNumber >= 0;
+        return other.array == m_operand.array
+               && (isNumbered ? other.arrayNumber == m_operand.arrayNumber
+                              : namedArrayOf(operand) == m_named);
     }
 
     [[nodiscard]] bool isOfDevice(std::int32_t agent) const
@@ -119,10 +125,10 @@ private:
 
     void add(const Ranges& ranges, Residence how)
     {
-        if (ranges.size() != m_shape.rank()) {
+        if (ranges.size() != m_operand.array.rank()) {
             return; // the trace does not say where the copy goes
         }
-        if (const auto region = regionOf(ranges, m_shape, m_plane)) {
+        if (const auto region = regionOf(ranges, m_operand.array, m_plane)) {
             m_found.push_back({*region, how});
         }
     }
@@ -137,7 +143,7 @@ private:
                 continue;
             }
             Ranges ranges;
-            for (std::size_t axis = 0; axis < m_shape.rank(); ++axis) {
+            for (std::size_t axis = 0; axis < m_operand.array.rank(); ++axis) {
                 ranges.push_back(trace::rangeOf(operand, *state.block, axis));
             }
             if (operand.indirectAxis < 0) {
@@ -182,8 +188,8 @@ private:
     const trace::Trace& m_trace;
     const trace::Info& m_info;
     Picoseconds m_now;
-    std::int32_t m_array;
-    const Shape& m_shape;
+    const trace::Operand& m_operand;
+    std::int32_t m_named;
     std::int32_t m_device;
     const Plane& m_plane;
     std::vector<Resident> m_found;

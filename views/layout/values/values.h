@@ -70,8 +70,10 @@ struct ValuesSight
     values::Counts inSight; // of the heat map
     values::Cells cells;
     std::vector<ValuesNumber> numbers; // row-major
-    // What follows is known only where there is a trace, and of it the parts that are in VMEM.
-    std::vector<values::Resident> resident;
+    // What follows is known only where there is a trace. The row of Info::operands that the ref is
+    // or is cut by at that moment; -1: none.
+    std::int32_t operand = -1;
+    std::vector<values::Resident> resident; // of an array: the parts that are in VMEM
     // Of the same region of the same ref at the same place of the run that is kept to compare with.
     std::optional<values::Counts> kept;
 };
