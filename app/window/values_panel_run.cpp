@@ -91,7 +91,7 @@ void ValuesPanel::forgetRefs()
 ValuesJobs::Run ValuesPanel::keptRun() const
 {
     const auto& kept = m_session.viewpoint().state().kept;
-    return kept != nullptr && kept->notComparable.empty() ? kept->run : nullptr;
+    return kept != nullptr && kept->isOfKernel ? kept->run : nullptr;
 }
 
 // A replay takes time and memory, so nothing is replayed before somebody looks.

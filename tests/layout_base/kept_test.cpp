@@ -189,24 +189,27 @@ TEST(KeptRun, whatTheFiguresSayIsWhatTheReportsSay)
     }
 }
 
-TEST(KeptRun, anotherKernelOrChipIsNotComparable)
+// As `compare` does. Only the roofs of another chip are others.
+TEST(KeptRun, mayBeOfAnotherKernelOrChip)
 {
     for (const bool isChip : {false, true}) {
         trace::TraceBuilder builder = test::mainJobBuilder(1024);
         (isChip ? builder.info.chipName : builder.info.kernel) = "other";
         const auto other = shared(test::runViewOf(std::move(builder).finish().value()));
         const ViewState state = beside(*fastRun(), other, false, 1);
-        EXPECT_EQ(state.kept->notComparable,
-                  isChip ? "it is on another chip, other" : "it is of another kernel, other");
-        for (const View& view : allViews()) {
-            const Scene scene = view.layout(*fastRun(), state, view.pictureSize);
-            EXPECT_EQ(scene.caption.find("than kept"), std::string::npos) << scene.caption;
-            EXPECT_TRUE(std::none_of(scene.facts.begin(), scene.facts.end(), [](const Fact& fact) {
-                return fact.kind == FactKind::Compared;
-            })) << view.name;
-        }
+        EXPECT_EQ(state.kept->isOfKernel, isChip);
+        EXPECT_EQ(state.kept->isOnChip, !isChip);
+        EXPECT_TRUE(state.kept->name.starts_with("other")) << state.kept->name;
+        const Scene roofline = findView("roofline")->layout(*fastRun(), state, {800, 600});
+        EXPECT_EQ(std::ranges::any_of(roofline.items,
+                                      [](const Item& item) {
+                                          const auto* disc = std::get_if<DiscItem>(&item);
+                                          return disc != nullptr && disc->edge == Color(Role::Text);
+                                      }),
+                  !isChip);
         const Scene strip = layoutVerdictStrip(*fastRun(), state, {1600, 26});
-        EXPECT_TRUE(strip.caption.starts_with("|Not comparable| with the kept run: it is "));
+        EXPECT_NE(strip.caption.find("than the kept run (other"), std::string::npos)
+            << strip.caption;
     }
 }
 

@@ -10,7 +10,7 @@ namespace pallascope::layout::roofline {
 
 std::optional<Point> keptPoint(const ViewState& state)
 {
-    if (state.kept == nullptr || !state.kept->notComparable.empty()) {
+    if (state.kept == nullptr || !state.kept->isOnChip) { // it has other roofs
         return std::nullopt;
     }
     const analysis::Report& report = state.kept->run->report;

@@ -39,15 +39,6 @@ std::string nameOfKept(const RunView& kept, const RunView& present)
     return name.empty() ? "the run before" : name;
 }
 
-std::string whyNotComparable(const RunView& kept, const RunView& present)
-{
-    const trace::Info &one = kept.trace->info(), &other = present.trace->info();
-    if (one.kernel != other.kernel) {
-        return "it is of another kernel, " + one.kernel;
-    }
-    return one.chipName != other.chipName ? "it is on another chip, " + one.chipName : "";
-}
-
 // When the run's steps or rounds begin, with 0 and the end; empty if it has none.
 std::vector<std::int64_t> beginsOf(const RunView& run)
 {
@@ -146,7 +137,9 @@ std::shared_ptr<const KeptRun> keptBeside(std::shared_ptr<const RunView> kept,
     auto pair = std::make_shared<KeptRun>();
     pair->run = std::move(kept);
     pair->name = nameOfKept(*pair->run, present);
-    pair->notComparable = whyNotComparable(*pair->run, present);
+    const trace::Info &one = pair->run->trace->info(), &other = present.trace->info();
+    pair->isOfKernel = one.kernel == other.kernel;
+    pair->isOnChip = one.chipName == other.chipName;
     pair->figures = analysis::figuresOf(pair->run->report, present.report);
     if (present.notRun.empty()) {
         alignBySteps(*pair, present);
@@ -201,9 +194,6 @@ std::string withKept(Canvas& canvas, const ViewState& state, std::string_view ke
     if (state.kept == nullptr) {
         return caption;
     }
-    if (!state.kept->notComparable.empty()) {
-        return "not comparable with the kept run · " + caption;
-    }
     const analysis::Figure& figure = state.kept->figure(key);
     canvas.state({FactKind::Compared,
                   static_cast<std::int32_t>(&figure - state.kept->figures.data()), figure.b,
@@ -214,9 +204,6 @@ std::string withKept(Canvas& canvas, const ViewState& state, std::string_view ke
 std::string keptVerdict(const RunView& run, const ViewState& state)
 {
     const KeptRun& kept = *state.kept;
-    if (!kept.notComparable.empty()) {
-        return "|Not comparable| with the kept run: " + kept.notComparable;
-    }
     const analysis::Figure& time = kept.figure("time_s");
     if (time.a == time.b) {
         return "|" + time.textB + "|, as long as the kept run (" + kept.name + ")";

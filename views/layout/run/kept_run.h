@@ -19,10 +19,9 @@ namespace pallascope::layout {
 struct KeptRun
 {
     std::shared_ptr<const RunView> run;
-    std::string name; // what tells it from the present run: "buffers 1"
-    // Why no number of the one can be held against one of the other, as the end of a sentence: "it
-    // is of another kernel, add"; empty: they are comparable.
-    std::string notComparable;
+    std::string name;                      // what tells it from the present run: "buffers 1"
+    bool isOfKernel = true;                // of the present run
+    bool isOnChip = true;                  // of the present run: its roofs are the same
     std::vector<analysis::Figure> figures; // a: of the kept run, b: of the present one
     // By steps or rounds: `one` is the present run. Absent where the runs have different ones.
     std::optional<AlignedPair> bySteps;

@@ -79,11 +79,8 @@ double paintDifferences(Canvas& canvas, const RunView& run, const ViewState& sta
     const std::string sentence = keptVerdict(run, state) + ".";
     Canvas scratch(canvas.width(), bottom);
     const double below = scratch.paragraph(kPadding, y, room, sentence, 12, 17) + 4;
-    if (!kept.notComparable.empty() || below + rows <= bottom) { // the strip says it too
+    if (below + rows <= bottom) { // the strip says it too
         y = canvas.paragraph(kPadding, y, room, sentence, 12, 17) + 4;
-    }
-    if (!kept.notComparable.empty()) {
-        return y + 4;
     }
     const double bars = canvas.width() >= kLeastBars ? kBars + 10 : 0;
     const double changeEnd = kPadding + room - bars;
