@@ -34,6 +34,34 @@ LoopRounds::LoopRounds(const Trace& trace)
         counts.push_back(static_cast<std::int64_t>(rows.size()));
     }
     m_outermost = outermostOf(trace.info().loops, counts);
+    leaveOutBesides();
+}
+
+void LoopRounds::leaveOutBesides()
+{
+    const auto spanOf = [&](std::int32_t loop) {
+        const Rounds& rounds = m_trace->rounds();
+        return std::pair(rounds.begin[trace::at(rowsOf(loop).front())],
+                         rounds.end[trace::at(rowsOf(loop).back())]);
+    };
+    const auto lead =
+        std::ranges::min_element(m_outermost, {}, [&](std::int32_t loop) { return agent(loop); });
+    if (lead == m_outermost.end()) {
+        return;
+    }
+    const std::int32_t leader = agent(*lead);
+    std::vector<std::pair<std::int64_t, std::int64_t>> led;
+    for (const std::int32_t loop : m_outermost) {
+        if (agent(loop) == leader) {
+            led.push_back(spanOf(loop));
+        }
+    }
+    std::erase_if(m_outermost, [&](std::int32_t loop) {
+        const auto its = spanOf(loop);
+        return agent(loop) != leader && std::ranges::any_of(led, [&its](const auto& other) {
+                   return its.first < other.second && other.first < its.second;
+               });
+    });
 }
 
 std::int32_t LoopRounds::agent(std::int32_t loop) const

@@ -36,7 +36,8 @@ public:
     [[nodiscard]] Entry entryOf(std::int32_t loop, std::size_t number) const;
 
     // The loops by whose rounds one goes through the run: the outermost ones that have more than
-    // one round, in program order. Empty if there is none.
+    // one round, in program order. Of loops that agents run beside each other, such as those of
+    // warpgroups with different tasks, the one of the first agent. Empty if there is none.
     [[nodiscard]] const std::vector<std::int32_t>& outermost() const { return m_outermost; }
 
     struct Place
@@ -56,6 +57,8 @@ public:
     [[nodiscard]] std::vector<std::int32_t> chosen(std::int32_t marked) const;
 
 private:
+    void leaveOutBesides(); // of m_outermost, what runs beside the loops of the first agent
+
     [[nodiscard]] const std::vector<std::int32_t>& rowsOf(std::int32_t loop) const
     {
         return m_rows[static_cast<std::size_t>(loop)];

@@ -1,6 +1,8 @@
 // Where a playhead stops, compared with a search through every row of a run.
+#include "core/trace/agents.h"
 #include "core/trace/lookup.h"
 #include "core/trace/loop_rounds.h"
+#include "core/trace/pipelines.h"
 #include "tests/support/random_trace.h"
 #include "tests/support/synthetic_trace.h"
 #include "views/navigation/stops.h"
@@ -21,14 +23,53 @@ std::set<std::int64_t> setOf(const std::vector<std::int64_t>& times)
     return {times.begin(), times.end()};
 }
 
-// By what a run goes on where none of its loops runs.
+// The agent by whose steps or loops a run is gone through.
+std::int32_t leader(const trace::Trace& trace)
+{
+    if (trace.steps().size() > 0) {
+        const trace::LeadingSteps leading(trace);
+        const auto pipeline = trace.steps().pipeline[leading.row(0).index()];
+        return trace.info().pipelines[static_cast<std::size_t>(pipeline)].agent;
+    }
+    const trace::LoopRounds loops(trace);
+    return loops.outermost().empty() ? 0 : loops.agent(loops.outermost().front());
+}
+
+// By what a run goes on where none of its loops runs: on GPUs, what the SM of the leader does.
 std::set<std::int64_t> timesOutside(const trace::Trace& trace)
 {
     std::set<std::int64_t> times = setOf(trace.steps().begin);
-    if (trace.steps().size() < 2) {
-        const bool copies = trace.copies().size() > 0;
-        times.merge(setOf(copies ? trace.copies().start : trace.segments().begin));
+    if (trace.steps().size() >= 2) {
+        return times;
     }
+    const std::vector<std::int32_t> smOf = trace::agentsOf(trace).smOf;
+    const auto isHere = [&](std::int32_t agent) {
+        return smOf.empty()
+               || smOf[static_cast<std::size_t>(agent)]
+                      == smOf[static_cast<std::size_t>(leader(trace))];
+    };
+    for (std::size_t row = 0; row < trace.steps().size(); ++row) {
+        const auto pipeline = static_cast<std::size_t>(trace.steps().pipeline[row]);
+        if (!isHere(trace.info().pipelines[pipeline].agent)) {
+            times.erase(trace.steps().begin[row]);
+        }
+    }
+    std::set<std::int64_t> copied = setOf(trace.copies().start), computed;
+    if (!smOf.empty()) {
+        copied.clear();
+        for (std::size_t end = 0; end < trace.copyEnds().size(); ++end) {
+            if (isHere(trace.copyEnds().agent[end])) {
+                const auto copy = trace.copyEnds().copy[end / 2];
+                copied.insert(trace.copies().start[static_cast<std::size_t>(copy)]);
+            }
+        }
+    }
+    for (std::size_t row = 0; row < trace.segments().size(); ++row) {
+        if (isHere(trace.segments().agent[row])) {
+            computed.insert(trace.segments().begin[row]);
+        }
+    }
+    times.merge(copied.empty() ? computed : copied);
     return times;
 }
 

@@ -1,6 +1,8 @@
 #include "views/navigation/stops.h"
 
+#include "core/trace/agents.h"
 #include "core/trace/columns.h"
+#include "core/trace/copy_ends.h"
 #include "core/trace/pipelines.h"
 #include "views/navigation/times_of_events.h"
 
@@ -40,6 +42,39 @@ std::vector<std::int64_t> copyOrSegmentStops(const trace::Trace& trace)
     std::vector<std::int64_t> times =
         trace.copies().size() > 0 ? trace.copies().start : trace.segments().begin;
     times.insert(times.end(), trace.steps().begin.begin(), trace.steps().begin.end());
+    return times;
+}
+
+// The same of the SM of an agent alone: a hundred others do the same beside it, each a moment
+// before or after. Of a trace without SMs, all of them.
+std::vector<std::int64_t> ownStops(const trace::Trace& trace, std::int32_t agent)
+{
+    const std::vector<std::int32_t> smOf = trace::agentsOf(trace).smOf;
+    if (smOf.empty()) {
+        return copyOrSegmentStops(trace);
+    }
+    const auto isHere = [&](std::int32_t other) {
+        return smOf[trace::at(other)] == smOf[trace::at(agent)];
+    };
+    std::vector<std::int64_t> times;
+    const trace::CopyEnds& ends = trace.copyEnds();
+    for (std::size_t end = 0; end < ends.size(); ++end) {
+        if (isHere(ends.agent[end])) {
+            const std::size_t copy = trace::copyOf(trace, trace::EndRow::at(end)).index();
+            times.push_back(trace.copies().start[copy]);
+        }
+    }
+    const bool copies = !times.empty();
+    for (std::size_t row = 0; row < trace.segments().size(); ++row) {
+        if (!copies && isHere(trace.segments().agent[row])) {
+            times.push_back(trace.segments().begin[row]);
+        }
+    }
+    for (std::size_t row = 0; row < trace.steps().size(); ++row) {
+        if (isHere(trace.info().pipelines[trace::at(trace.steps().pipeline[row])].agent)) {
+            times.push_back(trace.steps().begin[row]);
+        }
+    }
     return times;
 }
 
@@ -102,7 +137,7 @@ Stops::Stops(std::shared_ptr<const trace::Trace> trace)
     , m_agent(leadingAgent(*m_trace, m_loops))
 {
     if (!hasSteps()) {
-        m_goesOn = sortedOnce(copyOrSegmentStops(*m_trace));
+        m_goesOn = sortedOnce(ownStops(*m_trace, m_agent));
     }
     mark(trace::kNone);
 }
