@@ -202,6 +202,9 @@ Json stateJson(Replay& replay, Picoseconds stop, const Asked& asked)
     for (const Replay::SemaphoreCount& semaphore : replay.semaphores()) {
         json["semaphores"].push_back(
             {{"name", semaphore.name}, {"agent", semaphore.agent}, {"count", semaphore.count}});
+        if (semaphore.countsBytes) {
+            json["semaphores"].back()["counts"] = "bytes";
+        }
         if (semaphore.phases) {
             json["semaphores"].back()["phases"] = *semaphore.phases;
             json["semaphores"].back()["arrivals_of_phase"] = semaphore.needed;
@@ -287,7 +290,7 @@ void printCaches(const Json& caches)
             fmt::print("    {:<12} {}, {} of the array", array["name"].get<std::string>(),
                        bytesText(held), percentText(ratio(held, all), 1));
             if (hit + missed > Bytes(0)) {
-                fmt::print("; of reads so far {} from L2, {} from HBM", bytesText(hit),
+                fmt::print("; of reads asked for so far {} from L2, {} from HBM", bytesText(hit),
                            bytesText(missed));
             }
             fmt::print("\n");
@@ -349,8 +352,10 @@ void printState(const Json& state, bool hasPipelines)
         }
     }
     for (const Json& copy : state["copies_in_flight"]) {
-        fmt::print("  copy {}, {}: in flight from {} to {}\n", copy["copy"].get<std::int64_t>(),
-                   copy["what"].get<std::string>(), time(copy["start_ps"]), time(copy["end_ps"]));
+        fmt::print("  copy {}, {}: {} from {} to {}\n", copy["copy"].get<std::int64_t>(),
+                   copy["what"].get<std::string>(),
+                   copy["start_ps"] > state["time_ps"] ? "queued, moves" : "in flight",
+                   time(copy["start_ps"]), time(copy["end_ps"]));
     }
     for (const Json& semaphore : state["semaphores"]) {
         if (semaphore.contains("phases")) {
@@ -362,7 +367,9 @@ void printState(const Json& state, bool hasPipelines)
         } else if (semaphore["count"] != 0) {
             fmt::print("  semaphore {} of {}: {}\n", semaphore["name"].get<std::string>(),
                        semaphore["agent"].get<std::string>(),
-                       countText(semaphore["count"].get<std::int64_t>()));
+                       semaphore.contains("counts")
+                           ? bytesText(Bytes(semaphore["count"].get<std::int64_t>()))
+                           : countText(semaphore["count"].get<std::int64_t>()));
         }
     }
 }
@@ -389,18 +396,24 @@ Result<Asked> whatIsAsked(const Replay& replay, const StateCommand& command)
 // Says what stopped the run where breakpoints are asked for.
 Result<std::optional<StoppedBy>> move(Replay& replay, const RunRequest& request,
                                       const StateCommand& command,
-                                      const std::vector<trace::Breakpoint>& breaks)
+                                      const std::vector<trace::Breakpoint>& breaks,
+                                      Picoseconds& time)
 {
     if (!breaks.empty()) {
         const Result<StoppedBy> stopped = moveToBreak(replay, request, command, breaks);
-        return stopped ? Result<std::optional<StoppedBy>>(*stopped) : stopped.error();
+        if (!stopped) {
+            return stopped.error();
+        }
+        time = stopped->time;
+        return std::optional(*stopped);
     }
-    std::int32_t loop = 0;
-    const Result<bool> moved = moveTo(replay, command, terminalProgress("replaying"), loop);
+    Moment moment;
+    const Result<bool> moved = moveTo(replay, command, terminalProgress("replaying"), moment);
     if (!moved || !*moved) {
         return moved ? cancelled() : moved.error();
     }
-    const Status exists = checkMoment(replay, command, loop);
+    const Status exists = checkMoment(replay, command, moment.loop);
+    time = moment.time;
     return exists ? Result<std::optional<StoppedBy>>(std::optional<StoppedBy>()) : exists.error();
 }
 
@@ -425,7 +438,9 @@ int stateCommand(const StateCommand& command)
     if (!replay) {
         return complain(replay.error());
     }
-    const Result<std::optional<StoppedBy>> stopped = move(**replay, *request, command, *breaks);
+    Picoseconds time; // that is asked for; the last event may be earlier
+    const Result<std::optional<StoppedBy>> stopped =
+        move(**replay, *request, command, *breaks, time);
     if (!stopped) {
         return complain(stopped.error());
     }
@@ -440,7 +455,7 @@ int stateCommand(const StateCommand& command)
             return complain(written.error());
         }
     }
-    Json state = stateJson(**replay, *stopped ? (**stopped).time : Picoseconds(), *asked);
+    Json state = stateJson(**replay, time, *asked);
     clearProgress();
     if (*stopped) {
         state["stopped_by"] = (**stopped).breakpoints;

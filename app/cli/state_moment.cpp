@@ -45,7 +45,7 @@ Result<std::int32_t> loopOf(Replay& replay, const StateCommand& command, const P
 } // namespace
 
 Result<bool> moveTo(Replay& replay, const StateCommand& command, const Progress& progress,
-                    std::int32_t& loop)
+                    Moment& moment)
 {
     for (const auto& number : {command.event, command.step, command.copy, command.round}) {
         if (number && *number < 0) {
@@ -65,15 +65,20 @@ Result<bool> moveTo(Replay& replay, const StateCommand& command, const Progress&
         if (!chosen) {
             return chosen.error();
         }
-        loop = *chosen;
-        return replay.seekToRound(loop, *command.round, progress);
+        moment.loop = *chosen;
+        return replay.seekToRound(moment.loop, *command.round, progress);
     }
     const Result<bool> ran = replay.seek(std::numeric_limits<std::int64_t>::max(), progress);
     if (!ran || !*ran) {
         return ran;
     }
-    const Result<Picoseconds> time = parseTime(command.at, replay.time());
-    return time ? replay.seekTime(*time, progress) : Result<bool>(time.error());
+    const Picoseconds end = replay.time();
+    const Result<Picoseconds> time = parseTime(command.at, end);
+    if (!time) {
+        return time.error();
+    }
+    moment.time = std::min(*time, end);
+    return replay.seekTime(*time, progress);
 }
 
 // Seeking ends at the end of the run if the moment asked for does not exist.

@@ -8,10 +8,16 @@
 
 namespace pallascope::app {
 
-// Puts the run to the moment. Returns false if it is cancelled. If a round is asked for, `loop`
-// becomes its loop.
+// What the moment is beside an event of the replay.
+struct Moment
+{
+    Picoseconds time;      // the one that is asked for; 0: none is
+    std::int32_t loop = 0; // of the round that is asked for
+};
+
+// Puts the run to the moment. Returns false if it is cancelled.
 [[nodiscard]] Result<bool> moveTo(machine::Replay& replay, const StateCommand& command,
-                                  const Progress& progress, std::int32_t& loop);
+                                  const Progress& progress, Moment& moment);
 
 // Complains if the moment does not exist.
 [[nodiscard]] Status checkMoment(machine::Replay& replay, const StateCommand& command,

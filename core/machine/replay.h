@@ -160,6 +160,7 @@ public:
     {
         std::string name, agent; // `agent`: to which it belongs
         std::int64_t count = 0;
+        bool countsBytes = false; // of copies: it is a DMA semaphore
         // Of a barrier: the phases that are complete, and how many arrivals complete one.
         std::optional<std::int64_t> phases;
         std::int64_t needed = 0;

@@ -262,7 +262,8 @@ std::vector<Replay::SemaphoreCount> Replay::semaphores() const
     for (std::int32_t i = 0; i < slab.end(); ++i) {
         if (slab[i].row) { // otherwise it has been given back
             const trace::Semaphore& info = recorder.builder.info.semaphores[slab[i].row->index()];
-            counts.push_back({info.name, recorder.agentName(info.agent), slab[i].count});
+            counts.push_back({info.name, recorder.agentName(info.agent), slab[i].count,
+                              info.kind == "dma_semaphore"});
             if (slab[i].barrier.needed() > 0) {
                 countArrivals(i, m_impl->engine.state().sync, time(), counts.back());
             }
