@@ -1,5 +1,7 @@
 #include "core/analysis/array_traffic.h"
 
+#include "core/trace/pieces.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -69,6 +71,35 @@ std::int64_t launchesOf(const trace::Info& info, std::initializer_list<const Mov
     return kernels.size() == 1 ? kernels.begin()->second : 0;
 }
 
+// Whether two operands that go over arrays of one name are to be one row.
+bool areOne(const trace::Info& info, const Traffic& a, const Traffic& b)
+{
+    if (a.row < 0 || b.row < 0) {
+        return a.row == b.row;
+    }
+    const trace::Operand& one = info.operands[static_cast<std::size_t>(a.row)];
+    const trace::Operand& other = info.operands[static_cast<std::size_t>(b.row)];
+    return one.arrayNumber == other.arrayNumber
+           || trace::kernelName(info, one.kernel) == trace::kernelName(info, other.kernel);
+}
+
+// Says of rows of one name whose they are.
+void nameKernels(std::vector<ArrayTraffic>& all, const trace::Info& info)
+{
+    for (ArrayTraffic& row : all) {
+        const bool isNamedOnce =
+            std::ranges::count_if(all,
+                                  [&](const ArrayTraffic& other) {
+                                      return other.operand == row.operand && other.way == row.way;
+                                  })
+            == 1;
+        if (!isNamedOnce && row.row >= 0) {
+            row.kernel =
+                trace::kernelName(info, info.operands[static_cast<std::size_t>(row.row)].kernel);
+        }
+    }
+}
+
 } // namespace
 
 std::vector<ArrayTraffic> trafficByArray(const std::vector<Traffic>& rows, const trace::Info& info,
@@ -87,11 +118,12 @@ std::vector<ArrayTraffic> trafficByArray(const std::vector<Traffic>& rows, const
     std::vector<Sum> sums;
     for (const Traffic& row : rows) {
         const auto same = std::find_if(all.begin(), all.end(), [&](const Traffic& one) {
-            return one.operand == row.operand && one.way == row.way && arrayOf(one) == arrayOf(row);
+            return one.operand == row.operand && one.way == row.way && arrayOf(one) == arrayOf(row)
+                   && areOne(info, one, row);
         });
         const auto place = static_cast<std::size_t>(same - all.begin());
         if (same == all.end()) {
-            all.push_back({row, 0});
+            all.push_back({row, {}});
             sums.emplace_back();
         } else {
             same->copies += row.copies;
@@ -123,6 +155,7 @@ std::vector<ArrayTraffic> trafficByArray(const std::vector<Traffic>& rows, const
                              == pipelines.all.end();
         }
     }
+    nameKernels(all, info);
     return all;
 }
 

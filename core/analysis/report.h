@@ -32,9 +32,11 @@ struct Traffic // one row for each row of Info::operands and direction
 };
 
 // One row for what moves the same array the same way under the same name: manual DMA in several
-// places of a program, and the pipelines of several agents and kernels.
+// places of a program, and the pipelines of several agents and kernels. Kernels of one name may do
+// so with several arrays, as the layers of a model do.
 struct ArrayTraffic : Traffic
 {
+    std::string kernel; // whose array it is, where other kernels have another one of that name
     std::int64_t pipelines = 0; // whose copies it sums; those of several agents count once
     std::int64_t launches = 0;  // on a device, of the only kernel that moves it; 0: several do
     bool isAlike = true;        // whether all these pipelines have the same re-fetch factor

@@ -57,6 +57,9 @@ Json trafficJson(const Report& report)
                         {"bytes", row.bytes.value()},
                         {"block_bytes", row.blockBytes.value()},
                         {"refetch_factor", row.refetchFactor}});
+        if (!row.kernel.empty()) {
+            json.back()["kernel"] = row.kernel;
+        }
         if (row.paddingShare > 0) {
             json.back()["padding_share"] = row.paddingShare;
         }

@@ -107,9 +107,10 @@ std::string trafficLine(const Report& report)
     }
     for (const ArrayTraffic& row : largest(rows, bytes)) {
         shown.push_back(fmt::format(
-            "{} {} {} in {} ({}\u00d7 its array{}{})", row.operand, bytesText(row.bytes),
-            kWays[row.way], counted(row.copies, "copy", "copies"), timesText(row.refetchFactor),
-            pipelinesText(row), paddingText(row.paddingShare)));
+            "{}{} {} {} in {} ({}\u00d7 its array{}{})", row.operand,
+            row.kernel.empty() ? "" : " of " + row.kernel, bytesText(row.bytes), kWays[row.way],
+            counted(row.copies, "copy", "copies"), timesText(row.refetchFactor), pipelinesText(row),
+            paddingText(row.paddingShare)));
         copies -= row.copies;
         bytes -= row.bytes;
     }

@@ -159,6 +159,7 @@ TEST(Json, everyKeyIsDocumentedAndEveryDocumentedKeyExists)
     report.l2 = analysis::CacheReads{Bytes(3), Bytes(1), Bytes(4), Bytes(2)};
     report.stoppedBy = "deadlock";
     report.arrays.front().paddingShare = 0.5;
+    report.arrays.front().kernel = "norm";
     for (const bool isGpu : {false, true}) { // each has keys of its own
         report.isGpu = isGpu;
         collect(jsonOf(report, trace->info()), "", keys);

@@ -145,6 +145,11 @@ std::string joinedChecks(const std::vector<std::string>& checks)
     return text;
 }
 
+std::string nameOf(const analysis::ArrayTraffic& traffic)
+{
+    return traffic.kernel.empty() ? traffic.operand : traffic.operand + " · " + traffic.kernel;
+}
+
 } // namespace
 
 double paintTimeSplit(Canvas& canvas, const RunView& run, double y)
@@ -233,7 +238,7 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
     double nameWidth = 24;
     for (const analysis::ArrayTraffic& traffic : rows) {
         bytesWidth = std::max(bytesWidth, textWidth(bytesText(traffic.bytes)) + 10);
-        nameWidth = std::max(nameWidth, textWidth(traffic.operand, 11, Weight::Medium));
+        nameWidth = std::max(nameWidth, textWidth(nameOf(traffic), 11, Weight::Medium));
     }
     nameWidth = std::min(nameWidth, w / 4);
     const double factor = 50;
@@ -261,7 +266,7 @@ double paintTraffic(Canvas& canvas, const RunView& run, double y)
                           static_cast<double>(traffic.bytes.value()), bytesText(traffic.bytes)});
         }
         const std::string copies = countText(traffic.copies);
-        canvas.text(x + 14, y, nameWidth + 2, kRow, traffic.operand,
+        canvas.text(x + 14, y, nameWidth + 2, kRow, nameOf(traffic),
                     style(11, Role::Text, Weight::Medium));
         const double wordX = x + 14 + nameWidth + 12;
         const std::string word = kWays[traffic.way];
