@@ -171,6 +171,8 @@ struct Pipeline
     std::int32_t agent = 0; // the agent that runs it
     SourceLine source;
     std::int64_t entries = 0; // how often it was entered; 0 also in older files
+    // Values of its body that do not fit into the register file; 0 also in older files.
+    Bytes temporaries;
     bool operator==(const Pipeline&) const = default;
 };
 
@@ -389,7 +391,7 @@ struct Info
     // For a captured kernel: whether JAX accepts it for a TPU ("yes", "no"), and why not.
     std::string jaxAccepts = "unknown", jaxReason;
     Check check;
-    Bytes temporariesEstimate; // values of a body that do not fit into the register file
+    Bytes temporariesEstimate; // the most that a body has (Pipeline::temporaries)
     Bytes fromL1;              // what loads of a GPU's kernels found in the L1 of their SM
     std::int64_t events = 0;   // number of executed operations, copies, waits and semaphore changes
 

@@ -100,6 +100,7 @@ void describe(A& a, T& pipeline)
     a.optional("agent", pipeline.agent);
     a("source", pipeline.source);
     a.optional("entries", pipeline.entries);
+    a.optional("temporaries_bytes", pipeline.temporaries);
 }
 
 template<class A, MaybeConst<trace::Semaphore> T>

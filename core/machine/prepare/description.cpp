@@ -245,7 +245,7 @@ void Description::describePipeline(const ir::Program& program, const ir::Operati
         {program.name, emitted ? "emit_pipeline" : "pallas_call (modelled on emit_pipeline)",
          params.schedule, staticGrid(params), params.axisNames,
          static_cast<std::int32_t>(info.operands.size()), 0, ir::stepCount(params.grid), 0,
-         sourceLine(program, operation.location), 0});
+         sourceLine(program, operation.location), 0, budget.temporariesEstimate});
     info.temporariesEstimate = std::max(info.temporariesEstimate, budget.temporariesEstimate);
     std::vector<Bytes> address(chip.memories.size());
     const auto specs = params.specs.size();

@@ -163,6 +163,17 @@ double paintSum(Canvas& canvas, const Budget& budget, double y)
     return y;
 }
 
+// Those of the pipeline under the playhead; of the whole run where the trace does not tell them
+// apart.
+Bytes temporariesOf(const RunView& run, const Position& position)
+{
+    const auto& pipelines = run.trace->info().pipelines;
+    const bool areTold = std::ranges::any_of(
+        pipelines, [](const trace::Pipeline& pipeline) { return pipeline.temporaries > Bytes(0); });
+    return areTold && position.step ? pipelines[position.pipeline.index()].temporaries
+                                    : run.report.vmemTemporariesEstimate;
+}
+
 } // namespace
 
 Budget budgetOf(const RunView& run, Picoseconds now)
@@ -172,7 +183,7 @@ Budget budgetOf(const RunView& run, Picoseconds now)
     budget.taken = takenAt(run, budget.position);
     // Values of a GPU are in registers.
     if (!run.report.isGpu && (info.links.empty() || budget.taken.memory == info.links.front().to)) {
-        budget.temporaries = run.report.vmemTemporariesEstimate;
+        budget.temporaries = temporariesOf(run, budget.position);
     }
     for (const std::int32_t number : budget.taken.buffers) {
         const trace::Buffer& buffer = info.buffers[static_cast<std::size_t>(number)];
