@@ -175,7 +175,10 @@ std::string bestText(const std::vector<SweepRow>& rows)
                             fmt::join(perhaps, ", "),
                             more > 0 ? fmt::format(" and {} more", more) : "");
     }
-    return text;
+    return text.empty() ? text
+                        : text
+                              + "values were not computed: `pallascope run` looks for NaN, Inf and "
+                                "undefined elements\n";
 }
 
 } // namespace

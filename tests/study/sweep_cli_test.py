@@ -52,8 +52,8 @@ class Sweep(unittest.TestCase):
         best = [row for row in table if row["fastest"] == "yes"]
         self.assertEqual(len(best), 1)
         perhaps = [row for row in table if row["fastest"] == "perhaps"]
-        # A head, four rows, the best one, and a line for others that are perhaps as fast.
-        self.assertEqual(len(text), 6 + bool(perhaps))
+        # A head, four rows, the best one, a line for others that are perhaps as fast, and a note.
+        self.assertEqual(len(text), 7 + bool(perhaps))
         for row in table:
             self.assertLess(float(row["time_low_s"]), float(row["time_s"]))
             self.assertGreater(float(row["time_high_s"]), float(row["time_s"]))

@@ -185,8 +185,14 @@ double findingsCount(Canvas& canvas, const RunView& run, double right, double h)
     const trace::Info& info = run.trace->info();
     const auto count = static_cast<std::int64_t>(info.findings.size());
     const bool failed = info.check.checked && !info.check.passed;
-    const std::string text = failed ? "check failed · " : "";
-    const std::string number = text + countText(count) + (count == 1 ? " finding" : " findings");
+    // Nothing is known of NaN, Inf and undefined elements then: no tick, and no bare "0".
+    const bool isUnchecked = count == 0 && !failed && info.values != "full";
+    constexpr double kForBoth = 1000; // px
+    const std::string found = countText(count) + (count == 1 ? " finding" : " findings");
+    const std::string number = failed                      ? "check failed · " + found
+                               : !isUnchecked              ? found
+                               : canvas.width() < kForBoth ? "values not checked"
+                                                           : found + " · values not checked";
     const double w = textWidth(number, 11) + 1;
     const double x = std::floor(right - w);
     const double icon = x - 18;
@@ -195,9 +201,7 @@ double findingsCount(Canvas& canvas, const RunView& run, double right, double h)
     for (const trace::Finding& finding : info.findings) {
         worst = std::max(worst, severityOf(finding));
     }
-    if (worst == Severity::Ok && info.values != "full") {
-        paintTick(canvas, icon, std::floor((h - 12) / 2), Role::Text2);
-    } else {
+    if (!isUnchecked) {
         paintSeverity(canvas, icon, std::floor((h - 12) / 2), worst);
     }
     canvas.hit(icon - 4, 0, right - icon + 8, h,
