@@ -115,7 +115,7 @@ std::string fasterText(const Report& a, const Report& b, RunNames names)
     const std::optional<Speedup> speedup =
         isA ? analysis::speedup(timed(a), timed(b)) : analysis::speedup(timed(b), timed(a));
     if (!speedup || a.time == b.time) {
-        return fmt::format("{} and {} take as long", names.a, names.b);
+        return fmt::format("{} and {} take equally long", names.a, names.b);
     }
     const std::string head = fmt::format("{} is {} times as fast as {}", isA ? names.a : names.b,
                                          significant(speedup->times, 3), isA ? names.b : names.a);

@@ -37,8 +37,8 @@ struct Figure
 [[nodiscard]] std::string changeText(const Figure& figure);
 
 // "A is 1.34 times as fast as B, surely: 1.2 to 1.4 times, as ratios of ..." with the names that
-// the runs are called by, or that both take as long; without a full stop. `b` begins a sentence
-// where the second run is the faster one.
+// the runs are called by, or that both take equally long; without a full stop. `b` begins a
+// sentence where the second run is the faster one.
 struct RunNames
 {
     std::string_view a = "A", b = "B";

@@ -157,7 +157,9 @@ std::optional<std::string> firstSign(const ir::Program& program,
             for (const ir::ValueId argument : region.arguments) {
                 const ir::Type& type = program.type(argument);
                 if (type.space && ofSpace(*type.space)) {
-                    note("it uses the memory " + std::string(ir::memorySpaceName(*type.space)));
+                    const std::string name(ir::memorySpaceName(*type.space));
+                    note(ir::isSemaphore(*type.space) ? "it allocates a " + name
+                                                      : "it uses the memory " + name);
                 }
             }
         }

@@ -368,12 +368,12 @@ std::string loweringText(std::string_view accepted, const std::string& reason)
 {
     const std::string why = reason.empty() ? "" : ": " + reason;
     if (accepted == verdictName(Verdict::Yes)) {
-        return "JAX's own lowering takes it.";
+        return "JAX's own lowering accepts it.";
     }
     if (accepted == verdictName(Verdict::No)) {
-        return "JAX's own lowering does not take it" + why;
+        return "JAX's own lowering does not accept it" + why;
     }
-    return why.empty() ? "" : "It is not known whether JAX's own lowering takes it" + why;
+    return why.empty() ? "" : "It is not known whether JAX's own lowering accepts it" + why;
 }
 
 } // namespace pallascope::ir

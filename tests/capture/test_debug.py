@@ -127,7 +127,7 @@ def test_the_verdict_is_printed_beside_that_of_the_run(tmp_path):
         o_ref[...] = jnp.cumsum(x_ref[...], axis=1)
 
     done = ran(called(kernel), integers(8, 128), tmp_path=tmp_path)  # it runs here
-    said = "JAX's own lowering does not take it: Unimplemented primitive in Pallas TPU lowering"
+    said = "JAX's own lowering does not accept it: Unimplemented primitive in Pallas TPU lowering"
     assert said in done.stdout
     trace = tmp_path / "k.trace.json"
     for command in (["run", tmp_path / "k.pallascope", "--trace", trace, "--json"],

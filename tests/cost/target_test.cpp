@@ -96,7 +96,7 @@ std::string refusalOn(const Result<ir::Program>& program, const std::string& chi
 TEST(Target, ofAKernelWithBarriersIsAGpu)
 {
     expectTheWords(refusalOn(hopperProduct(), "tpu_v5e"),
-                   {"product is a kernel for GPUs, for it uses the memory barrier at ",
+                   {"product is a kernel for GPUs, for it allocates a barrier at ",
                     "; TPU v5e is a TPU. Choose the chip of a GPU; "});
 }
 

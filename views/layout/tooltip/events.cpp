@@ -138,7 +138,7 @@ Lines waitLines(const RunView& run, std::size_t wait)
     const trace::Waits& waits = trace.waits();
     const std::int64_t length = waits.end[wait] - waits.begin[wait];
     Lines lines;
-    std::string why = "nothing else is known about its cause";
+    std::string why;
     const auto waited = trace::WaitRow::at(wait);
     const std::string name = trace::awaitedName(trace, waited);
     const std::string agent = byAgent(run, trace::AgentRow{waits.agent[wait]});
@@ -157,7 +157,7 @@ Lines waitLines(const RunView& run, std::size_t wait)
     lines.push_back(stepName(trace, trace::StepRow::of(waits.step[wait])) + " waits" + what);
     lines.push_back(timeText(Picoseconds(length)) + ", "
                     + span(waits.begin[wait], waits.end[wait]));
-    if (!others) {
+    if (!others && !why.empty()) {
         lines.push_back(why);
     }
     if (!agent.empty()) {
