@@ -3,7 +3,10 @@
 #include "app/cli/complaint.h"
 #include "app/cli/manual.h"
 #include "app/process/diagnostics.h"
+#include "app/run_job/chips.h"
+#include "app/run_job/kernel_choice.h"
 #include "core/base/read_file.h"
+#include "kernels/kernel.h"
 
 #include <exception>
 #include <fmt/format.h>
@@ -23,14 +26,24 @@ namespace {
 int openWindow([[maybe_unused]] int argc, [[maybe_unused]] char** argv,
                const std::vector<std::string>& files)
 {
+    const auto isBuiltIn = [](const std::string& name) { return kernels::find(name) != nullptr; };
     for (const std::string& file : files) {
-        if (Status readable = checkReadable(file); !readable) {
+        const Status readable = isBuiltIn(file) ? Status(Done{}) : checkReadable(file);
+        if (!readable) {
             return complain(readable.error());
         }
     }
 #ifdef PALLASCOPE_GUI
     for (std::size_t i = 1; i < files.size(); ++i) {
         openAnother(files[i]);
+    }
+    if (!files.empty() && isBuiltIn(files.front())) {
+        return runWindow(argc, argv,
+                         RunRequest{.kernel = files.front(),
+                                    .chip = chipFor(files.front(), kUsualChip),
+                                    .fullValues = false,
+                                    .check = false},
+                         std::nullopt);
     }
     return runWindow(argc, argv, std::nullopt,
                      files.empty() ? std::nullopt : std::optional(files.front()));

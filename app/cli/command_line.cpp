@@ -114,9 +114,10 @@ CommandLine::CommandLine()
 {
     app.require_subcommand(0, 1);
     app.set_version_flag("--version", PALLASCOPE_VERSION);
-    open = app.add_subcommand("open", "open a saved trace or a kernel file in the window");
+    open = app.add_subcommand("open", "open a saved trace or a kernel in the window");
     open->add_option("file", openFiles,
-                     "a trace, or a kernel, which is run; of several each gets a window");
+                     "a trace, a kernel file or a built-in kernel, which is run; of several each "
+                     "gets a window");
     list = app.add_subcommand("list", "list kernels, chips or settings");
     list->add_option("what", listWhat, "kernels, chips or settings")->required();
     describe = app.add_subcommand("describe", "describe a kernel or a chip, by name or file");

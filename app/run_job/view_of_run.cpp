@@ -1,9 +1,12 @@
 #include "app/run_job/view_of_run.h"
 
 #include "app/run_job/alternatives.h"
+#include "app/run_job/kernel_choice.h"
 #include "core/chip/chip.h"
 #include "kernels/kernel.h"
 #include "views/navigation/times.h"
+
+#include <filesystem>
 
 namespace pallascope::app {
 
@@ -11,10 +14,18 @@ namespace {
 
 std::vector<layout::Field> fieldsOf(const trace::Info& info)
 {
-    std::vector<layout::Field> fields{{"kernel", info.kernel, true, ""},
+    const auto file = info.parameters.find(kFileParameter);
+    // As in the window, a kernel from a file is called by it.
+    const std::string called = file == info.parameters.end()
+                                   ? info.kernel
+                                   : std::filesystem::path(file->second).filename().string();
+    std::vector<layout::Field> fields{{"kernel", called, true, ""},
                                       {"chip", info.chipName, true, ""}};
     const kernels::Kernel* kernel = kernels::find(info.kernel);
     for (const std::string& name : info.parameterOrder) {
+        if (name == kFileParameter) {
+            continue;
+        }
         const auto value = info.parameters.find(name);
         bool choice = false;
         if (kernel != nullptr) {

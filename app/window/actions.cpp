@@ -251,10 +251,14 @@ void Maker::goMenu()
     step(tr("Next event"), keys(Qt::NoModifier, Qt::Key_Period), StepUnit::Event, 1);
     step(tr("Previous event"), keys(Qt::NoModifier, Qt::Key_Comma), StepUnit::Event, -1);
     m_menu->addSeparator();
-    add(tr("Next finding"), {QKeySequence(Qt::Key_F)},
-        [&session] { session.viewpoint().nextFinding(1); });
+    const auto goToFinding = [&session, &docks = m_docks](int direction) {
+        if (session.viewpoint().nextFinding(direction)) {
+            docks.showFindings(); // which say what it is
+        }
+    };
+    add(tr("Next finding"), {QKeySequence(Qt::Key_F)}, [goToFinding] { goToFinding(1); });
     add(tr("Previous finding"), {QKeySequence(Qt::SHIFT | Qt::Key_F)},
-        [&session] { session.viewpoint().nextFinding(-1); });
+        [goToFinding] { goToFinding(-1); });
     breakActions();
     add(tr("Go to the selected thing"), {QKeySequence(Qt::Key_Return), QKeySequence(Qt::Key_Enter)},
         [&session] { session.viewpoint().goTo(session.viewpoint().state().selection); });

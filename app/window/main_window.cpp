@@ -299,6 +299,9 @@ void MainWindow::savePictureOf(const QString& view, const QString& path)
     Status status = Done{};
     if (view == u"window"_s) {
         status = saveImage(grab().toImage(), path.toStdString());
+    } else if (view == u"values"_s && !m_docks->values()->isVisible()) {
+        status = userError("Values shows nothing as long as it is hidden; open it and export its "
+                           "picture then.");
     } else if (view == u"values"_s) { // of what is known now
         status = savePicture(layout::withHeader(m_docks->values()->picture()->scene()),
                              m_session.theme(), path.toStdString());
@@ -307,7 +310,10 @@ void MainWindow::savePictureOf(const QString& view, const QString& path)
         const QWidget* content = isStrip ? this : m_docks->dock(view)->widget();
         const double width = content->width();
         const double height = isStrip ? layout::program::kHeight : content->height();
-        const layout::Size size{width, height + layout::headerHeight(width)};
+        // What is hidden has no size of its own.
+        const layout::Size size = content->isVisible()
+                                      ? layout::Size{width, height + layout::headerHeight(width)}
+                                      : layout::findView(view.toStdString())->pictureSize;
         const auto scene = layout::picture(view.toStdString(), *m_session.viewpoint().run(),
                                            m_session.viewpoint().state(), size);
         status = scene ? savePicture(*scene, m_session.theme(), path.toStdString())

@@ -68,6 +68,7 @@ void ValuesHistory::setOpen(bool open)
 {
     m_list->setVisible(open);
     m_cancel->hide();
+    setMaximumHeight(QWIDGETSIZE_MAX);
     if (!open) {
         m_title->clear();
     }
@@ -130,6 +131,10 @@ void ValuesHistory::show(const HistoryTable& table)
                                                : QString()));
     m_cancel->hide();
     paintRows();
+    // What few rows leave is the picture's.
+    constexpr int kHead = 64; // px, with a title of several lines
+    setMaximumHeight(kHead + m_list->header()->sizeHint().height()
+                     + static_cast<int>(shown + 2) * std::max(16, m_list->sizeHintForRow(0)));
 }
 
 void ValuesHistory::fail(const QString& why)

@@ -274,15 +274,12 @@ void Viewpoint::showLine(const target::SourceLine& line)
 }
 
 // From place to place, of one finding after the other.
-void Viewpoint::nextFinding(int direction)
+bool Viewpoint::nextFinding(int direction)
 {
-    if (!m_run) {
-        return;
+    if (!m_run || m_run->findingPlaces.empty()) {
+        return false;
     }
     const std::vector<layout::FindingPlace>& places = m_run->findingPlaces;
-    if (places.empty()) {
-        return;
-    }
     const auto* selected = std::get_if<target::Finding>(&state().selection);
     const auto ofSelected = [&](const layout::FindingPlace& place) {
         return selected != nullptr && selected->index == place.finding;
@@ -298,6 +295,7 @@ void Viewpoint::nextFinding(int direction)
         places[static_cast<std::size_t>((from + direction + count) % count)];
     select(target::Finding{next.finding});
     jumpTo(next.time);
+    return true;
 }
 
 // ---- the kept run

@@ -69,8 +69,8 @@ public:
     void goTo(const layout::Target& target);
     void selectAndGoTo(const layout::Target& target);
     void showLine(const layout::target::SourceLine& line); // in the source view
-    void nextFinding(int direction);
-    void setDevice(std::int32_t device); // of a run of several; clamped
+    bool nextFinding(int direction);                       // false: there is none
+    void setDevice(std::int32_t device);                   // of a run of several; clamped
     // Chooses a number of Agents::sms with its device; any other number changes nothing.
     void setSm(std::int32_t sm);
 

@@ -147,16 +147,21 @@ void ScratchReaders::add(std::vector<OfSlot>& all, const trace::Index& index,
                          std::int64_t begin, std::int64_t retires)
 {
     const ScratchSlots& slots = index.scratch();
-    std::vector<std::size_t> waitedFor;
+    std::vector<std::size_t> waitedFor, perhaps;
     for (const std::size_t slot : candidates) {
         const std::int32_t number = slots.all()[slot].index;
         if (number == trace::kNone || read.isWhole || read.index == number) {
             all[slot].sure.push_back(retires);
-        } else if (!read.index
-                   && slots.stateAt(index.trace(), slot, Picoseconds(begin)).phase
-                          == trace::ScratchPhase::InUse) {
-            waitedFor.push_back(slot);
+        } else if (!read.index) {
+            perhaps.push_back(slot);
+            if (slots.stateAt(index.trace(), slot, Picoseconds(begin)).phase
+                == trace::ScratchPhase::InUse) {
+                waitedFor.push_back(slot);
+            }
         }
+    }
+    if (waitedFor.empty() && perhaps.size() > 1) {
+        waitedFor = std::move(perhaps);
     }
     for (const std::size_t slot : waitedFor) {
         (waitedFor.size() == 1 ? all[slot].sure : all[slot].unsure).push_back(retires);

@@ -72,8 +72,7 @@ TEST(RunErrors, ofAPythonFileSayHowToCaptureIt)
     for (const Error& error :
          {refusalOf(needed(file, {})), openFile(file).error(), openTrace(file).error()}) {
         EXPECT_EQ(error.about, (Things{{Subject::File, file}}));
-        EXPECT_NE(error.message.find("pallascope capture " + file + ":FUNCTION"),
-                  std::string::npos)
+        EXPECT_NE(error.message.find("pallascope capture " + file + ":FUNCTION"), std::string::npos)
             << error.message;
     }
 }

@@ -21,19 +21,17 @@ struct Compared
     std::unique_ptr<ValuesSource> values;
 
     [[nodiscard]] const trace::Trace& trace() const { return *run.view->trace; }
-    [[nodiscard]] const auto& operands() const
-    {
-        return trace().info().operands;
-    }
+
+    [[nodiscard]] const auto& operands() const { return trace().info().operands; }
 };
 
 Compared twoKernels()
 {
     Compared both{*runKernel({.kernel = PALLASCOPE_DOCS "/../tests/golden/two_kernels.kernel.json",
-                            .chip = "tpu_v5e",
-                            .fullValues = true,
-                            .check = false}),
-                nullptr};
+                              .chip = "tpu_v5e",
+                              .fullValues = true,
+                              .check = false}),
+                  nullptr};
     both.values = std::move(*openValues(both.run.request, *both.run.view, false));
     return both;
 }
@@ -63,7 +61,8 @@ TEST(ValuesArrays, areThoseOfTheKernelThatRuns)
             const auto sight =
                 std::move(**both.values->look({.time = now, .ref = ref, .size = {400, 400}}, {}));
             if (sight.operand >= 0) {
-                itsArrays.insert(both.operands()[static_cast<std::size_t>(sight.operand)].arrayNumber);
+                itsArrays.insert(
+                    both.operands()[static_cast<std::size_t>(sight.operand)].arrayNumber);
             }
         }
         ASSERT_EQ(itsArrays.size(), 1U) << refs[ref].name;

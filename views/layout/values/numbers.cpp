@@ -33,7 +33,8 @@ void Painter::numbers()
     const Region& table = m_frame.numbers;
     const double top = m_frame.numbersY;
     // In a low picture, the four counts of the legend go on beside the head of the table.
-    const bool isBesideLegend = m_frame.map.y - 4 + 4 * kLine > top;
+    const double legendEnd = m_frame.map.y - 4 + 4 * kLine;
+    const bool isBesideLegend = legendEnd > top;
     const double width =
         isBesideLegend ? m_frame.legendX - kNumbersLeft - 6 : m_canvas.width() - 2 * kNumbersLeft;
     const std::string index =
@@ -50,12 +51,15 @@ void Painter::numbers()
     }
     std::size_t next = 0;
     for (std::int64_t row = 0; row < table.rows; ++row) {
-        for (std::int64_t column = 0; column < table.columns; ++column) {
+        const double y = top + kLine + 4 + static_cast<double>(row) * kLine;
+        for (std::int64_t column = 0; column < table.columns; ++column, ++next) {
+            const double x = kNumbersLeft + static_cast<double>(column) * m_frame.numberWidth;
+            if (y < legendEnd && x + m_frame.numberWidth > m_frame.legendX - 6) {
+                continue; // the legend is there
+            }
             const bool isChosen =
                 m_sight.plane.at(table.row + row, table.column + column) == m_sight.element;
-            number(kNumbersLeft + static_cast<double>(column) * m_frame.numberWidth,
-                   top + kLine + 4 + static_cast<double>(row) * kLine, m_sight.numbers[next++],
-                   isChosen);
+            number(x, y, m_sight.numbers[next], isChosen);
         }
     }
 }
