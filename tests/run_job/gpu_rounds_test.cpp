@@ -20,8 +20,10 @@ namespace {
 std::shared_ptr<const trace::Trace> product(const std::string& specialized)
 {
     RunRequest request{.kernel = "hopper_matmul", .chip = "h100_sxm", .fullValues = false};
-    request.parameters = {{"m", "1024"},          {"n", "2048"},
-                          {"k", "512"},           {"warp_specialized", specialized},
+    request.parameters = {{"m", "1024"},
+                          {"n", "2048"},
+                          {"k", "512"},
+                          {"warp_specialized", specialized},
                           {"persistent", "16"}};
     return runKernel(request)->view->trace;
 }
@@ -70,7 +72,8 @@ TEST(GpuRounds, areThoseOfOneAgent)
 // A kernel that is the whole program is launched with it.
 TEST(OneKernel, hasTheLaunchOfTheRun)
 {
-    for (const auto& [kernel, chip] : {std::pair("matmul", "tpu_v5e"), {"add_by_hand", "tpu_v5e"},
+    for (const auto& [kernel, chip] : {std::pair("matmul", "tpu_v5e"),
+                                       {"add_by_hand", "tpu_v5e"},
                                        {"gpu_softmax", "h100_sxm"}}) {
         const FinishedRun run =
             *runKernel({.kernel = kernel, .chip = chip, .fullValues = false, .check = false});
