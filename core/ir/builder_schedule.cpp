@@ -15,6 +15,14 @@ Value whole(std::int64_t number, const Here& here)
     return full(Shape{}, static_cast<double>(number), DType::Int32, here);
 }
 
+// The right operand of an operation, which says where it is: at the caller, as in a program that
+// writes this out.
+template<class Number>
+Operand by(const Number& number, const Here& here)
+{
+    return Operand(number, here);
+}
+
 } // namespace
 
 Share::Share(Extent pieces, Extent sharers, Value number)
@@ -28,12 +36,16 @@ Value Share::rounds(Here here) const
     const Value least = whole(m_pieces / m_sharers, here);
     const Extent further = m_pieces % m_sharers;
     return further == 0 ? least
-                        : least + convert(m_number < static_cast<int>(further), DType::Int32, here);
+                        : least
+                              + by(convert(m_number < by(static_cast<int>(further), here),
+                                           DType::Int32, here),
+                                   here);
 }
 
 Value Share::piece(const Value& round, Here here) const
 {
-    return apply(ir::OpCode::Add, {round * static_cast<int>(m_sharers), m_number}, {}, here);
+    return apply(ir::OpCode::Add, {round * by(static_cast<int>(m_sharers), here), m_number}, {},
+                 here);
 }
 
 void Share::forEachRound(const std::function<void(Value)>& body, Here here) const
@@ -54,10 +66,10 @@ void Share::forEachRound(const std::function<void(Value)>& body, Here here) cons
     }
     const Value count = rounds(here);
     (void)whileLoop(
-        {whole(0, here)}, [&](std::vector<Value> carry) { return carry[0] < count; },
+        {whole(0, here)}, [&](std::vector<Value> carry) { return carry[0] < by(count, here); },
         [&](std::vector<Value> carry) {
             body(carry[0]);
-            return std::vector<Value>{carry[0] + 1};
+            return std::vector<Value>{carry[0] + by(1, here)};
         },
         here);
 }
@@ -68,16 +80,17 @@ std::array<Value, 2> planarSnake(const Value& number, std::array<Extent, 2> plan
     const int major = static_cast<int>(plane[1 - minorAxis]),
               minor = static_cast<int>(plane[minorAxis]),
               wide = static_cast<int>(std::min(width, plane[minorAxis]));
-    const Value strip = number / (wide * major), within = number % (wide * major);
-    Value line = within / wide, column = within % wide;
+    const auto of = [&here](const auto& right) { return by(right, here); };
+    const Value strip = number / of(wide * major), within = number % of(wide * major);
+    Value line = within / of(wide), column = within % of(wide);
     if (minor % wide != 0) { // the last strip is narrower
         const Value ofStrip =
-            select(strip < minor / wide, whole(wide, here), whole(minor % wide, here), here);
-        line = within / ofStrip;
-        column = within % ofStrip;
+            select(strip < of(minor / wide), whole(wide, here), whole(minor % wide, here), here);
+        line = within / of(ofStrip);
+        column = within % of(ofStrip);
     }
-    line = select(strip % 2 == 0, line, whole(major - 1, here) - line, here);
-    column = strip * wide + column;
+    line = select(strip % of(2) == of(0), line, whole(major - 1, here) - of(line), here);
+    column = strip * of(wide) + of(column);
     return minorAxis == 0 ? std::array{column, line} : std::array{line, column};
 }
 
@@ -103,38 +116,42 @@ void forEachClaim(const Claims& claims, const std::function<void(Value, Value)>&
                 barriers.push_back(of(asked, whole(i, here), slot));
             }
             when(
-                thread == 0,
+                thread == by(0, here),
                 [&] {
                     when(
-                        block == 0, [&] { tryClusterCancel(into, barriers, here); }, here);
+                        block == by(0, here), [&] { tryClusterCancel(into, barriers, here); },
+                        here);
                 },
                 here);
             if (claims.threads > 1) {
                 when(
-                    thread != 0, [&] { barrierArrive(of(asked, block, slot), here); }, here);
+                    thread != by(0, here), [&] { barrierArrive(of(asked, block, slot), here); },
+                    here);
             }
         };
         const std::vector<Value> last = whileLoop(
-            {claims.first, whole(0, here)}, [&](std::vector<Value> carry) { return carry[0] >= 0; },
+            {claims.first, whole(0, here)},
+            [&](std::vector<Value> carry) { return carry[0] >= by(0, here); },
             [&](std::vector<Value> carry) {
-                const Value slot = carry[1] % kSlots;
+                const Value slot = carry[1] % by(kSlots, here);
                 when(
-                    carry[1] >= kSlots, [&] { barrierWait(of(used, block, slot), here); }, here);
+                    carry[1] >= by(kSlots, here), [&] { barrierWait(of(used, block, slot), here); },
+                    here);
                 ask(slot);
                 body(carry[0], carry[1]);
                 barrierWait(of(asked, block, slot), here);
-                const Value next = of(answers, block, slot)[all].load();
+                const Value next = of(answers, block, slot)[Indexer(all, here)].load();
                 commitSmem(here);
                 for (std::int32_t i = 0; i < blocks; ++i) {
                     barrierArrive(of(used, whole(i, here), slot), here);
                 }
-                return std::vector<Value>{next, carry[1] + 1};
+                return std::vector<Value>{next, carry[1] + by(1, here)};
             },
             here);
         for (int slot = 0; slot < kSlots; ++slot) { // so that no phase is left unseen
             when(
-                last[1] > slot, [&] { barrierWait(of(used, block, whole(slot, here)), here); },
-                here);
+                last[1] > by(slot, here),
+                [&] { barrierWait(of(used, block, whole(slot, here)), here); }, here);
         }
     };
     const std::vector<Allocation> allocations{smem("answers", DType::Int32, slots),
@@ -165,7 +182,7 @@ public:
 
     void fetch(const Value& round) const
     {
-        const Value slot = round % m_pipeline.stages;
+        const Value slot = round % by(m_pipeline.stages, m_here);
         for (std::size_t i = 0; i < m_pipeline.in.size(); ++i) {
             forEachBox(m_pipeline.in[i].matrix, [&](Extent first, Extent columns) {
                 copyGmemToSmem(far(m_pipeline.in[i].matrix, round, first, columns),
@@ -176,7 +193,7 @@ public:
 
     void run(const Value& round, const std::function<Value(const std::vector<Ref>&)>& body) const
     {
-        const Value slot = round % m_pipeline.stages;
+        const Value slot = round % by(m_pipeline.stages, m_here);
         const Ref& outSlots = m_refs[m_pipeline.in.size()];
         std::vector<Ref> tiles;
         for (std::size_t i = 0; i < m_pipeline.in.size(); ++i) {
@@ -192,9 +209,9 @@ public:
                            far(m_pipeline.out.matrix, round, first, columns), false, m_here);
         });
         commitGroup(m_here);
-        const Value next = round + m_pipeline.stages;
+        const Value next = round + by(m_pipeline.stages, m_here);
         when(
-            next < m_share.rounds(m_here), [&] { fetch(next); }, m_here);
+            next < by(m_share.rounds(m_here), m_here), [&] { fetch(next); }, m_here);
     }
 
 private:
@@ -208,7 +225,8 @@ private:
 
     [[nodiscard]] Ref far(const Ref& matrix, const Value& round, Extent first, Extent columns) const
     {
-        const Value row = m_share.piece(round, m_here) * static_cast<int>(m_pipeline.rows);
+        const Value row =
+            m_share.piece(round, m_here) * by(static_cast<int>(m_pipeline.rows), m_here);
         return matrix.at(Indexer({ds(row, m_pipeline.rows), ds(first, columns)}, m_here));
     }
 
@@ -252,7 +270,7 @@ void emitRowPipeline(const RowPipeline& pipeline, const Share& share,
             const Value rounds = share.rounds(here);
             for (std::int32_t round = 0; round < pipeline.stages; ++round) {
                 when(
-                    rounds > round, [&] { tiles.fetch(whole(round, here)); }, here);
+                    rounds > by(round, here), [&] { tiles.fetch(whole(round, here)); }, here);
             }
             share.forEachRound([&](const Value& round) { tiles.run(round, body); }, here);
             waitSmemToGmem(0, true, here);

@@ -74,6 +74,20 @@ TEST(Kernels, areListedOnceAndTraceWithTheirDefaults)
     EXPECT_EQ(kernels::find("nothing"), nullptr);
 }
 
+// What the builder writes out for a kernel is where the kernel asks for it: the builder's own text
+// is in no trace.
+TEST(Kernels, haveAllTheirOperationsInTheirOwnSources)
+{
+    for (const Kernel& kernel : kernels::all()) {
+        const ir::Program program = *kernel.build(*kernels::arguments(kernel, {}));
+        ir::forEachOperation(program.body, [&](const ir::Operation& operation) {
+            const std::string where = program.where(operation.location);
+            EXPECT_EQ(where.find("builder"), std::string::npos)
+                << ir::opName(operation.code) << " at " << where;
+        });
+    }
+}
+
 TEST(Parameters, thatAKernelLacksAreRefusedWithThoseItHas)
 {
     const auto result = kernels::arguments(*kernels::find("add_vectors"), {{"bm", "8"}});
