@@ -9,6 +9,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace pallascope::analysis {
@@ -71,34 +72,52 @@ std::int64_t launchesOf(const trace::Info& info, std::initializer_list<const Mov
     return kernels.size() == 1 ? kernels.begin()->second : 0;
 }
 
-// Whether two operands that go over arrays of one name are to be one row.
-bool areOne(const trace::Info& info, const Traffic& a, const Traffic& b)
+// By whose name rows are told apart.
+class Kernels
 {
-    if (a.row < 0 || b.row < 0) {
-        return a.row == b.row;
-    }
-    const trace::Operand& one = info.operands[static_cast<std::size_t>(a.row)];
-    const trace::Operand& other = info.operands[static_cast<std::size_t>(b.row)];
-    return one.arrayNumber == other.arrayNumber
-           || trace::kernelName(info, one.kernel) == trace::kernelName(info, other.kernel);
-}
+public:
+    explicit Kernels(const trace::Info& info)
+        : m_info(info)
+        , m_names(trace::kernelNames(info))
+    {}
 
-// Says of rows of one name whose they are.
-void nameKernels(std::vector<ArrayTraffic>& all, const trace::Info& info)
-{
-    for (ArrayTraffic& row : all) {
-        const bool isNamedOnce =
-            std::ranges::count_if(all,
-                                  [&](const ArrayTraffic& other) {
-                                      return other.operand == row.operand && other.way == row.way;
-                                  })
-            == 1;
-        if (!isNamedOnce && row.row >= 0) {
-            row.kernel =
-                trace::kernelName(info, info.operands[static_cast<std::size_t>(row.row)].kernel);
+    // Whether two operands that go over arrays of one name are to be one row.
+    [[nodiscard]] bool areOne(const Traffic& a, const Traffic& b) const
+    {
+        return a.row < 0 || b.row < 0
+                   ? a.row == b.row
+                   : of(a).arrayNumber == of(b).arrayNumber || nameOf(a) == nameOf(b);
+    }
+
+    // Says of rows of one name whose they are.
+    void name(std::vector<ArrayTraffic>& all) const
+    {
+        std::map<std::pair<std::string, trace::Summary::Way>, std::int64_t> count;
+        for (const ArrayTraffic& row : all) {
+            ++count[{row.operand, row.way}];
+        }
+        for (ArrayTraffic& row : all) {
+            if (row.row >= 0 && count[{row.operand, row.way}] > 1) {
+                row.kernel = nameOf(row);
+            }
         }
     }
-}
+
+private:
+    [[nodiscard]] const trace::Operand& of(const Traffic& row) const
+    {
+        return m_info.operands[static_cast<std::size_t>(row.row)];
+    }
+
+    [[nodiscard]] std::string_view nameOf(const Traffic& row) const
+    {
+        const auto kernel = static_cast<std::size_t>(of(row).kernel); // -1 is beyond all
+        return kernel < m_names.size() ? m_names[kernel] : std::string_view();
+    }
+
+    const trace::Info& m_info;
+    std::vector<std::string_view> m_names;
+};
 
 } // namespace
 
@@ -114,12 +133,13 @@ std::vector<ArrayTraffic> trafficByArray(const std::vector<Traffic>& rows, const
     const auto arrayOf = [&](const Traffic& row) {
         return row.row < 0 ? trace::kNone : arrayOfOperand[static_cast<std::size_t>(row.row)];
     };
+    const Kernels kernels(info);
     std::vector<ArrayTraffic> all;
     std::vector<Sum> sums;
     for (const Traffic& row : rows) {
         const auto same = std::find_if(all.begin(), all.end(), [&](const Traffic& one) {
             return one.operand == row.operand && one.way == row.way && arrayOf(one) == arrayOf(row)
-                   && areOne(info, one, row);
+                   && kernels.areOne(one, row);
         });
         const auto place = static_cast<std::size_t>(same - all.begin());
         if (same == all.end()) {
@@ -155,7 +175,7 @@ std::vector<ArrayTraffic> trafficByArray(const std::vector<Traffic>& rows, const
                              == pipelines.all.end();
         }
     }
-    nameKernels(all, info);
+    kernels.name(all);
     return all;
 }
 

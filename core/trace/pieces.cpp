@@ -365,14 +365,15 @@ std::vector<Pieces> piecesOf(const Trace& trace)
     return reader.finish();
 }
 
-std::string_view kernelName(const Info& info, std::int32_t kernel)
+std::vector<std::string_view> kernelNames(const Info& info)
 {
+    std::vector<std::string_view> names;
     for (const Operation& operation : info.operations) {
-        if (operation.name == kKernel && kernel-- == 0) {
-            return operation.label;
+        if (operation.name == kKernel) {
+            names.emplace_back(operation.label);
         }
     }
-    return {};
+    return names;
 }
 
 } // namespace pallascope::trace

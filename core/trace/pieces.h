@@ -47,7 +47,8 @@ struct Pieces
 // Index::pieces, which keeps the result.
 [[nodiscard]] std::vector<Pieces> piecesOf(const Trace& trace);
 
-// What the program calls its kernel with this number (Operand::kernel); empty: it has none.
-[[nodiscard]] std::string_view kernelName(const Info& info, std::int32_t kernel);
+// What the program calls its kernels, by their numbers (Operand::kernel). It looks at all
+// operations, of which there may be many. Empty where the trace does not hold its program.
+[[nodiscard]] std::vector<std::string_view> kernelNames(const Info& info);
 
 } // namespace pallascope::trace

@@ -31,12 +31,14 @@ std::string otherNameOf(const RunView& run, std::int32_t operand, const std::str
     return {};
 }
 
-std::string kernelOf(const RunView& run, std::int32_t operand)
+std::string kernelOf(const RunView& run, std::int32_t operand,
+                     const std::vector<std::string_view>& kernels)
 {
     const trace::Info& info = run.trace->info();
     const trace::Operand& of = info.operands[trace::at(operand)];
     if (of.kernel >= 0) {
-        return std::string(trace::kernelName(info, of.kernel));
+        return trace::at(of.kernel) < kernels.size() ? std::string(kernels[trace::at(of.kernel)])
+                                                     : std::string();
     }
     return of.pipeline < 0 ? std::string() : info.pipelines[trace::at(of.pipeline)].name;
 }
@@ -64,7 +66,11 @@ std::vector<std::string> toldApart(const RunView& run, const std::vector<std::in
     for (std::size_t i = 0; i < names.size(); ++i) {
         same[names[i]].push_back(i);
     }
+    if (same.size() == names.size()) {
+        return names;
+    }
     std::set<std::string> taken(names.begin(), names.end());
+    const std::vector<std::string_view> kernels = trace::kernelNames(run.trace->info());
     for (const auto& [name, inList] : same) {
         if (inList.size() < 2) {
             continue;
@@ -74,7 +80,7 @@ std::vector<std::string> toldApart(const RunView& run, const std::vector<std::in
         for (std::size_t i = 0; i < group.size(); ++i) {
             const std::int32_t operand = operands[group[i]];
             choices[0].push_back(with(name, otherNameOf(run, operand, name)));
-            choices[1].push_back(with(name, kernelOf(run, operand)));
+            choices[1].push_back(with(name, kernelOf(run, operand, kernels)));
             choices[2].push_back(name + " #" + std::to_string(i + 1));
         }
         const auto isClear = [&](const std::vector<std::string>& choice) {
