@@ -2,6 +2,7 @@
 #include "app/cli/command_line.h"
 #include "app/cli/complaint.h"
 #include "app/cli/manual.h"
+#include "app/lessons/lessons.h"
 #include "app/process/diagnostics.h"
 #include "app/run_job/chips.h"
 #include "app/run_job/kernel_choice.h"
@@ -28,7 +29,8 @@ int openWindow([[maybe_unused]] int argc, [[maybe_unused]] char** argv,
 {
     const auto isBuiltIn = [](const std::string& name) { return kernels::find(name) != nullptr; };
     for (const std::string& file : files) {
-        const Status readable = isBuiltIn(file) ? Status(Done{}) : checkReadable(file);
+        const Status readable =
+            isBuiltIn(file) || isLesson(file) ? Status(Done{}) : checkReadable(file);
         if (!readable) {
             return complain(readable.error());
         }
@@ -124,6 +126,10 @@ int execute(CommandLine& line, int argc, char** argv)
     }
     if (*line.validateApp) {
         return validateCommand(line.validate);
+    }
+    if (*line.lessonApp) {
+        line.lesson.picture = wanted;
+        return lessonCommand(line.lesson);
     }
     if (*line.completion) {
         return printCompletion(line);

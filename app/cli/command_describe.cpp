@@ -2,6 +2,7 @@
 // file.
 #include "app/cli/commands.h"
 #include "app/cli/describe_chip.h"
+#include "app/lessons/lessons.h"
 #include "app/run_job/chips.h"
 #include "core/analysis/block_grids.h"
 #include "core/base/format.h"
@@ -323,6 +324,12 @@ int listCommand(const std::string& what)
         }
         return kFine;
     }
+    if (what == "lessons") {
+        for (const NamedLesson& each : builtInLessons()) {
+            fmt::print("{:<16} {}: {}\n", each.name, each.lesson.title, each.lesson.about);
+        }
+        return kFine;
+    }
     if (what == "settings") {
         const machine::Settings defaults;
         for (const machine::SettingEntry& entry : machine::settingEntries()) {
@@ -332,7 +339,7 @@ int listCommand(const std::string& what)
         return kFine;
     }
     return complain(
-        userError("Cannot list \"" + what + "\"; expected kernels, chips or settings."));
+        userError("Cannot list \"" + what + "\"; expected kernels, chips, lessons or settings."));
 }
 
 int describeCommand(const DescribeCommand& command)

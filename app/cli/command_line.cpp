@@ -114,12 +114,12 @@ CommandLine::CommandLine()
 {
     app.require_subcommand(0, 1);
     app.set_version_flag("--version", PALLASCOPE_VERSION);
-    open = app.add_subcommand("open", "open a saved trace or a kernel in the window");
+    open = app.add_subcommand("open", "open a saved trace, a kernel or a lesson in the window");
     open->add_option("file", openFiles,
-                     "a trace, a kernel file or a built-in kernel, which is run; of several each "
-                     "gets a window");
-    list = app.add_subcommand("list", "list kernels, chips or settings");
-    list->add_option("what", listWhat, "kernels, chips or settings")->required();
+                     "a trace, a kernel, which is run, or a lesson, by file or built-in name; of "
+                     "several each gets a window");
+    list = app.add_subcommand("list", "list kernels, chips, lessons or settings");
+    list->add_option("what", listWhat, "kernels, chips, lessons or settings")->required();
     describe = app.add_subcommand("describe", "describe a kernel or a chip, by name or file");
     describe->add_option("what", description.what, "a kernel, a chip or a file of either")
         ->required();
@@ -159,6 +159,7 @@ CommandLine::CommandLine()
     addPictureOptions(reportApp, picture);
     addStudies();
     addValidate();
+    addLesson();
     completion = app.add_subcommand("completion", "print what completes words in a shell");
     completion->add_option("shell", shell, "bash, zsh or fish")->required();
     manual = app.add_subcommand("manual", "print the manual page")->group(""); // not in the help
@@ -295,6 +296,30 @@ void CommandLine::addValidate()
     validateApp->add_option("--size", validate.scatter.size, "WIDTHxHEIGHT in pixels")
         ->needs(drawn);
     validateApp->add_option("--theme", validate.scatter.theme, "light or dark")->needs(drawn);
+}
+
+void CommandLine::addLesson()
+{
+    lessonApp = app.add_subcommand("lesson", "read a lesson with the figures of its runs");
+    lessonApp->add_option("lesson", lesson.lesson, "see `pallascope list lessons`, or a file")
+        ->required();
+    auto* step = lessonApp->add_option("--step", lesson.step, "only this step, from 1");
+    lessonApp
+        ->add_option("-p,--parameter", lesson.parameters,
+                     "NAME=VALUE, or chip=CHIP, to try on the task of that step; exits with 1 if "
+                     "that does not reach it")
+        ->allow_extra_args(false)
+        ->needs(step);
+    lessonApp->add_flag("--answer", lesson.answer, "print the answers of tasks");
+    lessonApp->add_flag("--check", lesson.check,
+                        "only say whether what it states is so, and its answers are right");
+    lessonApp->add_flag("--json", lesson.json, "as JSON");
+    auto* screenshot = lessonApp->add_option("--screenshot", picture.file,
+                                             "write a picture of the window with that step, "
+                                             "FILE.png");
+    screenshot->needs(step);
+    lessonApp->add_option("--size", picture.size, "WIDTHxHEIGHT in pixels")->needs(screenshot);
+    lessonApp->add_option("--theme", picture.theme, "light or dark")->needs(screenshot);
 }
 
 void CommandLine::addKernelCommands()

@@ -30,14 +30,15 @@ struct CommandLine
     std::vector<std::string> captureMesh, captureDonate;
     ReportCommand report;
     SweepCommand sweep;
+    LessonCommand lesson;
     CompareCommand compare;
     ValidateCommand validate;
     PictureRequest picture;
     CLI::App *open = nullptr, *list = nullptr, *describe = nullptr, *print = nullptr,
              *saveApp = nullptr, *captureApp = nullptr, *runApp = nullptr, *stateApp = nullptr,
              *historyApp = nullptr, *reportApp = nullptr, *sweepApp = nullptr,
-             *compareApp = nullptr, *validateApp = nullptr, *completion = nullptr,
-             *manual = nullptr;
+             *compareApp = nullptr, *validateApp = nullptr, *lessonApp = nullptr,
+             *completion = nullptr, *manual = nullptr;
     std::string shell; // the shell to write completions for
 
     CommandLine();
@@ -46,6 +47,7 @@ struct CommandLine
     void addValidate();
     void addState();
     void addHistory();
+    void addLesson();
     void addCapture();
     // "pallascope run", or "pallascope" if no command was recognized.
     [[nodiscard]] std::string commandName() const;

@@ -182,7 +182,7 @@ Status writePicture(const FinishedRun& run, const PictureRequest& request,
 #ifdef PALLASCOPE_GUI
     if (request.view == "window") {
         return saveWindowPicture(run, state, size, *parseTheme(request.theme), request.file,
-                                 request.callout, request.textSize);
+                                 request.callout, request.textSize, request.lesson);
     }
 #endif
     const double scale = request.textSize / 100.0; // laid out as a smaller picture

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/capture/capture.h"
+#include "app/lessons/lessons.h"
 #include "app/process/exit_codes.h"
 #include "app/process/interrupts.h"
 #include "app/run_job/run_job.h"
@@ -33,6 +34,7 @@ struct PictureRequest
     std::int32_t callout = 0; // of the first minute, from 1, in a picture of the window; 0: none
     std::vector<std::string> breaks; // breakpoints whose stops are marked
     std::int32_t textSize = 100;     // percent
+    LessonPlace lesson;              // that a picture of the window shows
 };
 
 struct RunCommand
@@ -145,6 +147,17 @@ struct ValidateCommand
     SceneRequest scatter; // its file is empty if no picture is wanted
 };
 
+struct LessonCommand
+{
+    std::string lesson;                  // a name or a file
+    std::optional<std::int64_t> step;    // only this one, from 1
+    std::vector<std::string> parameters; // tried on the task of that step; "chip=tpu_v6e" as well
+    bool answer = false;                 // print the answers of tasks
+    bool check = false;                  // instead of printing it, whether what it states is so
+    bool json = false;
+    std::optional<PictureRequest> picture; // of the window with that step
+};
+
 struct CompareCommand
 {
     std::string a, b; // a trace file, or a kernel with arguments such as "matmul bm=256"
@@ -162,6 +175,7 @@ struct CompareCommand
 [[nodiscard]] int sweepCommand(const SweepCommand& command);
 [[nodiscard]] int compareCommand(const CompareCommand& command);
 [[nodiscard]] int validateCommand(const ValidateCommand& command);
+[[nodiscard]] int lessonCommand(const LessonCommand& command);
 [[nodiscard]] int listCommand(const std::string& what);
 [[nodiscard]] int describeCommand(const DescribeCommand& command);
 [[nodiscard]] int printCommand(const std::string& kernel,

@@ -68,6 +68,7 @@ private:
     void compareMenu();
     void breakActions();
     void helpMenu();
+    void lessonMenu();
 
     MainWindow& m_window;
     Session& m_session;
@@ -122,6 +123,7 @@ void Maker::viewMenu()
         window.addAction(focus);
         m_actions.all.push_back(focus);
     }
+    m_menu->addAction(docks.lessonDock()->toggleViewAction());
     QAction* program = new QAction(tr("Go to Program"), &window);
     program->setShortcut(QKeySequence(
         Qt::CTRL | static_cast<Qt::Key>(Qt::Key_0 + layout::findView("program")->key)));
@@ -309,12 +311,31 @@ void Maker::breakActions()
     m_menu->addSeparator();
 }
 
+void Maker::lessonMenu()
+{
+    QMenu* const help = m_menu;
+    LessonGuide& guide = m_session.lesson();
+    m_menu = help->addMenu(tr("&Lessons"));
+    for (const NamedLesson& each : builtInLessons()) {
+        add(tr("Lesson: %1").arg(views::text(each.lesson.title)), {},
+            [&guide, &each] { guide.begin(each); });
+    }
+    m_menu->addSeparator();
+    add(tr("Next step of the lesson"), {QKeySequence(Qt::CTRL | Qt::Key_PageDown)},
+        [&guide] { guide.go(1); });
+    add(tr("Previous step of the lesson"), {QKeySequence(Qt::CTRL | Qt::Key_PageUp)},
+        [&guide] { guide.go(-1); });
+    add(tr("Leave the lesson"), {}, [&guide] { guide.leave(); });
+    m_menu = help;
+}
+
 void Maker::helpMenu()
 {
     MainWindow& window = m_window;
     m_menu = m_bar.addMenu(tr("&Help"));
     add(tr("&Keys"), {QKeySequence(Qt::Key_F1)}, [&window] { window.showKeys(); });
     add(tr("&First minute"), {}, [&window] { window.firstMinute().show(); });
+    lessonMenu();
     add(tr("&About Pallascope"), {}, [&window] { window.showAbout(); });
 }
 

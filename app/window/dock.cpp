@@ -44,6 +44,12 @@ void HeadButton::setTheme(Theme theme)
     update();
 }
 
+void HeadButton::setLeading(bool leading)
+{
+    m_isLeading = leading;
+    update();
+}
+
 QSize HeadButton::sizeHint() const
 {
     const double wide = QFontMetricsF(views::font(11, Weight::Medium)).horizontalAdvance(text());
@@ -65,15 +71,17 @@ bool HeadButton::event(QEvent* event)
 void HeadButton::paintEvent(QPaintEvent* /*event*/)
 {
     QPainter painter(this);
-    if (isChecked()) {
+    const bool standsOut = isChecked() || (m_isLeading && isEnabled());
+    if (standsOut) {
         painter.fillRect(rect(), color(Color(Role::SelectBackground), m_theme));
     }
     if (hasFocus()) {
         views::paintFrame(painter, QRectF(rect()).adjusted(1, 1, -1, -1), Role::Focus, m_theme, 1);
     }
-    const bool lit = isChecked() || underMouse();
-    painter.setFont(views::font(11, isChecked() ? Weight::Medium : Weight::Regular));
-    painter.setPen(color(Color(lit ? Role::Focus : Role::Text2), m_theme));
+    const bool lit = standsOut || underMouse();
+    painter.setFont(views::font(11, standsOut ? Weight::Medium : Weight::Regular));
+    painter.setPen(
+        color(Color(!isEnabled() ? Role::Text3 : (lit ? Role::Focus : Role::Text2)), m_theme));
     painter.drawText(rect(), Qt::AlignCenter | Qt::TextSingleLine, text());
 }
 

@@ -21,6 +21,8 @@ class HeadButton : public QAbstractButton
 public:
     HeadButton(const QString& label, QWidget* parent);
     void setTheme(layout::Theme theme);
+    // Whether it stands out from those beside it, as what one mostly wants.
+    void setLeading(bool leading);
     [[nodiscard]] QSize sizeHint() const override;
 
 protected:
@@ -29,6 +31,7 @@ protected:
 
 private:
     layout::Theme m_theme = layout::Theme::Light;
+    bool m_isLeading = false;
 };
 
 class DockHead : public QWidget

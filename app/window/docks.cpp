@@ -50,6 +50,7 @@ Docks::Docks(Session& session, QMainWindow& window)
         }
     }
     addValues();
+    addLesson();
     connectSource();
     connectTimeline();
     connectBreakpoints();
@@ -154,6 +155,12 @@ void Docks::addValues()
 
 void Docks::goTo(Dock& dock)
 {
+    swapForValues(dock);
+    dock.takeFocus();
+}
+
+void Docks::swapForValues(Dock& dock)
+{
     if (&dock == m_memoryDock || &dock == m_valuesDock) {
         Dock& other = &dock == m_memoryDock ? *m_valuesDock : *m_memoryDock;
         const bool both = !dock.isHidden() && !other.isHidden();
@@ -162,7 +169,6 @@ void Docks::goTo(Dock& dock)
             other.hide();
         }
     }
-    dock.takeFocus();
 }
 
 int keyOf(const Dock& dock)
@@ -347,6 +353,9 @@ void Docks::focusNext(int direction)
             shown.push_back(each);
         }
     }
+    if (m_lessonDock->isVisible()) {
+        shown.push_back(m_lessonDock);
+    }
     if (shown.empty()) {
         return;
     }
@@ -379,6 +388,8 @@ void Docks::setTheme(Theme theme)
     m_form->setTheme(theme);
     m_values->setTheme(theme);
     m_breakpoints->setTheme(theme);
+    m_lesson->setTheme(theme);
+    m_lessonDock->setTheme(theme);
 }
 
 } // namespace pallascope::app

@@ -6,6 +6,7 @@
 #include "app/window/dock.h"
 #include "app/window/dock_places.h"
 #include "app/window/kernel_form.h"
+#include "app/window/lesson_panel.h"
 #include "app/window/scrolled_view.h"
 #include "app/window/session.h"
 #include "app/window/values_panel.h"
@@ -48,6 +49,15 @@ public:
     // Shows the list of findings: its dock or, where that is closed, the page of the source's.
     void showFindings();
 
+    // Shows the dock of lessons below the others.
+    void showLesson();
+    // Shows a dock without giving it the keyboard; by its name.
+    void reveal(const QString& name);
+
+    [[nodiscard]] LessonPanel* lesson() const { return m_lesson; }
+
+    [[nodiscard]] Dock* lessonDock() const { return m_lessonDock; }
+
     void focusNext(int direction);
     // Gives the keyboard to the time line, where the arrows are the transport's.
     void focusTimeline();
@@ -83,6 +93,8 @@ public:
 private:
     void add(const layout::View& row);
     void addValues();
+    void addLesson();
+    void swapForValues(Dock& dock);
     void enlist(Dock* dock, views::SceneView* view);
     void clickedBudget(const layout::Target& target);
     QWidget* makeKernelPanel(views::SceneView* budget);
@@ -112,7 +124,9 @@ private:
     views::SourceView* m_source = nullptr;
     ValuesPanel* m_values = nullptr;
     Dock* m_memoryDock = nullptr;
-    Dock* m_valuesDock = nullptr;           // it stands where that of the memory stands
+    Dock* m_valuesDock = nullptr; // it stands where that of the memory stands
+    LessonPanel* m_lesson = nullptr;
+    Dock* m_lessonDock = nullptr;           // not in m_all, as it stands apart
     BreakList* m_breakpoints = nullptr;     // a page of the source dock
     views::SceneView* m_findings = nullptr; // a page of the source dock
     std::vector<ScrolledView*> m_scrolled;  // that page, and the dock of the findings

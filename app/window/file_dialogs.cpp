@@ -20,7 +20,7 @@ FileDialogs::FileDialogs(Session& session, QWidget& window)
 void FileDialogs::open(const QString& path)
 {
     m_folder = QFileInfo(path).absolutePath();
-    m_session.runs().openTrace(path);
+    m_session.open(path);
 }
 
 void FileDialogs::openAll(const QStringList& paths)
@@ -39,7 +39,7 @@ void FileDialogs::openAll(const QStringList& paths)
 
 QString FileDialogs::kindsToOpen()
 {
-    return tr("Traces and kernels (*.json *.json.gz *.pallascope);;All files (*)");
+    return tr("Traces, kernels and lessons (*.json *.json.gz *.pallascope);;All files (*)");
 }
 
 void FileDialogs::askCompare()

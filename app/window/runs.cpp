@@ -293,6 +293,11 @@ void Runs::report(const QString& error)
     setJob({m_job.running, m_job.what, m_job.share, error, {}, {}, tr("Not saved")});
 }
 
+void Runs::reportUnopened(const QString& error)
+{
+    setJob({m_job.running, m_job.what, m_job.share, error, {}, {}, tr("Not opened")});
+}
+
 void Runs::note(const QString& notice)
 {
     JobStatus job = m_job;

@@ -84,7 +84,8 @@ public:
     // Asks again for what was not met, or was under way.
     void goOn(const State& state);
     void report(const QString& error); // shows why something was not saved
-    void note(const QString& notice);  // shows one for some seconds, beside a job under way
+    void reportUnopened(const QString& error);
+    void note(const QString& notice); // shows one for some seconds, beside a job under way
 
 Q_SIGNALS:
     void adopted(); // another run is shown

@@ -49,14 +49,15 @@ void Session::letGo()
 Session::State Session::state() const
 {
     const Playback& playback = m_viewpoint.playback();
-    return {m_runs.state(), m_viewpoint.state(), m_viewpoint.unit(), playback.speed(),
-            playback.reducedMotion()};
+    return {m_runs.state(),   m_viewpoint.state(),      m_viewpoint.unit(),
+            playback.speed(), playback.reducedMotion(), m_lesson.state()};
 }
 
 void Session::goOn(const State& state)
 {
     m_viewpoint.playback().setReducedMotion(state.reducedMotion);
     m_runs.goOn(state.runs);
+    m_lesson.goOn(state.lesson);
     if (!m_viewpoint.run()) {
         return;
     }
@@ -68,6 +69,15 @@ void Session::goOn(const State& state)
     m_viewpoint.playback().setSpeed(state.speed);
     m_viewpoint.look(state.view);
     m_viewpoint.setPlaying(state.view.playing);
+}
+
+void Session::open(const QString& path)
+{
+    if (isLesson(path.toStdString())) {
+        m_lesson.open(path);
+    } else {
+        m_runs.openTrace(path);
+    }
 }
 
 void Session::compareFiles(const QString& kept, const QString& other)
@@ -98,6 +108,7 @@ void Session::showRun()
     const QString kernel =
         m_runs.file().isEmpty() ? views::text(shown.request.kernel) : m_runs.file();
     m_breakpoints.show(kernel, shown.request, shown.view, shown.walls.empty());
+    m_lesson.follow();
 }
 
 void Session::goToBreakpoint(int direction)

@@ -1,8 +1,10 @@
 // Everything that the window looks at, in one place: the runs, the viewpoint on the run that is
-// shown, and the theme. Views read the session and report to it; they do not know each other.
+// shown, the lesson that is taken, and the theme. Views read the session and report to it; they do
+// not know each other.
 #pragma once
 
 #include "app/window/breakpoints.h"
+#include "app/window/lesson_guide.h"
 #include "app/window/runs.h"
 #include "app/window/viewpoint.h"
 #include "views/layout/scene/theme.h"
@@ -31,6 +33,8 @@ public:
 
     [[nodiscard]] const Breakpoints& breakpoints() const { return m_breakpoints; }
 
+    [[nodiscard]] LessonGuide& lesson() { return m_lesson; }
+
     // To the next or previous stop of a breakpoint; without one the playhead stays, and `said`
     // tells why.
     void goToBreakpoint(int direction);
@@ -45,6 +49,8 @@ public:
     // The run that is shown becomes the one with which later ones are compared.
     void keepRun();
     void letGo();
+    // Opens a trace, a kernel file or a lesson; a lesson that is built in by its name.
+    void open(const QString& path);
     // Opens one file, keeps its run, and opens the other one.
     void compareFiles(const QString& kept, const QString& other);
 
@@ -57,6 +63,7 @@ public:
         StepUnit unit = StepUnit::Step;
         int speed = 0;
         bool reducedMotion = false;
+        LessonPlace lesson;
     };
 
     [[nodiscard]] State state() const;
@@ -75,6 +82,7 @@ private:
     Runs m_runs;
     Viewpoint m_viewpoint;
     Breakpoints m_breakpoints;
+    LessonGuide m_lesson{m_runs, m_viewpoint};
     // Files to compare: the second is opened once the first is shown.
     QString m_toKeep, m_awaited;
     layout::Theme m_theme = layout::Theme::Light;

@@ -78,7 +78,7 @@ namespace {
 // showed last. Returns the size of texts with which another one is to begin; none: the program
 // ends.
 std::optional<int> runOneWindow(int& argc, char** argv, const std::optional<RunRequest>& request,
-                                const std::optional<std::string>& traceFile,
+                                const std::optional<std::string>& file,
                                 std::optional<MainWindow::State>& shown)
 {
     QApplication application(argc, argv);
@@ -97,8 +97,8 @@ std::optional<int> runOneWindow(int& argc, char** argv, const std::optional<RunR
     window.show();
     if (shown) {
         window.goOn(*shown);
-    } else if (traceFile) {
-        session.runs().openTrace(views::text(*traceFile));
+    } else if (file) {
+        session.open(views::text(*file));
     } else {
         // The times of the main job do not need all values.
         session.runs().start(
@@ -112,7 +112,7 @@ std::optional<int> runOneWindow(int& argc, char** argv, const std::optional<RunR
 } // namespace
 
 int runWindow(int argc, char** argv, std::optional<RunRequest> request,
-              std::optional<std::string> traceFile)
+              std::optional<std::string> file)
 {
     if (!hasDisplay()) {
         say("There is no display to open a window on; `pallascope run matmul` works without one.");
@@ -122,13 +122,14 @@ int runWindow(int argc, char** argv, std::optional<RunRequest> request,
     std::optional<MainWindow::State> shown;
     for (std::optional<int> size = Remembered::textSize(); size;) {
         scaleApplication(*size);
-        size = runOneWindow(argc, argv, request, traceFile, shown);
+        size = runOneWindow(argc, argv, request, file, shown);
     }
     return kFine;
 }
 
 Status saveWindowPicture(const FinishedRun& run, const layout::ViewState& state, layout::Size size,
-                         layout::Theme theme, const std::string& path, int callout, int textPercent)
+                         layout::Theme theme, const std::string& path, int callout, int textPercent,
+                         const LessonPlace& lesson)
 {
     if (!(size.width >= 1 && size.height >= 1 && size.width <= kMostPixels
           && size.height <= kMostPixels)) {
@@ -150,6 +151,7 @@ Status saveWindowPicture(const FinishedRun& run, const layout::ViewState& state,
     window.session().setTheme(theme);
     window.show();
     window.session().runs().adopt(run);
+    window.session().lesson().goOn(lesson);
     for (std::size_t i = 0; state.breaks != nullptr && i < state.breaks->size(); ++i) {
         if (Status added = window.session().breakpoints().add((*state.breaks)[i].name); !added) {
             return added;

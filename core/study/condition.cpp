@@ -3,6 +3,7 @@
 
 #include "core/analysis/losses.h"
 #include "core/base/format.h"
+#include "core/study/amount.h"
 #include "core/trace/findings.h"
 
 #include <nlohmann/json.hpp>
@@ -25,32 +26,6 @@ using Json = nlohmann::ordered_json;
 // The limit to which a percentage of VMEM refers.
 constexpr const char* kLimit = "vmem_scoped_limit_bytes";
 constexpr const char* kPeak = "vmem_peak_bytes";
-
-std::optional<double> numberOf(std::string_view text)
-{
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool whole = error == std::errc() && end == text.data() + text.size();
-    return whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
-}
-
-// Whole numbers in full. Of others as many digits as it takes to see how they compare with the
-// bound, but at least `digits`.
-std::string shown(double number, Comparator comparator, double bound, int digits)
-{
-    constexpr double kExact = 1e15;
-    if (number == std::floor(number) && std::abs(number) < kExact) {
-        return fmt::format("{:.0f}", number);
-    }
-    constexpr int kMostDigits = 17;
-    std::string text;
-    for (bool sameThen = false; !sameThen && digits <= kMostDigits; ++digits) {
-        text = fmt::format("{:.{}g}", number, digits);
-        sameThen = compared(numberOf(text).value_or(number), comparator, bound)
-                   == compared(number, comparator, bound);
-    }
-    return text;
-}
 
 // What an element of a list may be called: a finding by its kind or its operand.
 std::vector<std::string> elementNames(const Json& element)
@@ -78,9 +53,9 @@ std::vector<const Json*> children(const Json& json, const std::string& name)
     }
     std::vector<const Json*> found;
     if (json.is_array()) {
-        const std::optional<double> number = numberOf(name);
-        if (number && *number >= 0 && *number < static_cast<double>(json.size())) {
-            return {&json[static_cast<std::size_t>(*number)]};
+        const std::optional<Amount> number = parseAmount(name, "");
+        if (number && number->value >= 0 && number->value < static_cast<double>(json.size())) {
+            return {&json[static_cast<std::size_t>(number->value)]};
         }
         for (const Json& element : json) {
             if (std::ranges::count(elementNames(element), name) > 0) {
@@ -280,44 +255,58 @@ Result<Verdict> evaluateNumber(const Condition& condition, double actual, bool v
                                const Json& report)
 {
     const bool percent = !condition.value.empty() && condition.value.back() == '%';
-    const std::optional<double> number =
-        numberOf(percent ? condition.value.substr(0, condition.value.size() - 1) : condition.value);
-    if (!number) {
+    const std::optional<Amount> amount =
+        percent ? parseAmount(condition.value.substr(0, condition.value.size() - 1), "")
+                : parseAmount(condition.value, vmem ? "bytes" : condition.field);
+    if (!amount) {
         return userError("The condition \"" + condition.text + "\" compares a number with \""
-                         + condition.value + "\"; expected a number such as 0.5 or 50%.");
+                         + condition.value + "\"; expected a number such as "
+                         + exampleAmount(condition.field) + ".");
     }
-    if (!percent && *number > 1 && isPart(condition.field)) {
-        return aboveTheWhole(condition, *number);
+    const double number = amount->value;
+    if (!amount->unit.empty()) {
+        return Verdict{compared(actual, condition.comparator, number),
+                       comparedText(actual / amount->unitSize, condition.comparator,
+                                    number / amount->unitSize, 4)
+                           + " " + amount->unit};
+    }
+    if (!percent && number > 1 && isPart(condition.field)) {
+        return aboveTheWhole(condition, number);
     }
     if (!percent) {
-        return Verdict{compared(actual, condition.comparator, *number),
-                       shown(actual, condition.comparator, *number, 6)};
+        return Verdict{compared(actual, condition.comparator, number),
+                       comparedText(actual, condition.comparator, number, 6)};
     }
     if (!vmem && !isShare(condition.field)) {
         return userError("The condition \"" + condition.text + "\" compares " + condition.field
                          + ", which is no share, with a percentage; expected a number such as "
-                         + shown(actual, condition.comparator, actual, 6) + ".");
+                         + comparedText(actual, condition.comparator, actual, 6) + ".");
     }
     const double whole = vmem ? report.at(kLimit).get<double>() : 1;
     const double share = 100 * actual / whole;
-    return Verdict{compared(share, condition.comparator, *number),
-                   fmt::format("{}%{}", shown(share, condition.comparator, *number, 4),
+    return Verdict{compared(share, condition.comparator, number),
+                   fmt::format("{}%{}", comparedText(share, condition.comparator, number, 4),
                                vmem ? fmt::format(" of the limit of {:.0f} bytes", whole) : "")};
+}
+
+Error noSingleValue(const std::string& name, const Json& field)
+{
+    std::string part = "NAME";
+    if (!field.empty()) {
+        const auto first = field.items().begin();
+        const std::string named = field.is_array() ? elementName(first.value()) : "";
+        part = named.empty() ? first.key() : named;
+    }
+    return userError(fmt::format("The field \"{0}\" of the report is {1}; name one of its parts, "
+                                 "such as {0}.{2}.",
+                                 name, field.is_array() ? "a list" : "an object", part));
 }
 
 Result<Verdict> evaluateField(const Condition& condition, const Json& field, bool vmem,
                               const Json& report)
 {
     if (field.is_structured()) {
-        return userError("The field \"" + condition.field + "\" of the report is "
-                         + (field.is_array() ? "a list" : "an object")
-                         + "; name one of its parts, such as " + condition.field + "."
-                         + (field.empty() ? "NAME" : [&] {
-                               const auto first = field.items().begin();
-                               const std::string named =
-                                   field.is_array() ? elementName(first.value()) : "";
-                               return named.empty() ? first.key() : named;
-                           }()) + ".");
+        return noSingleValue(condition.field, field);
     }
     if (field.is_number()) {
         return evaluateNumber(condition, field.get<double>(), vmem, report);
@@ -352,6 +341,18 @@ Result<Condition> parseCondition(const std::string& text)
     return userError("The condition \"" + text
                      + "\" is not understood; expected a field of the JSON report, one of > >= < "
                        "<= = !=, and a value, such as 'vmem>90%'.");
+}
+
+Result<std::string> fieldText(const std::string& field, const std::string& reportJson)
+{
+    const Json report = Json::parse(reportJson);
+    const std::vector<const Json*> found = find(report, field);
+    const Json value = found.empty() ? meaningOfAbsent(report, field) : *found.front();
+    if (value.is_structured()) {
+        return noSingleValue(field, value);
+    }
+    return found.empty() && value.is_null() ? Result<std::string>(unknownField(field, report))
+                                            : Result(value.dump());
 }
 
 Result<Verdict> evaluate(const Condition& condition, const std::string& reportJson)

@@ -35,4 +35,9 @@ struct Verdict
 // does not suit the field, such as 80 for a share from 0 to 1.
 [[nodiscard]] Result<Verdict> evaluate(const Condition& condition, const std::string& reportJson);
 
+// The JSON of one field of a report, such as 0.25 or "memory(HBM)", found as a condition finds it.
+// The error (user) names a field that the report lacks, or that is a list or an object.
+[[nodiscard]] Result<std::string> fieldText(const std::string& field,
+                                            const std::string& reportJson);
+
 } // namespace pallascope::study

@@ -51,7 +51,8 @@ USES = {
     "app/process": ["core/base"],
     "app/capture": ["core/base"],
     "app/run_job": ["core/study", "core/kernel_file", "kernels", "views/navigation", "resources"],
-    "app/window": ["app/process", "app/capture", "app/run_job", "views"],
+    "app/lessons": ["app/run_job"],
+    "app/window": ["app/process", "app/capture", "app/lessons", "views"],
     "app/cli": ["app/window"],
     "app": ["app/cli"],
 }
@@ -60,7 +61,7 @@ FREE = ("tests", "bench")
 TOP_FOLDERS = sorted({folder.split("/")[0] for folder in USES} | set(FREE))
 
 WITHOUT_QT = ("core", "kernels", "views/layout", "views/navigation", "app/process", "app/capture",
-              "app/run_job", "app/cli")
+              "app/run_job", "app/lessons", "app/cli")
 SLOW_LIBRARIES = ("Eigen", "nlohmann", "simdjson")
 
 # Sources in kernels/ that are not a kernel of that name.

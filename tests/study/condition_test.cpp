@@ -57,6 +57,22 @@ TEST(Conditions, compareNumbersWithEveryOperator)
     EXPECT_TRUE(holds(" time_s > 1e-3 "));
 }
 
+TEST(Conditions, compareTimesAndBytesInUnits)
+{
+    EXPECT_TRUE(holds("time_s>1.9ms"));
+    EXPECT_FALSE(holds("time_s>2ms"));
+    EXPECT_TRUE(holds("time_s=2000us"));
+    EXPECT_TRUE(holds("vmem<=12B"));
+    EXPECT_FALSE(holds("vmem>1KiB"));
+    EXPECT_TRUE(holds("traffic.y.bytes<1KiB"));
+    EXPECT_EQ(evaluate(*parseCondition("time_s>1.9999999ms"), kReport)->actual, "2 ms");
+    EXPECT_EQ(evaluate(*parseCondition("time_s<0.0020001s"), kReport)->actual, "0.002 s");
+    EXPECT_EQ(refusal("time_s>2kg"), "The condition \"time_s>2kg\" compares a number with \"2kg\"; "
+                                     "expected a number such as 0.00007 or 70us.");
+    EXPECT_EQ(refusal("steps>2ms"), "The condition \"steps>2ms\" compares a number with \"2ms\"; "
+                                    "expected a number such as 0.5 or 50%.");
+}
+
 TEST(Conditions, percentagesAreOfTheLimitForMemoryAndOfOneForShares)
 {
     EXPECT_TRUE(holds("vmem>74.9%"));

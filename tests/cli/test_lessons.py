@@ -1,0 +1,120 @@
+"""`lesson`: what the lessons state is so, tasks are tried, pictures show them, and lessons of one's own are read."""
+
+import unittest
+
+from support import FINDINGS, FINE, SMALL, Case, strict_json
+
+
+def own(**more):
+    step = {
+        "title": "one",
+        "text": "It has {steps} steps and takes {time_s}.",
+        "run": {"kernel": "matmul", "chip": "tpu_v5e", "parameters": SMALL},
+        **more,
+    }
+    return {"format": "pallascope.lesson", "version": 1, "title": "Own", "about": "Of one's own.", "steps": [step]}
+
+
+class Lessons(Case):
+    def lesson(self, **more):
+        return self.write("own.json", own(**more))
+
+    def names(self):
+        return [line.split()[0] for line in self.output("list", "lessons").splitlines()]
+
+    def test_what_they_state_is_so_and_their_answers_are_right(self):
+        names = self.names()
+        self.assertEqual(names, ["roofline", "tiling", "pipelining", "hopper"])
+        for name in names:
+            with self.subTest(name):
+                self.assertIn("all that they state is so", self.output("lesson", name, "--check"))
+
+    def test_figures_are_those_of_the_runs(self):
+        lesson = strict_json(self.output("lesson", self.lesson(), "--json"))
+        report = self.report("matmul", SMALL, "--values", "needed")
+        self.assertIn(f"It has {report['steps']} steps", lesson["steps"][0]["text"])
+        text = self.output("lesson", "own.json")
+        self.assertTrue(text.startswith("Own: Of one's own.\n\n1 of 1  one\n"), text)
+        self.assertIn(f"It has {report['steps']} steps and takes ", text)
+        command = text.splitlines()[3].split()[1:]
+        self.assertEqual(strict_json(self.output(*command, "--json"))["time_s"], report["time_s"])
+
+    def test_lines_are_short_and_steps_are_chosen(self):
+        whole = self.output("lesson", "tiling")
+        prose = [line for line in whole.splitlines() if not line.startswith(" ")]  # no commands
+        self.assertLessEqual(max(map(len, prose)), 100)
+        third = self.output("lesson", "tiling", "--step", "3")
+        self.assertIn("3 of 6", third)
+        self.assertNotIn("2 of 6", third)
+        self.assertIn(third.split("\n\n", 1)[1].strip(), whole)  # with the figures of the step before, too
+
+    def test_values_are_tried_on_a_task(self):
+        def tried(*words):
+            result = self.call("lesson", "roofline", "--step", "4", *words)
+            return result.returncode, result.stdout
+
+        self.assertEqual(tried("-p", "bm=1024", "-p", "bn=1024")[0], FINE)
+        code, text = tried("-p", "bm=256")
+        self.assertEqual((code, text.splitlines()[0]), (FINDINGS, "Not yet"))
+        code, text = tried("-p", "bm=1024", "-p", "bn=1024", "-p", "n=2048")
+        self.assertEqual((code, text.splitlines()[0]), (FINDINGS, "Not yet: n is 2048 here; the task keeps it at 4096."))
+        code, text = tried("-p", "chip=tpu_v6e")
+        self.assertIn("The chip is tpu_v6e here; the task is about tpu_v5e.", text)
+        found = strict_json(tried("-p", "bm=1024", "-p", "bn=1024", "--json")[1])
+        self.assertTrue(found["reached"])
+        answer = self.output("lesson", "roofline", "--step", "4", "--answer").splitlines()[-1]
+        values = answer.removeprefix("Answer: ").split(", ")
+        self.assertEqual(tried(*(word for value in values for word in ("-p", value)))[0], FINE)
+
+    def test_what_is_not_so_is_said(self):
+        file = self.lesson(holds=["steps>1000000"])
+        result = self.call("lesson", file)
+        self.assertEqual(result.returncode, FINDINGS)
+        self.assertIn("This is not so here:\n  no  steps>1000000 (it is ", result.stdout)
+        task = {"text": "t", "until": ["steps>1000000"], "vary": ["bm"], "answer": {"bm": 8}}
+        wrong = self.call("lesson", self.lesson(task=task), "--check")
+        self.assertEqual(wrong.returncode, FINDINGS)
+        self.assertIn("step 1: steps>1000000 is not so", wrong.stdout)
+        task["until"] = ["steps>1"]
+        done = self.call("lesson", self.lesson(task=task), "--check")
+        self.assertEqual(done.returncode, FINDINGS)
+        self.assertIn("step 1: its task is reached before anything changes", done.stdout)
+
+    def test_kernels_of_a_lesson_lie_beside_it(self):
+        (self.folder / "course").mkdir()
+        self.output("save", "add_vectors", "-p", "shape=64,128", "-o", "course/add.kernel.json")
+        lesson = own(run={"kernel": "add.kernel.json"}, text="{steps}")
+        self.write("course/own.json", lesson)
+        self.assertIn("pallascope run course/add.kernel.json", self.output("lesson", "course/own.json"))
+
+    def test_a_picture_shows_the_window_with_the_step(self):
+        self.output("lesson", "tiling", "--step", "2", "--screenshot", "a.png", "--size", "1000x700")
+        self.output("lesson", "tiling", "--step", "3", "--screenshot", "b.png", "--size", "1000x700", "--theme", "dark")
+        a, b = ((self.folder / name).read_bytes() for name in ("a.png", "b.png"))
+        self.assertTrue(a.startswith(b"\x89PNG") and a != b)
+
+    def test_wrong_input_is_refused_in_a_sentence(self):
+        cases = [
+            (("lesson", "nothing"), 'There is no lesson "nothing"; expected roofline, tiling, pipelining, hopper or'),
+            (("lesson", "tiling", "--step", "7"), "--step is 7; expected 1 to 6, the steps of tiling."),
+            (("lesson", "tiling", "--step", "1", "-p", "bm=8"), "Step 1 of tiling has no task to try values on; these"),
+            (("lesson", self.lesson(look="grit")), 'own.json: steps[0].look is "grit"; expected kernel, grid'),
+            (("lesson", "tiling", "--step", "1", "--screenshot", "a.svg"), "The whole window is saved as .png only"),
+            (("list", "lesson"), 'Cannot list "lesson"; expected kernels, chips, lessons or settings.'),
+        ]
+        for words, said in cases:
+            with self.subTest(words):
+                self.refused(*words, says=[said])
+        for more, said in (
+            ({"text": "{no_such_field}"}, 'The report has no field "no_such_field"'),
+            ({"run": {"kernel": "matmul", "parameters": {"bm": 0}}}, "bm"),
+            ({"holds": ["time_s>1kg"]}, "expected a number such as 0.00007 or 70us."),
+        ):
+            with self.subTest(more):
+                self.refused("lesson", self.lesson(**more), says=[said])
+        self.write("not.json", {"format": "x"})
+        self.refused("lesson", "not.json", says=["not.json: it is no lesson"])
+
+
+if __name__ == "__main__":
+    unittest.main()
