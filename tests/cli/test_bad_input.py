@@ -25,7 +25,7 @@ class Names(Case):
         for arguments, words in (
             (("frobnicate",), "`pallascope` does not know frobnicate"),
             (("run",), "`pallascope run` needs kernel: see `pallascope list kernels`, or a kernel file"),
-            (("list",), "`pallascope list` needs what: kernels, chips or settings"),
+            (("list",), "`pallascope list` needs what: kernels, chips, lessons or settings"),
             (("run", "matmul", "--at"), "--at needs a value: "),
             (("run", "matmul", "--between", "1us"), "--between needs 2 values: "),
             (("run", "matmul", "--finding", "x"), "--finding cannot be x; expected a whole number: "),
