@@ -81,8 +81,8 @@ void Pointing::askForTip(const QPoint& globalPosition)
         const QRect frame = toQt(rect).toAlignedRect();
         thing = frame.contains(position) ? frame : thing;
     }
-    m_tip.ask(views::tipLines(m_view.run().get(), m_view.state(), m_target),
-              QRect(m_view.mapToGlobal(thing.topLeft()), thing.size()), globalPosition);
+    m_tip.ask(m_view.tipLines(m_target), QRect(m_view.mapToGlobal(thing.topLeft()), thing.size()),
+              globalPosition);
 }
 
 void Pointing::moveCursor(int dx, int dy)

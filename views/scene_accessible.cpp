@@ -54,7 +54,7 @@ public:
         if (thing == nullptr) {
             return {};
         }
-        QStringList lines = tipLines(m_view->run().get(), m_view->state(), thing->target);
+        QStringList lines = m_view->tipLines(thing->target);
         if (lines.isEmpty()) {
             return {};
         }

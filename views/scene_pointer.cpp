@@ -64,15 +64,19 @@ const Hit* neighbour(const Scene& scene, const Target& from, int dx, int dy)
     return best;
 }
 
+QStringList asLines(const std::vector<std::string>& lines)
+{
+    QStringList result;
+    for (const std::string& line : lines) {
+        result.append(text(line).remove(QLatin1Char('|')));
+    }
+    return result;
+}
+
 QStringList tipLines(const RunView* run, const ViewState& state, const Target& target)
 {
-    QStringList lines;
-    if (run != nullptr && !isNothing(target)) {
-        for (const std::string& line : tooltip(*run, state, target)) {
-            lines.append(text(line).remove(QLatin1Char('|')));
-        }
-    }
-    return lines;
+    return run != nullptr && !isNothing(target) ? asLines(tooltip(*run, state, target))
+                                                : QStringList();
 }
 
 } // namespace pallascope::views

@@ -8,6 +8,7 @@
 #include <QStringList>
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace pallascope::views {
@@ -22,6 +23,9 @@ namespace pallascope::views {
 // picture); null if there is none in that direction.
 [[nodiscard]] const layout::Hit* neighbour(const layout::Scene& scene, const layout::Target& from,
                                            int dx, int dy);
+
+// The lines of a tooltip as a layout makes them, without the bars around what is strong.
+[[nodiscard]] QStringList asLines(const std::vector<std::string>& lines);
 
 // What the tooltip says; nothing without a run.
 [[nodiscard]] QStringList tipLines(const layout::RunView* run, const layout::ViewState& state,

@@ -83,6 +83,19 @@ void SceneView::setLayoutFunction(Layout layout)
     update();
 }
 
+void SceneView::setPicture(Picture picture)
+{
+    m_picture = std::move(picture);
+    invalidate();
+    update();
+}
+
+QStringList SceneView::tipLines(const Target& target) const
+{
+    return m_picture.tip ? asLines(m_picture.tip(target))
+                         : views::tipLines(m_run.get(), m_state, target);
+}
+
 const Scene& SceneView::scene()
 {
     refresh();
@@ -127,7 +140,9 @@ void SceneView::refresh()
     m_dirty = false;
     const std::string caption = m_scene.caption;
     Scene next;
-    if (m_run) {
+    if (m_picture.layout) {
+        next = m_picture.layout(layoutSize());
+    } else if (m_run) {
         ViewState state = m_state;
         state.hover = {}; // hover is painted over the scene and must not change it
         next = m_layout(*m_run, state, layoutSize());

@@ -1,6 +1,6 @@
-// The widget of one view. It shows the scene that a layout function makes of (run, state), repaints
-// only what changed, and hit-tests on that same scene. It reads the state and reports what the user
-// points at; it knows no session and no other view.
+// The widget of one view. It shows the scene that a layout function makes of (run, state), or a
+// picture that is of no run, repaints only what changed, and hit-tests on that same scene. It reads
+// the state and reports what the user points at; it knows no session and no other view.
 #pragma once
 
 #include "views/layout/run/run_view.h"
@@ -40,6 +40,15 @@ public:
     void setTheme(layout::Theme theme);
     void setLayoutFunction(Layout layout);
 
+    // What a view shows that is not of a run: its picture, and what tips say about a thing in it.
+    struct Picture
+    {
+        std::function<layout::Scene(layout::Size)> layout;
+        std::function<std::vector<std::string>(const layout::Target&)> tip;
+    };
+
+    void setPicture(Picture picture);
+
     struct Options
     {
         // The arrow keys move a cursor between the things of the view while it has the focus.
@@ -63,6 +72,9 @@ public:
 
     // What is in the picture, each thing once and in reading order; of very many the first ones.
     [[nodiscard]] const std::vector<layout::Hit>& things();
+
+    // What the tip of a thing says, and its name and description for screen readers.
+    [[nodiscard]] QStringList tipLines(const layout::Target& target) const;
 
     [[nodiscard]] const std::shared_ptr<const layout::RunView>& run() const { return m_run; }
 
@@ -109,6 +121,7 @@ private:
     void refresh();
 
     Layout m_layout;
+    Picture m_picture; // empty if the view is of a run
     Use m_use;
     Options m_options;
     bool m_focusedByKey = false; // only then the focus is worth a frame

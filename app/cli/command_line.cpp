@@ -248,6 +248,10 @@ void CommandLine::addStudies()
     sweepApp->add_option("--resume", sweep.resume,
                          "take over the rows of FILE, and keep all rows there unless --save is "
                          "given; rows that are not of this sweep are kept, not printed");
+    auto* screenshot = sweepApp->add_option("--screenshot", sweep.picture.file,
+                                            "draw the times, FILE.png or FILE.svg");
+    sweepApp->add_option("--size", sweep.picture.size, "WIDTHxHEIGHT in pixels")->needs(screenshot);
+    sweepApp->add_option("--theme", sweep.picture.theme, "light or dark")->needs(screenshot);
     sweep.version = PALLASCOPE_VERSION;
     compareApp =
         app.add_subcommand("compare", "compare two runs: their numbers and where they part");

@@ -130,6 +130,7 @@ struct SweepCommand
     std::string chips; // names or files, separated by commas; empty: the kernel's own chip
     bool csv = false, json = false;
     std::string save, resume; // files; empty if not given
+    SceneRequest picture;     // its file is empty if none is wanted
     std::string version;      // of this program
 };
 

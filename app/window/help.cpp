@@ -69,6 +69,11 @@ void showKeys(QWidget& parent, const std::vector<QAction*>& actions)
     dialog->open();
 }
 
+std::string programVersion()
+{
+    return PALLASCOPE_VERSION;
+}
+
 void showAbout(QWidget& parent)
 {
     QDialog* dialog = makeDialog(parent, tr("About Pallascope"));

@@ -1,6 +1,7 @@
 // The two dialogs of the Help menu.
 #pragma once
 
+#include <string>
 #include <vector>
 
 class QAction;
@@ -10,5 +11,6 @@ namespace pallascope::app {
 
 void showKeys(QWidget& parent, const std::vector<QAction*>& actions);
 void showAbout(QWidget& parent);
+[[nodiscard]] std::string programVersion();
 
 } // namespace pallascope::app

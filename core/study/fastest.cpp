@@ -9,7 +9,7 @@ namespace {
 
 bool isSound(const SweepRow& row)
 {
-    return row.error.empty() && row.fits && row.findings.empty();
+    return row.ran() && row.findings.empty();
 }
 
 analysis::Timed timed(const SweepRow& row)

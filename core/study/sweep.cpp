@@ -121,13 +121,14 @@ Parameters combination(const std::vector<Axis>& axes, std::size_t number)
 
 Result<Axis> parseAxis(const std::string& text)
 {
-    const auto wrong = [&text](const std::string& why) {
+    const std::size_t equals = text.find('=');
+    const auto wrong = [&](const std::string& why) {
         return userError(
             "The range \"" + text + "\" " + why
-            + "; expected a range such as bm=128:1024:*2, bm=128:512:+128, buffers=1:4 or "
-              "dtype=f32,bf16.");
+                + "; expected a range such as bm=128:1024:*2, bm=128:512:+128, buffers=1:4 or "
+                  "dtype=f32,bf16.",
+            {{Subject::Parameter, text.substr(0, equals)}});
     };
-    const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) {
         return wrong("names no parameter and values");
     }
@@ -170,18 +171,28 @@ bool asksFor(const SweepPlan& plan, const SweepRow& row)
            && std::ranges::any_of(plan.chips, isChip);
 }
 
-Result<std::vector<std::optional<SweepRow>>> sweep(const SweepPlan& plan,
-                                                   const SweepOptions& options)
+Result<std::size_t> combinations(const std::vector<Axis>& axes, std::size_t chips)
 {
-    PALLASCOPE_CHECK(!plan.chips.empty());
-    std::size_t count = plan.chips.size();
-    for (const Axis& axis : plan.axes) {
+    std::size_t count = chips;
+    for (const Axis& axis : axes) {
         count *= axis.values.size();
         if (count > kMostRows) {
             return userError("The ranges have more than " + countText(kMostRows)
                              + " combinations; use fewer values.");
         }
     }
+    return count;
+}
+
+Result<std::vector<std::optional<SweepRow>>> sweep(const SweepPlan& plan,
+                                                   const SweepOptions& options)
+{
+    PALLASCOPE_CHECK(!plan.chips.empty());
+    const Result<std::size_t> counted = combinations(plan.axes, plan.chips.size());
+    if (!counted) {
+        return counted.error();
+    }
+    const std::size_t count = *counted;
     std::map<std::pair<Parameters, std::string>, const SweepRow*> known;
     for (const SweepRow& row : options.done) {
         known[{row.parameters, row.chip}] = &row;

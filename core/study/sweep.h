@@ -51,6 +51,8 @@ struct SweepRow
     std::int64_t passedBlocks = 0;     // as in analysis::Report
     std::vector<std::string> findings; // kinds, of the run and known ones
     bool operator==(const SweepRow&) const = default;
+
+    [[nodiscard]] bool ran() const { return error.empty() && fits; }
 };
 
 struct SweepPlan
@@ -83,12 +85,14 @@ struct SweepOptions
     std::function<bool()> goesOn;
 };
 
+// How many runs these axes make on so many chips. It is an error if they are more than a million.
+[[nodiscard]] Result<std::size_t> combinations(const std::vector<Axis>& axes, std::size_t chips);
+
 // Whether the row is one of the plan's combinations.
 [[nodiscard]] bool asksFor(const SweepPlan& plan, const SweepRow& row);
 
 // Every combination in order; the chips vary fastest, then the last axis. Rows are absent if the
-// sweep was cancelled before they ran. It is an error if there are more than a million
-// combinations.
+// sweep was cancelled before they ran. It is an error if there are too many combinations.
 [[nodiscard]] Result<std::vector<std::optional<SweepRow>>> sweep(const SweepPlan& plan,
                                                                  const SweepOptions& options);
 

@@ -41,11 +41,6 @@ std::string remarksOf(const SweepRow& row)
                                        + countText(row.passedBlocks) + " blocks passed over";
 }
 
-bool ran(const SweepRow& row)
-{
-    return row.error.empty() && row.fits;
-}
-
 Json rowJson(const SweepRow& row, Standing standing)
 {
     Json json = {{"parameters", row.parameters},
@@ -53,7 +48,7 @@ Json rowJson(const SweepRow& row, Standing standing)
                  {"fits", row.error.empty() ? Json(row.fits) : Json(nullptr)}};
     json["error"] = row.error.empty() ? Json(nullptr) : Json(row.error);
     json["vmem_bytes"] = row.vmem.value();
-    if (ran(row)) {
+    if (row.ran()) {
         json["time_s"] = toSeconds(row.time).value();
         json["time_ps"] = row.time.value();
         json["time_low_s"] = row.band ? Json(toSeconds(row.band->low).value()) : Json(nullptr);
@@ -116,7 +111,7 @@ SweepRow rowFrom(const Json& json)
     row.error = json.at("error").is_null() ? "" : textFrom(json.at("error"));
     row.fits = json.at("fits").is_null() || json.at("fits").get<bool>();
     row.vmem = Bytes(json.at("vmem_bytes").get<std::int64_t>());
-    if (ran(row)) {
+    if (row.ran()) {
         row.time = Picoseconds(json.at("time_ps").get<std::int64_t>());
         row.band = bandFrom(json, row.time);
         row.utilization = json.at("utilization").get<double>();
@@ -225,31 +220,42 @@ std::string onChipName(const std::vector<chip::Chip>& chips)
 
 } // namespace
 
+std::vector<std::string> tableHead(const SweepPlan& plan)
+{
+    std::vector<std::string> head;
+    for (const Axis& axis : plan.axes) {
+        head.push_back(axis.name);
+    }
+    head.insert(head.end(), {"chip", "time", "band", "of peak", "bound by", "re-fetched",
+                             onChipName(plan.chips), "remarks"});
+    return head;
+}
+
+std::vector<std::string> tableCells(const SweepPlan& plan, const SweepRow& row)
+{
+    std::vector<std::string> cells;
+    for (const Axis& axis : plan.axes) {
+        cells.push_back(row.parameters.at(axis.name));
+    }
+    cells.push_back(row.chip);
+    if (row.ran()) {
+        cells.insert(cells.end(),
+                     {timeText(row.time), row.band ? analysis::bandText(*row.band) : "-",
+                      percentText(row.utilization, 1), row.boundBy, bytesText(row.refetched),
+                      bytesText(row.vmem), remarksOf(row)});
+    } else {
+        const bool isTooLarge = row.error.empty();
+        cells.insert(cells.end(), {"-", "-", "-", "-", "-", isTooLarge ? bytesText(row.vmem) : "-",
+                                   isTooLarge ? "does not fit" : row.error});
+    }
+    return cells;
+}
+
 std::string toText(const SweepPlan& plan, const std::vector<SweepRow>& rows)
 {
-    std::vector<std::vector<std::string>> table(1);
-    for (const Axis& axis : plan.axes) {
-        table[0].push_back(axis.name);
-    }
-    const std::vector<std::string> columns{
-        "chip",   "time", "band", "of peak", "bound by", "re-fetched", onChipName(plan.chips),
-        "remarks"};
-    table[0].insert(table[0].end(), columns.begin(), columns.end());
+    std::vector<std::vector<std::string>> table{tableHead(plan)};
     for (const SweepRow& row : rows) {
-        std::vector<std::string>& line = table.emplace_back();
-        for (const Axis& axis : plan.axes) {
-            line.push_back(row.parameters.at(axis.name));
-        }
-        line.push_back(row.chip);
-        if (!ran(row)) {
-            line.insert(line.end(), columns.size() - 3, "-");
-            line.push_back(row.error.empty() ? bytesText(row.vmem) : "-");
-            line.push_back(row.error.empty() ? "does not fit" : row.error);
-            continue;
-        }
-        line.insert(line.end(), {timeText(row.time), row.band ? analysis::bandText(*row.band) : "-",
-                                 percentText(row.utilization, 1), row.boundBy,
-                                 bytesText(row.refetched), bytesText(row.vmem), remarksOf(row)});
+        table.push_back(tableCells(plan, row));
     }
     return alignedText(table) + (rows.size() > 1 ? bestText(rows) : "");
 }
@@ -269,7 +275,7 @@ std::string toCsv(const SweepPlan& plan, const std::vector<SweepRow>& rows)
             text += csvCell(row.parameters.at(axis.name)) + ",";
         }
         text += csvCell(row.chip) + ",";
-        if (ran(row)) {
+        if (row.ran()) {
             text += fmt::format("{},{},{},{},{},yes,{},{},{},{},,{},{}\n",
                                 toSeconds(row.time).value(), bandCells(row.band),
                                 nameOf(standing[i]), row.utilization, csvCell(row.boundBy),

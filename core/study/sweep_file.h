@@ -36,6 +36,9 @@ struct SweepSubject
                                      const std::vector<chip::Chip>& chips,
                                      const std::string& fileFingerprint = {});
 
+// The columns of a table of rows for people: the axes, the chip and what was found.
+[[nodiscard]] std::vector<std::string> tableHead(const SweepPlan& plan);
+[[nodiscard]] std::vector<std::string> tableCells(const SweepPlan& plan, const SweepRow& row);
 [[nodiscard]] std::string toText(const SweepPlan& plan, const std::vector<SweepRow>& rows);
 [[nodiscard]] std::string toCsv(const SweepPlan& plan, const std::vector<SweepRow>& rows);
 [[nodiscard]] std::string toJson(const SweepSubject& subject, const std::vector<SweepRow>& rows);

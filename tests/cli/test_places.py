@@ -24,6 +24,7 @@ WRITERS = (
     ("save", *MATMUL, "-o", "o.kernel.json"),
     ("save", *MATMUL, "-o", "o.pallascope"),
     (*SWEEP, "--save", "o.json"),
+    (*SWEEP, "--screenshot", "p.svg"),
 )
 
 

@@ -159,6 +159,7 @@ TEST(Tooltip, targetsThatDoNotExistHaveNone)
                 target::Device{unit},
                 target::Cached{unit, a},
                 target::Ceiling{a},
+                target::SweepRow{a},
                 target::Lane{lane::DeviceWaits{unit}},
                 target::Moment{lane::Unit{unit}, Picoseconds(b)},
                 target::Time{},

@@ -70,6 +70,10 @@ Rect inkOf(const TextItem& item)
                      : item.align == Align::Right ? item.rect.right() - width
                                                   : item.rect.x + (item.rect.w - width) / 2;
     const double middle = item.rect.y + item.rect.h / 2;
+    if (item.angle == -90) { // upwards, around the top left corner of its rectangle
+        return {item.rect.x + (item.rect.h - item.size) / 2, item.rect.y - width,
+                static_cast<double>(item.size), width};
+    }
     return {x, middle - item.size / 2.0, width, static_cast<double>(item.size)};
 }
 

@@ -265,6 +265,8 @@ struct Partners::Gather
 
     void operator()(const target::Ceiling& ceiling) const { add(ceiling); }
 
+    void operator()(const target::SweepRow& row) const { add(row); }
+
     void operator()(const target::Kept& kept) const { add(kept); }
 
     // Adds what the agents in a lane of waits wait for.

@@ -296,6 +296,8 @@ struct TimeOf
 
     Time operator()(const target::Ceiling&) const { return std::nullopt; }
 
+    Time operator()(const target::SweepRow&) const { return std::nullopt; } // of no run
+
     Time operator()(const target::Kept&) const { return std::nullopt; } // of another run
 };
 

@@ -4,10 +4,10 @@
 #include "views/layout/run/run_view.h"
 #include "views/layout/scene/axis.h"
 #include "views/layout/scene/canvas.h"
+#include "views/layout/scene/marks.h"
 #include "views/layout/scene/scene.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <numbers>
@@ -22,9 +22,7 @@ constexpr double kLeft = 66, kRight = 14, kTop = 8, kBottom = 38; // px around t
 constexpr double kLegend = 168;        // px beside the plot, if there is room
 constexpr double kRow = 18, kKey = 18; // px: a line of the legend, and its key
 constexpr double kNear = 0.15;         // the dashed lines: this share off what was measured
-constexpr double kRadius = 4.5;
 constexpr double kShortest = 1e-12, kLongest = 1e7; // seconds; other times have no place
-constexpr int kShapes = 5;
 
 // A family, in the order of first points, and what is drawn of it.
 struct Family
@@ -32,13 +30,6 @@ struct Family
     std::string name;
     int number = 0, points = 0;
     double meanAbsolute = 0; // the mean of absolute errors, as a share of what was measured
-};
-
-struct Mark
-{
-    Point at;
-    int family = 0;
-    bool isNear = false;
 };
 
 bool isDrawn(const ScatterPoint& point)
@@ -50,54 +41,6 @@ bool isDrawn(const ScatterPoint& point)
 double off(const ScatterPoint& point)
 {
     return point.predicted / point.measured - 1;
-}
-
-std::string secondsText(double seconds)
-{
-    struct Unit
-    {
-        std::string_view name;
-        double seconds;
-    };
-
-    constexpr std::array<Unit, 4> kUnits{{{"ns", 1e-9}, {"µs", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
-    constexpr double kSlack = 1 - 1e-9;
-    const Unit* unit = kUnits.data();
-    for (const Unit& candidate : kUnits) {
-        unit = seconds >= candidate.seconds * kSlack ? &candidate : unit;
-    }
-    return tickText(seconds / unit->seconds) + " " + std::string(unit->name);
-}
-
-// Fills the mark if the prediction is near the measured time, so that not only colour tells it.
-void drawMark(Canvas& canvas, const Mark& mark)
-{
-    const Color color = hueRole(mark.family);
-    const Color fill = mark.isNear ? color : Color(Role::View);
-    const Color edge = mark.isNear ? Color(Role::View) : color;
-    const double edgeWidth = mark.isNear ? 1 : 1.5;
-    const auto [x, y] = mark.at;
-    const double r = kRadius;
-    switch (mark.family % kShapes) {
-    case 0:
-        canvas.disc(x, y, r, fill, edge, edgeWidth);
-        return;
-    case 1:
-        canvas.polygon({{x - r, y - r}, {x + r, y - r}, {x + r, y + r}, {x - r, y + r}}, fill, edge,
-                       edgeWidth);
-        return;
-    case 2:
-        canvas.polygon({{x, y - r * 1.25}, {x + r * 1.2, y + r * 0.9}, {x - r * 1.2, y + r * 0.9}},
-                       fill, edge, edgeWidth);
-        return;
-    case 3:
-        canvas.polygon({{x, y - r * 1.35}, {x + r * 1.35, y}, {x, y + r * 1.35}, {x - r * 1.35, y}},
-                       fill, edge, edgeWidth);
-        return;
-    default:
-        canvas.polygon({{x, y + r * 1.25}, {x + r * 1.2, y - r * 0.9}, {x - r * 1.2, y - r * 0.9}},
-                       fill, edge, edgeWidth);
-    }
 }
 
 class Painter
@@ -161,7 +104,7 @@ Painter::Painter(const std::vector<ScatterPoint>& points, Size size)
         high = 1e-3;
     }
     // A margin, as a factor, keeps marks off the axes: about the diameter of a mark.
-    const double margin = std::pow(high / low * 10, std::min(1.0, 2 * kRadius / side));
+    const double margin = std::pow(high / low * 10, std::min(1.0, 2 * kMarkRadius / side));
     low = niceBelow(low / margin);
     high = std::max(niceAbove(high * margin), low * 10);
     m_x = {low, high, m_plot.x, m_plot.right()};
@@ -190,7 +133,7 @@ void Painter::axes()
         m_canvas.fill(x, m_plot.y, 1, m_plot.h, color);
         m_canvas.fill(m_plot.x, y, m_plot.w, 1, color);
         if (isNamed) {
-            const std::string text = secondsText(v);
+            const std::string text = secondsTickText(v);
             m_canvas.text(x - 34, m_plot.bottom() + 4, 68, 14, text,
                           {10, Role::Text2, Weight::Regular, Align::Center});
             m_canvas.text(14, y - 7, kLeft - 20, 14, text,
@@ -228,9 +171,9 @@ void Painter::marks()
     for (const ScatterPoint& point : m_points) {
         const auto same = [&](const Family& family) { return family.name == point.family; };
         const auto family = std::find_if(m_families.begin(), m_families.end(), same);
-        drawMark(m_canvas, {{px(point.measured), py(point.predicted)},
-                            family->number,
-                            std::fabs(off(point)) <= kNear});
+        // Solid if the prediction is near the measured time.
+        drawMark(m_canvas, {px(point.measured), py(point.predicted)}, family->number,
+                 std::fabs(off(point)) <= kNear);
     }
     m_canvas.popClip();
 }
@@ -259,7 +202,7 @@ void Painter::legend()
                 "", Role::Text2);
             break;
         }
-        drawMark(m_canvas, {middle(), family.number, true});
+        drawMark(m_canvas, middle(), family.number, true);
         row(family.name, fmt::format("{:.1f} %", family.meanAbsolute * 100), Role::Text);
     }
     if (y + 3.5 * kRow > bottom) {
@@ -274,7 +217,7 @@ void Painter::legend()
     m_canvas.line(across(), Role::Text3, 1, {4, 3});
     row(fmt::format("{:.0f} % off", kNear * 100), "", Role::Text2);
     if (m_near < static_cast<int>(m_points.size())) {
-        drawMark(m_canvas, {middle(), 0, false});
+        drawMark(m_canvas, middle(), 0, false);
         row("farther off: hollow", "", Role::Text2);
     }
 }

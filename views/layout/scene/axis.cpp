@@ -154,6 +154,17 @@ std::string tickText(double value)
                        std::max(0, static_cast<int>(-std::floor(std::log10(value) + kSlack))));
 }
 
+std::string secondsTickText(double seconds)
+{
+    const Unit* unit = kUnits.data();
+    for (const Unit& candidate : kUnits) {
+        const double least = static_cast<double>(candidate.ps) / kPicosecondsPerSecond;
+        unit = seconds >= least * (1 - kSlack) ? &candidate : unit;
+    }
+    return tickText(seconds / static_cast<double>(unit->ps) * kPicosecondsPerSecond) + " "
+           + std::string(unit->name);
+}
+
 double LogScale::at(double value) const
 {
     return from + std::log(value / low) / std::log(high / low) * (to - from);

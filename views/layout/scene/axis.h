@@ -36,6 +36,8 @@ struct TimeTicks
 
 // A tick without trailing zeros, with thin spaces from 1 000 on: "0.05", "20", "1 000".
 [[nodiscard]] std::string tickText(double value);
+// A tick of an axis of times, with its unit: "20 µs".
+[[nodiscard]] std::string secondsTickText(double seconds);
 
 // Maps [low, high] to [from, to] px on a log scale.
 struct LogScale

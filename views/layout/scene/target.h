@@ -253,6 +253,12 @@ struct Ceiling // of the roofline: a row of analysis::Roofline::ceilings
     bool operator==(const Ceiling&) const = default;
 };
 
+struct SweepRow // of a sweep, which is no part of a run
+{
+    std::int64_t row = 0;
+    bool operator==(const SweepRow&) const = default;
+};
+
 // Something in the lanes of a kept run: a target of that run.
 struct Kept
 {
@@ -270,7 +276,7 @@ using Target =
                  target::ListingLine, target::Alternative, target::Finding, target::Print,
                  target::Lane, target::Moment, target::Time, target::Piece, target::Device,
                  target::Sm, target::GridBlock, target::Semaphore, target::Cached, target::Ceiling,
-                 target::Kept>;
+                 target::SweepRow, target::Kept>;
 
 template<class Kind>
 [[nodiscard]] constexpr bool is(const Target& target)

@@ -369,6 +369,8 @@ struct Belongs
 
     bool operator()(const target::Ceiling&) const { return false; }
 
+    bool operator()(const target::SweepRow&) const { return false; }
+
     bool operator()(const target::Kept&) const { return false; }
 
     // The operation that the bar stands for, if it stands for one.

@@ -504,6 +504,8 @@ struct LinesOf
                    ? ceilingLines(run, run.report.roofline.ceilings[row(of.row)], state.now)
                    : Lines{};
     }
+
+    Lines operator()(const target::SweepRow& /*row*/) const { return {}; } // the sweep has them
 };
 
 } // namespace
