@@ -1,10 +1,8 @@
 #include "views/layout/sweep/sweep.h"
 
 #include "core/base/format.h"
-#include "views/layout/scene/axis.h"
-#include "views/layout/scene/canvas.h"
 #include "views/layout/scene/marks.h"
-#include "views/layout/sweep/arrange.h"
+#include "views/layout/sweep/painter.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,10 +15,7 @@ namespace sweep {
 namespace {
 
 constexpr double kLeft = 66, kRight = 14, kTop = 10, kBottom = 40; // px around the plot
-constexpr double kLane = 24;           // px below the plot, for what did not run
-constexpr double kRow = 17, kKey = 20; // px: a line of the legend, and its key
-constexpr double kLegendGap = 16, kLeastLegend = 104;
-constexpr double kWidestLegend = 0.36;               // of the picture
+constexpr double kLane = 24;                         // px below the plot, for what did not run
 constexpr double kLeastColumn = 6, kWidestStep = 12; // px: between columns, and between series
 constexpr double kRing = 8.5;                        // px: radius around the fastest
 constexpr double kMargin = 14;                       // px from the marks to the ends of the axis
@@ -39,13 +34,6 @@ bool isWhole(const std::string& text)
            && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// What is drawn at all.
-struct Present
-{
-    const SweepPoint* fastest = nullptr;
-    bool perhaps = false, bands = false, findings = false, notRun = false;
-};
-
 Present presentIn(const Arrangement& arrangement)
 {
     Present present;
@@ -61,40 +49,7 @@ Present presentIn(const Arrangement& arrangement)
     return present;
 }
 
-class Painter
-{
-public:
-    Painter(const SweepPicture& picture, Size size);
-
-    Scene paint() &&;
-
-private:
-    void setTimes();
-    void timeAxis();
-    void columns();
-    void join(std::size_t series);
-    void whisker(const SweepPoint& point, Point at, Color color);
-    void mark(const SweepPoint& point, int series);
-    void legend();
-    void legendRow(double y, const std::string& text, Color color);
-    void keys(double y);
-    void leftOut(double y);
-    [[nodiscard]] double legendWidth() const;
-    [[nodiscard]] double slot() const;
-    [[nodiscard]] double columnAt(std::size_t column) const;
-    [[nodiscard]] Point placeOf(const SweepPoint& point, std::size_t series) const;
-    [[nodiscard]] std::string caption() const;
-
-    [[nodiscard]] const SweepAxis& across() const { return m_picture.axes[m_rows.across]; }
-
-    const SweepPicture& m_picture;
-    Canvas m_canvas;
-    Arrangement m_rows;
-    Present m_present;
-    double m_legend = 0; // its width with the gap before it; 0: there is none
-    Rect m_plot;
-    LogScale m_y;
-};
+} // namespace
 
 Painter::Painter(const SweepPicture& picture, Size size)
     : m_picture(picture)
@@ -112,17 +67,6 @@ Painter::Painter(const SweepPicture& picture, Size size)
     m_plot = {kLeft, kTop, std::max(1.0, room - m_legend),
               std::max(1.0, size.height - kTop - below)};
     setTimes();
-}
-
-double Painter::legendWidth() const
-{
-    double widest = std::max(textWidth(m_rows.names), textWidth("error of the model"));
-    for (const Series& series : m_rows.series) {
-        widest = std::max(widest, textWidth(series.name));
-    }
-    const double most = m_canvas.width() * kWidestLegend;
-    const double width = kLegendGap + std::max(kLeastLegend, kKey + widest + 6);
-    return most < kLeastLegend ? 0 : std::min(width, most);
 }
 
 void Painter::setTimes()
@@ -177,7 +121,7 @@ Scene Painter::paint() &&
 {
     timeAxis();
     columns();
-    m_canvas.pushClip(m_plot.x, m_plot.y, m_plot.w, m_plot.h + kLane);
+    m_canvas.pushClip(m_plot.x - kMargin, m_plot.y, m_plot.w + 2 * kMargin, m_plot.h + kLane);
     const auto allOf = [](const std::string& value) { return isWhole(value); };
     const bool isNumber = std::all_of(across().values.begin(), across().values.end(), allOf);
     for (std::size_t series = 0; isNumber && series < m_rows.series.size(); ++series) {
@@ -195,7 +139,7 @@ Scene Painter::paint() &&
 
 void Painter::timeAxis()
 {
-    constexpr double kLeastPx = 22;
+    constexpr double kLeastPx = 22, kLeastLinearPx = 36; // between ticks
     const auto tick = [&](double value, const std::string& text) {
         const double y = std::round(m_y.at(value));
         m_canvas.fill(m_plot.x, y, m_plot.w, 1, Role::Grid);
@@ -211,7 +155,7 @@ void Painter::timeAxis()
         const auto ps = [](double value) {
             return Picoseconds(std::llround(value * static_cast<double>(kPicosecondsPerSecond)));
         };
-        const TimeTicks ticks = timeTicks(ps(m_y.low), ps(m_y.high), m_plot.h, 2 * kLeastPx);
+        const TimeTicks ticks = timeTicks(ps(m_y.low), ps(m_y.high), m_plot.h, kLeastLinearPx);
         for (const Picoseconds at : ticks.at) {
             if (seconds(at) >= m_y.low) {
                 tick(seconds(at), ticks.label(at) + " " + ticks.unit);
@@ -309,108 +253,6 @@ void Painter::mark(const SweepPoint& point, int series)
     }
     m_canvas.hit(at.x - kReach, at.y - kReach, 2 * kReach, 2 * kReach, target::SweepRow{point.row});
 }
-
-void Painter::legendRow(double y, const std::string& text, Color color)
-{
-    const double x = m_plot.right() + kLegendGap + kKey;
-    m_canvas.text(x, y, m_canvas.width() - x - 4, kRow, text, {11, color});
-}
-
-void Painter::legend()
-{
-    if (m_legend == 0) {
-        return;
-    }
-    const double left = m_plot.right() + kLegendGap, middle = left + kKey / 2 - 3;
-    double y = m_plot.y;
-    if (!m_rows.names.empty()) {
-        m_canvas.text(left, y, m_canvas.width() - left - 4, kRow, m_rows.names, {11, Role::Text2});
-        y += kRow;
-        for (std::size_t series = 0; series < m_rows.series.size(); ++series) {
-            drawMark(m_canvas, {middle, y + kRow / 2}, static_cast<int>(series), true);
-            legendRow(y, m_rows.series[series].name, Role::Text);
-            y += kRow;
-        }
-    }
-    leftOut(y);
-    keys(m_canvas.height() - kRow - 8);
-}
-
-// What the limits of the picture leave out.
-void Painter::leftOut(double y)
-{
-    std::string text;
-    if (m_rows.seriesLeftOut > 0) {
-        text = fmt::format("{} slower left out", m_rows.seriesLeftOut);
-    }
-    if (m_rows.columnsLeftOut > 0) {
-        text += fmt::format("{}{} of {} left out", text.empty() ? "" : ", ", m_rows.columnsLeftOut,
-                            across().name);
-    }
-    legendRow(y, text, Role::Text2);
-}
-
-// From the last line upwards, at the lower edge.
-void Painter::keys(double y)
-{
-    const double middle = m_plot.right() + kLegendGap + kKey / 2 - 3;
-    const auto row = [&](const std::string& text, const auto& draw) {
-        draw(Point{middle, y + kRow / 2});
-        legendRow(y, text, Role::Text2);
-        y -= kRow;
-    };
-    if (m_present.findings) {
-        row("has findings", [&](Point at) {
-            drawMark(m_canvas, at, 0, false);
-            drawWarning(m_canvas, {at.x + 6, at.y - 4});
-        });
-    }
-    if (m_present.bands) {
-        row("error of the model", [&](Point at) {
-            m_canvas.line({{at.x, at.y - 6}, {at.x, at.y + 6}}, Role::Text2, 1);
-            for (const double end : {at.y - 6, at.y + 6}) {
-                m_canvas.line({{at.x - 3, end}, {at.x + 3, end}}, Role::Text2, 1);
-            }
-        });
-    }
-    if (m_present.perhaps) {
-        row("perhaps as fast",
-            [&](Point at) { m_canvas.disc(at.x, at.y, 6, Role::View, Role::Text3, 1); });
-    }
-    if (m_present.fastest != nullptr) {
-        row(wordFor(*m_present.fastest),
-            [&](Point at) { m_canvas.disc(at.x, at.y, 6, Role::View, Role::Text, 2); });
-    }
-}
-
-std::string Painter::caption() const
-{
-    const SweepPoint* fastest = nullptr;
-    std::int64_t perhaps = 0, notRun = 0;
-    for (const SweepPoint& point : m_picture.points) {
-        fastest = point.standing == SweepStanding::Fastest ? &point : fastest;
-        perhaps += point.standing == SweepStanding::Perhaps ? 1 : 0;
-        notRun += point.time ? 0 : 1;
-    }
-    const auto count = static_cast<std::int64_t>(m_picture.points.size());
-    std::string name = fastest == nullptr ? "" : nameOf(m_picture, *fastest);
-    std::erase(name, '|'); // which would make parts of it strong
-    std::string text = fastest == nullptr ? "all have findings"
-                                          : fmt::format("{} |{}|: |{}|", wordFor(*fastest), name,
-                                                        timeText(*fastest->time));
-    if (notRun == count) {
-        text = count == 0 ? "nothing has run yet" : "none can run";
-    }
-    if (perhaps > 0) {
-        text += fmt::format(" · |{}| perhaps as fast", countText(perhaps));
-    }
-    text += count == 0 ? "" : " · " + counted(count, "run", "runs");
-    return notRun == 0 || notRun == count
-               ? text
-               : text + fmt::format(", |{}| of them not run", countText(notRun));
-}
-
-} // namespace
 
 } // namespace sweep
 
