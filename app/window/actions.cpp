@@ -208,6 +208,8 @@ void Maker::runMenu()
     m_menu->addSeparator();
     add(tr("&Run again"), {QKeySequence(Qt::Key_F5)},
         [&session] { session.runs().start(session.runs().request()); });
+    add(tr("&Sweep…"), {QKeySequence(Qt::SHIFT | Qt::Key_F5)},
+        [&window = m_window] { window.askSweep(); });
     add(tr("Copy values as NumPy"), {}, [&docks = m_docks] { docks.values()->copy(); });
     add(tr("Save values as .npy…"), {}, [&docks = m_docks] { docks.values()->save(); });
     add(tr("&Check values"), {QKeySequence(Qt::CTRL | Qt::Key_R)},

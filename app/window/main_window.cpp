@@ -8,6 +8,7 @@
 #include "app/window/help.h"
 #include "app/window/palette_entries.h"
 #include "app/window/run_title.h"
+#include "app/window/sweep_dialog.h"
 #include "app/window/text_size.h"
 #include "app/window/transport_bar.h"
 #include "app/window/verdict_strip.h"
@@ -73,6 +74,7 @@ MainWindow::MainWindow(QWidget* parent)
     m_firstMinute = new FirstMinute(*this);
     m_files = new FileDialogs(m_session, *this);
     m_capture = new CaptureDialog(this);
+    m_sweep = new SweepDialog(this);
     connectSession();
     connectFocus();
     applyTheme();
@@ -170,6 +172,8 @@ void MainWindow::connectSession()
             [this](const QString& file, const QString& chip) {
                 m_session.runs().openTrace(file, chip);
             });
+    connect(m_sweep, &SweepDialog::opened, &m_session,
+            [this](const RunRequest& request) { m_session.runs().start(request); });
     connect(m_strip->view(), &views::SceneView::clicked, m_docks,
             [this](const layout::Target& target) {
                 if (layout::is<layout::target::Finding>(target)) {
@@ -274,6 +278,7 @@ void MainWindow::applyTheme()
     m_program->setTheme(theme);
     m_title->setTheme(theme);
     m_capture->setTheme(theme);
+    m_sweep->setTheme(theme);
     m_firstMinute->setTheme(theme);
     m_actions.dark->setChecked(theme == layout::Theme::Dark);
 }
@@ -282,6 +287,11 @@ void MainWindow::askCapture()
 {
     m_capture->proposeChip(m_session.runs().request().chip);
     m_capture->open();
+}
+
+void MainWindow::askSweep()
+{
+    m_sweep->ask(m_session.runs().request());
 }
 
 void MainWindow::askPicture(const QString& view)

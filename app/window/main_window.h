@@ -20,6 +20,7 @@ class Docks;
 class FileDialogs;
 class FirstMinute;
 class RunTitle;
+class SweepDialog;
 class TransportBar;
 class VerdictStrip;
 
@@ -48,6 +49,8 @@ public:
 
     [[nodiscard]] CaptureDialog& captureDialog() { return *m_capture; }
 
+    [[nodiscard]] SweepDialog& sweepDialog() { return *m_sweep; }
+
     [[nodiscard]] FileDialogs& files() { return *m_files; }
 
     // What another window needs to go on from here.
@@ -63,6 +66,7 @@ public:
     [[nodiscard]] QMenu* recentMenu() const { return m_actions.recent; }
 
     void askCapture();
+    void askSweep();
     void askPicture(const QString& view);
     // Writes PNG or SVG, depending on the ending of the name. Errors are shown in the window.
     void savePictureOf(const QString& view, const QString& path);
@@ -102,6 +106,7 @@ private:
     FirstMinute* m_firstMinute = nullptr;
     FileDialogs* m_files = nullptr;
     CaptureDialog* m_capture = nullptr; // kept, so that it still has what was typed
+    SweepDialog* m_sweep = nullptr;     // likewise, with its rows
     Actions m_actions;
 };
 

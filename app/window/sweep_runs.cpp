@@ -9,8 +9,8 @@
 namespace pallascope::app {
 namespace {
 
-constexpr int kPollMs = 150;
-constexpr int kThreads = 2; // the current sweep, and a cancelled one that is still ending
+constexpr int kSweepPollMs = 150;
+constexpr int kSweepThreads = 2; // the current sweep, and a cancelled one that is still ending
 
 } // namespace
 
@@ -23,7 +23,7 @@ struct SweepRuns::Arrivals
 
 SweepRuns::SweepRuns(QObject* parent)
     : QObject(parent)
-    , m_work(kThreads, kPollMs)
+    , m_work(kSweepThreads, kSweepPollMs)
 {
     connect(&m_work, &Work::progressed, this, &SweepRuns::take);
 }

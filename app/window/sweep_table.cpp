@@ -117,10 +117,15 @@ QVariant SweepModel::data(const QModelIndex& index, int role) const
 
 QVariant SweepModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
-    if (orientation == Qt::Horizontal && role == Qt::DisplayRole && m_job != nullptr) {
-        return views::text(study::tableHead(m_job->plan)[static_cast<std::size_t>(section)]);
+    if (orientation != Qt::Horizontal || m_job == nullptr) {
+        return {};
     }
-    return {};
+    if (role == Qt::TextAlignmentRole && !m_rows.empty()) { // above what it heads
+        return data(index(0, section), role);
+    }
+    return role == Qt::DisplayRole ? QVariant(
+               views::text(study::tableHead(m_job->plan)[static_cast<std::size_t>(section)]))
+                                   : QVariant();
 }
 
 QVariant SweepModel::sortKey(const study::SweepRow& row, std::size_t column) const
@@ -187,8 +192,8 @@ SweepTable::SweepTable(QWidget* parent)
 
 void SweepTable::fitColumns()
 {
-    resizeColumnsToContents();
-    for (int column = 0; column < m_model->columnCount(); ++column) {
+    for (int column = 0; column + 1 < m_model->columnCount(); ++column) { // the last one stretches
+        resizeColumnToContents(column);
         setColumnWidth(column, std::min(columnWidth(column), kWidestCell));
     }
 }

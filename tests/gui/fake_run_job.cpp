@@ -3,6 +3,8 @@
 
 #include "app/run_job/break_search.h"
 #include "app/run_job/kernel_choice.h"
+#include "app/run_job/sweep_job.h"
+#include "app/run_job/sweep_picture.h"
 #include "app/run_job/values_source.h"
 #include "core/trace_file/trace_file.h"
 #include "tests/support/run_view_fixture.h"
@@ -195,6 +197,44 @@ Result<FinishedRun> openFile(const std::string& path, const Progress& progress,
 {
     const RunRequest kernel{.kernel = path, .chip = chip, .fullValues = false, .check = false};
     return path.ends_with(".pallascope") ? runKernel(kernel, progress, {}) : openTrace(path);
+}
+
+// These tests start no sweep: gui_run_tests do, on the real machine.
+Result<SweepJob> sweepOf(const SweepRequest& /*request*/)
+{
+    return userError("There is no sweep here.");
+}
+
+Status checkRange(const std::string& /*kernel*/, const std::string& /*range*/)
+{
+    return Done{};
+}
+
+std::map<std::string, std::string> proposedValues(const std::string& /*kernel*/,
+                                                  const study::Parameters& /*parameters*/)
+{
+    return {};
+}
+
+Result<std::vector<chip::Chip>> chipsNamed(const std::string& /*names*/)
+{
+    return std::vector<chip::Chip>();
+}
+
+Status checkAnyRuns(const std::vector<study::SweepRow>& /*rows*/)
+{
+    return Done{};
+}
+
+std::vector<std::string> splitAtCommas(const std::string& text)
+{
+    return {text};
+}
+
+layout::SweepPicture sweepPicture(const std::string& kernel, const study::SweepPlan& /*plan*/,
+                                  const std::vector<study::SweepRow>& /*rows*/)
+{
+    return {kernel, {}, {}};
 }
 
 } // namespace pallascope::app
