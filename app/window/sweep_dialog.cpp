@@ -91,6 +91,11 @@ void SweepDialog::ask(const RunRequest& request)
         m_what->setText(fixed.isEmpty() ? kernel : tr("%1 with %2").arg(kernel, fixed));
         setWindowTitle(tr("Sweep of %1").arg(kernel));
         m_fields->show(request);
+        m_hint->setText(m_fields->inOrder().size() == 1
+                            ? tr("The parameters of this kernel are fixed, so only the chip "
+                                 "varies. Separate the names of chips by commas.")
+                            : tr("Values to try: 256,512 or 128:1024:*2 or 128:512:+128. "
+                                 "A field that is empty does not vary."));
         setTabOrders();
     }
     show();

@@ -74,7 +74,7 @@ private:
     SweepFields* m_fields = nullptr;
     SweepChart* m_chart = nullptr;
     SweepTable* m_table = nullptr;
-    QLabel *m_what = nullptr, *m_count = nullptr, *m_status = nullptr;
+    QLabel *m_what = nullptr, *m_hint = nullptr, *m_count = nullptr, *m_status = nullptr;
     QProgressBar* m_progress = nullptr;
     QPushButton *m_start = nullptr, *m_cancel = nullptr, *m_open = nullptr, *m_save = nullptr,
                 *m_export = nullptr;

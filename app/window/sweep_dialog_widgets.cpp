@@ -71,9 +71,8 @@ QWidget* SweepDialog::makeLeft()
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(8);
     column->addWidget(m_what);
-    column->addWidget(makeHint(tr("Values to try: 256,512 or 128:1024:*2 or 128:512:+128. "
-                                  "A field that is empty does not vary."),
-                               left));
+    m_hint = makeHint({}, left);
+    column->addWidget(m_hint);
     column->addWidget(scroll, 1);
     column->addWidget(m_status);
     column->addWidget(m_progress);

@@ -370,6 +370,7 @@ private Q_SLOTS:
         open(request);
         QVERIFY(fields().field(u"chip"_s) != nullptr);
         QVERIFY(fields().field(u"bm"_s) == nullptr);
+        QVERIFY(says(u"only the chip varies"_s));
         type("chip", u"v5e,v6e"_s);
         start();
         QTRY_VERIFY_WITH_TIMEOUT(!dialog().isRunning() && rows().rowCount() == 2, 10000);
