@@ -65,6 +65,7 @@ Result<std::shared_ptr<layout::RunView>> viewOf(std::shared_ptr<const trace::Tra
     }
     view->report = std::move(*report);
     view->index = std::make_shared<const trace::Index>(trace);
+    view->report.pieces = analysis::pieceTimes(*view->index, view->report.onChipName);
     view->lineTimes = analysis::timeByLine(*trace);
     view->findingPlaces = navigation::placesOfFindings(*trace);
     view->fields = fieldsOf(trace->info());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/analysis/bound.h"
+#include "core/analysis/piece_times.h"
 #include "core/base/result.h"
 #include "core/base/units.h"
 #include "core/chip/chip.h"
@@ -240,6 +241,8 @@ struct Report
     Bytes vmemCapacity;
     trace::Check check;
     Roofline roofline;
+    // Of a program of several kernels; only of a run with rows, for which viewOf adds them.
+    std::vector<PieceTime> pieces;
 };
 
 // Fails only if the chip file inside of the trace cannot be parsed (a user error that names the

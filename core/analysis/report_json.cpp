@@ -206,6 +206,23 @@ Json tryJson(const Report& report, const std::vector<Alternative>& alternatives)
             {"vmem_bytes", better->vmem.value()}};
 }
 
+Json pieceJson(const PieceTime& piece, const trace::Info& info)
+{
+    const std::string source = sourceText(info, piece.source);
+    Json json = {{"name", piece.name},
+                 {"kind", pieceKindName(piece.kind)},
+                 {"source", source.empty() ? Json(nullptr) : Json(source)},
+                 {"times", piece.times},
+                 {"time_s", seconds(piece.time)},
+                 {"bound_by", nullptr},
+                 {"busy_share", nullptr}};
+    if (piece.bound) {
+        json["bound_by"] = toString(piece.bound->by);
+        json["busy_share"] = number(piece.bound->share);
+    }
+    return json;
+}
+
 } // namespace
 
 std::string toJson(const Report& report, const trace::Info& info,
@@ -273,6 +290,9 @@ std::string toJson(const Report& report, const trace::Info& info,
     }
     for (const trace::BlockGrid& grid : info.blockGrids) {
         json["block_grids"].push_back(gridJson<Json>(grid, sourceText(info, grid.source)));
+    }
+    for (const PieceTime& piece : report.pieces) {
+        json["program"].push_back(pieceJson(piece, info));
     }
     json["result"] = checkJson(report.check);
     json["findings"] = findingsJson(info);

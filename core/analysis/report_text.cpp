@@ -176,6 +176,46 @@ std::string blockLines(const trace::Info& info)
     return text;
 }
 
+// "norm 3 times 12.3 µs (32.1 %, memory(HBM) for 92.0 % of it)"
+std::string pieceText(const PieceTime& piece, Picoseconds whole)
+{
+    const std::string times =
+        piece.times > 1 ? " " + countText(piece.times) + " times" : std::string();
+    const std::string bound = piece.bound
+                                  ? fmt::format(", {} for {} of it", toString(piece.bound->by),
+                                                percentText(piece.bound->share, 0))
+                                  : std::string();
+    return fmt::format("{}{} {} ({}{})", piece.name, times, timeText(piece.time),
+                       percentText(ratio(piece.time, whole), 1), bound);
+}
+
+// Those that take longest, in their original order.
+std::string programLine(const Report& report)
+{
+    constexpr std::size_t kMost = 8;
+    std::vector<std::size_t> order(report.pieces.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater(),
+                             [&](std::size_t i) { return report.pieces[i].time; });
+    const std::size_t shown = order.size() > kMost ? kMost - 1 : order.size();
+    Picoseconds others;
+    for (std::size_t i = shown; i < order.size(); ++i) {
+        others += report.pieces[order[i]].time;
+    }
+    const std::size_t left = order.size() - shown;
+    order.resize(shown);
+    std::ranges::sort(order);
+    std::vector<std::string> texts;
+    for (const std::size_t i : order) {
+        texts.push_back(pieceText(report.pieces[i], report.time));
+    }
+    if (left > 0) {
+        texts.push_back(fmt::format("and {} more {} ({})", left, timeText(others),
+                                    percentText(ratio(others, report.time), 1)));
+    }
+    return fmt::format("program {}\n", fmt::join(texts, ", "));
+}
+
 std::string splitLine(const Report& report)
 {
     const TimeSplit& split = report.split;
@@ -257,7 +297,8 @@ std::string toText(const Report& report, const trace::Info& info,
         timeLine(report, info) + (report.isStopped() ? "\n" : "\nbound   ")
         + plain(verdict(report, info, alternatives)) + "\n" + trafficLine(report) + "\n"
         + (report.l2 ? cacheLine(*report.l2) + "\n" : "") + memoryLines(report, info) + "\n"
-        + blockLines(info) + splitLine(report) + "\n";
+        + blockLines(info) + (report.pieces.empty() ? "" : programLine(report)) + splitLine(report)
+        + "\n";
     const std::string latency = freshWaitsText(report);
     return report.isStopped() ? text
                               : text + (latency.empty() ? "" : "latency " + latency + "\n")

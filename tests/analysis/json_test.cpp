@@ -160,6 +160,11 @@ TEST(Json, everyKeyIsDocumentedAndEveryDocumentedKeyExists)
     report.stoppedBy = "deadlock";
     report.arrays.front().paddingShare = 0.5;
     report.arrays.front().kernel = "norm";
+    report.pieces = {
+        {.name = "norm",
+         .times = 3,
+         .time = Picoseconds(4),
+         .bound = analysis::PieceBound{{analysis::BoundKind::Memory, "HBM"}, 0.5, {}}}};
     for (const bool isGpu : {false, true}) { // each has keys of its own
         report.isGpu = isGpu;
         collect(jsonOf(report, trace->info()), "", keys);

@@ -1,4 +1,6 @@
 // The pieces of a run, against the regions of its program and every row of its trace.
+#include "core/analysis/piece_times.h"
+#include "core/analysis/report.h"
 #include "core/trace/columns.h"
 #include "core/trace/pieces.h"
 #include "tests/layout_program/runs.h"
@@ -181,4 +183,72 @@ TEST(Pieces, areOneKernelWhereAProgramNamesNone)
     EXPECT_EQ(all[0].kernels, 1);
     EXPECT_EQ(all[0].all[0].operation, kNone);
     EXPECT_TRUE(all[0].all[0].isKernel());
+}
+
+// Summed by operation over all pieces, they are the whole run; what ran once has the bound of its
+// piece.
+TEST(PieceTimes, addUpToTheRunByOperation)
+{
+    for (const char* name : kPrograms) {
+        const test::RunOfProgram& run = test::runOf(name);
+        const std::string& memory = run.view->report.onChipName;
+        const std::vector<analysis::PieceTime> times =
+            analysis::pieceTimes(*run.view->index, memory);
+        std::map<std::int32_t, std::vector<Piece>> byOperation;
+        std::vector<std::int32_t> order;
+        for (const Piece& piece : run.view->index->pieces().all) {
+            if (byOperation[piece.operation].empty()) {
+                order.push_back(piece.operation);
+            }
+            byOperation[piece.operation].push_back(piece);
+        }
+        ASSERT_EQ(times.size(), order.size() > 1 ? order.size() : 0) << name;
+        Picoseconds whole;
+        for (std::size_t i = 0; i < times.size(); ++i) {
+            const std::vector<Piece>& pieces = byOperation[order[i]];
+            Picoseconds sum;
+            for (const Piece& piece : pieces) {
+                sum += piece.end - piece.begin;
+            }
+            EXPECT_EQ(times[i].time, sum);
+            EXPECT_EQ(times[i].times, static_cast<std::int64_t>(pieces.size()));
+            EXPECT_EQ(times[i].name, pieces.front().name);
+            EXPECT_EQ(times[i].kind, pieces.front().kind);
+            const auto bound = analysis::boundOf(*run.view->index, 0, pieces.front(), memory);
+            if (pieces.size() == 1 && bound) {
+                ASSERT_TRUE(times[i].bound.has_value());
+                EXPECT_EQ(times[i].bound->by, bound->by);
+                EXPECT_EQ(times[i].bound->share, bound->share);
+            }
+            whole += sum;
+        }
+        EXPECT_EQ(whole, run.trace().end()) << name;
+    }
+    const test::RunOfProgram& one = test::runOf("pipelines one after the other");
+    EXPECT_TRUE(analysis::pieceTimes(*one.view->index, "VMEM").empty());
+}
+
+TEST(PieceTimes, areALineOfTheReport)
+{
+    const test::RunOfProgram& run = test::runOf("kernels and fusions");
+    analysis::Report report = run.view->report;
+    const auto line = [&] {
+        const std::string text = analysis::toText(report, run.trace().info(), {});
+        const std::size_t begin = text.find("\nprogram ");
+        return begin == std::string::npos
+                   ? ""
+                   : text.substr(begin + 1, text.find('\n', begin + 1) - begin);
+    };
+    report.pieces.clear();
+    EXPECT_EQ(line(), "");
+    report.time = Picoseconds(100'000'000);
+    const analysis::PieceBound bound{{analysis::BoundKind::Memory, "HBM"}, 0.92, {}};
+    report.pieces = {{PieceKind::Kernel, "norm", {}, 3, Picoseconds(40'000'000), bound},
+                     {PieceKind::Fusion, "add", {}, 1, Picoseconds(60'000'000), {}}};
+    EXPECT_EQ(line(), "program norm 3 times 40.0 µs (40.0 %, memory(HBM) for 92 % of it), add 60.0 "
+                      "µs (60.0 %)\n");
+    report.pieces.assign(10, {PieceKind::Kernel, "a", {}, 1, Picoseconds(1'000'000), {}});
+    report.pieces[9] = {PieceKind::Kernel, "z", {}, 1, Picoseconds(91'000'000), {}};
+    EXPECT_NE(line().find("z 91.0 µs (91.0 %), and 3 more 3.00 µs (3.0 %)\n"), std::string::npos)
+        << line();
 }

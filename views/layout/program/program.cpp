@@ -99,7 +99,7 @@ private:
         if (piece.isKernel()) {
             if (const auto bound = boundOf(m_run, m_state.device, piece);
                 bound && place.w >= 2 * kEdgeWidth) {
-                m_canvas.fill(place.x, place.y, kEdgeWidth, place.h, bound->role);
+                m_canvas.fill(place.x, place.y, kEdgeWidth, place.h, roleOf(*bound));
             }
             kernelTexts(piece, {text.x + 2, text.y, text.w - 2, text.h}, under);
         } else {

@@ -3,69 +3,22 @@
 #include "core/base/format.h"
 #include "views/layout/run/view_parts.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace pallascope::layout {
 
-namespace {
-
-constexpr double kLeastOfBound = 1.0 / 3;
-
-analysis::Bound boundByUnit(const RunView& run, const trace::Unit& unit)
+std::optional<analysis::PieceBound> boundOf(const RunView& run, std::int32_t device,
+                                            const trace::Piece& piece)
 {
-    const bool moves = unit.kind == UnitKind::Load || unit.kind == UnitKind::Store;
-    return moves ? analysis::Bound{analysis::BoundKind::Memory, run.report.onChipName}
-                 : analysis::Bound{analysis::BoundKind::Compute, unit.name};
+    return analysis::boundOf(*run.index, device, piece, run.report.onChipName);
 }
 
-Picoseconds linkBusy(const RunView& run, std::size_t link, const trace::Piece& piece)
+Role roleOf(const analysis::PieceBound& bound)
 {
-    Picoseconds busy;
-    for (const bool out : {false, true}) {
-        const auto by = [&](Picoseconds t) {
-            return run.index->linkBusy(trace::LinkRow::at(link), out, t);
-        };
-        busy += by(piece.end) - by(piece.begin);
+    if (bound.unit) {
+        return parts::unitRole(*bound.unit);
     }
-    return busy;
-}
-
-} // namespace
-
-std::optional<PieceBound> boundOf(const RunView& run, std::int32_t device,
-                                  const trace::Piece& piece)
-{
-    const trace::Info& info = run.trace->info();
-    const Picoseconds time = piece.end - piece.begin;
-    PieceBound bound;
-    Picoseconds longest;
-    const auto consider = [&](const analysis::Bound& by, Picoseconds busy, Role role) {
-        if (busy > longest) {
-            longest = busy;
-            bound.by = by;
-            bound.role = role;
-        }
-    };
-    for (std::size_t unit = 0; unit < info.units.size(); ++unit) {
-        const auto id = trace::UnitRow::at(unit);
-        const Picoseconds all =
-            run.index->unitBusy(id, piece.end) - run.index->unitBusy(id, piece.begin);
-        consider(boundByUnit(run, info.units[unit]),
-                 Picoseconds(all.value() / run.index->agents().unitCount(id)),
-                 parts::unitRole(info.units[unit].kind));
-    }
-    const std::size_t each = info.linksPerDevice();
-    for (std::size_t i = 0; i < each; ++i) {
-        const std::size_t link = static_cast<std::size_t>(device) * each + i;
-        const trace::Link& of = info.links[link];
-        consider({analysis::BoundKind::Memory, of.kind.empty() ? of.name : of.kind},
-                 linkBusy(run, link, piece), Role::Hbm);
-    }
-    consider({analysis::BoundKind::StepOverhead}, piece.overhead, Role::Scalar);
-    consider({analysis::BoundKind::Launches}, piece.launch, Role::Scalar);
-    bound.share = time > Picoseconds(0) ? ratio(longest, time) : 0;
-    return bound.share < kLeastOfBound ? std::nullopt : std::optional(bound);
+    return bound.by.kind == analysis::BoundKind::Memory ? Role::Hbm : Role::Scalar;
 }
 
 const trace::Piece& pieceAt(const RunView& run, std::int32_t agent, Picoseconds now)
@@ -89,17 +42,9 @@ trace::OptionalRow<trace::StepRow> stepUnderWay(const RunView& run, const Positi
 
 std::string pieceKindText(const trace::Pieces& pieces, const trace::Piece& piece)
 {
-    switch (piece.kind) {
-    case trace::PieceKind::Kernel:
-        return fmt::format("kernel {} of {}", countText(piece.number), countText(pieces.kernels));
-    case trace::PieceKind::Collective:
-        return "collective";
-    case trace::PieceKind::Fusion:
-        return "fusion";
-    case trace::PieceKind::Copy:
-        break;
-    }
-    return "copy";
+    return piece.isKernel()
+               ? fmt::format("kernel {} of {}", countText(piece.number), countText(pieces.kernels))
+               : std::string(analysis::pieceKindName(piece.kind));
 }
 
 } // namespace pallascope::layout

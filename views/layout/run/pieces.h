@@ -12,17 +12,12 @@
 
 namespace pallascope::layout {
 
-// What was busy longest in a piece, and for which share of it.
-struct PieceBound
-{
-    analysis::Bound by;
-    double share = 0;
-    Role role = Role::Scalar; // of its edge in the strip
-};
-
 // None where nothing was busy for a third of the piece.
-[[nodiscard]] std::optional<PieceBound> boundOf(const RunView& run, std::int32_t device,
-                                                const trace::Piece& piece);
+[[nodiscard]] std::optional<analysis::PieceBound> boundOf(const RunView& run, std::int32_t device,
+                                                          const trace::Piece& piece);
+
+// The colour of what bounds it, for the edge of its place in the strip.
+[[nodiscard]] Role roleOf(const analysis::PieceBound& bound);
 
 // The piece that the device of an agent runs.
 [[nodiscard]] const trace::Piece& pieceAt(const RunView& run, std::int32_t agent, Picoseconds now);
