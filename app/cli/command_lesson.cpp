@@ -35,10 +35,10 @@ void printStep(const NamedLesson& lesson, const ShownStep& shown, bool withAnswe
         }
     }
     if (step.task) {
-        fmt::print("\n{}{}", wrapped("Your turn: " + shown.taskText),
-                   wrapped(fmt::format("Change {}: pallascope lesson {} --step {} -p NAME=VALUE",
-                                       fmt::join(step.task->vary, ", "), lesson.name,
-                                       shown.number)));
+        fmt::print(
+            "\n{}{}", wrapped("Your turn: " + shown.taskText),
+            wrapped(fmt::format("Change {}: pallascope lesson {} --step {} -p NAME=VALUE",
+                                fmt::join(step.task->vary, ", "), lesson.name, shown.number)));
     }
     if (step.task && withAnswer) {
         fmt::print("Answer: {}\n", assignmentsText(step.task->answer));
@@ -94,39 +94,55 @@ int printTried(const LessonCommand& command, const ShownStep& shown, const Lesso
     return progress.isReached() ? kFine : kFindings;
 }
 
-// Says what a lesson states that is not so, which answers do not reach their task, and which tasks
-// are none.
+void printWrong(const ShownStep& shown, const std::vector<LessonClaim>& claims,
+                const std::string& answer)
+{
+    for (const LessonClaim& claim : claims) {
+        if (!claim.holds) {
+            fmt::print("step {}: {} is not so{}: it is {}\n", shown.number, claim.text, answer,
+                       claim.actual);
+        }
+    }
+}
+
+// Prints which answers do not reach their task, and which tasks are none. Returns whether there is
+// one.
+Result<bool> printWrongTask(const ShownStep& shown)
+{
+    const study::LessonTask& task = *shown.step->task;
+    const Result<TriedStep> answer = triedOn(shown, task.answer);
+    const Result<LessonProgress> already =
+        study::progressOf(task, shown.own->report, shown.own->report);
+    if (!answer || !already) {
+        return answer ? already.error() : answer.error();
+    }
+    if (already->isReached()) {
+        fmt::print("step {}: its task is reached before anything changes\n", shown.number);
+    }
+    printWrong(shown, answer->progress.claims, " with the answer " + assignmentsText(task.answer));
+    return already->isReached() || !answer->progress.isReached();
+}
+
+// Says what a lesson states that is not so, and what is wrong with its tasks.
 int checkLesson(const NamedLesson& lesson, const std::vector<ShownStep>& steps)
 {
-    int wrong = 0;
+    bool isWrong = false;
     for (const ShownStep& shown : steps) {
-        std::vector<LessonClaim> claims = shown.claims;
-        if (shown.step->task) {
-            const Result<TriedStep> answer = triedOn(shown, shown.step->task->answer);
-            const Result<LessonProgress> already = study::progressOf(
-                *shown.step->task, shown.own->report, shown.own->report);
-            if (!answer || !already) {
-                return complain(answer ? already.error() : answer.error());
-            }
-            if (already->isReached()) {
-                fmt::print("step {}: its task is reached before anything changes\n", shown.number);
-                ++wrong;
-            }
-            claims.insert(claims.end(), answer->progress.claims.begin(),
-                          answer->progress.claims.end());
+        printWrong(shown, shown.claims, "");
+        isWrong = isWrong || !std::ranges::all_of(shown.claims, &LessonClaim::holds);
+        if (!shown.step->task) {
+            continue;
         }
-        for (const LessonClaim& claim : claims) {
-            if (!claim.holds) {
-                fmt::print("step {}: {} is not so: it is {}\n", shown.number, claim.text,
-                           claim.actual);
-                ++wrong;
-            }
+        const Result<bool> wrongTask = printWrongTask(shown);
+        if (!wrongTask) {
+            return complain(ofStep(wrongTask.error(), lesson.name, shown.number));
         }
+        isWrong = isWrong || *wrongTask;
     }
-    if (wrong == 0) {
+    if (!isWrong) {
         fmt::print("{}: {} steps, all that they state is so\n", lesson.name, steps.size());
     }
-    return wrong == 0 ? kFine : kFindings;
+    return isWrong ? kFindings : kFine;
 }
 
 int printLesson(const LessonCommand& command, const NamedLesson& lesson,
@@ -171,11 +187,10 @@ Status checkCommand(const LessonCommand& command, const NamedLesson& lesson)
                 tasks.push_back(std::to_string(number));
             }
         }
-        return userError(fmt::format("Step {} of {} has no task to try values on; {}.",
-                                     *command.step, lesson.name,
-                                     tasks.empty() ? "none of its steps has"
-                                                   : "these have one: "
-                                                         + fmt::format("{}", fmt::join(tasks, ", "))));
+        return userError(fmt::format(
+            "Step {} of {} has no task to try values on; {}.", *command.step, lesson.name,
+            tasks.empty() ? "none of its steps has"
+                          : "these have one: " + fmt::format("{}", fmt::join(tasks, ", "))));
     }
     return command.picture ? checkPicture(*command.picture) : Status(Done{});
 }
@@ -213,8 +228,8 @@ int lessonCommand(const LessonCommand& command)
     }
     catchInterrupts();
     const std::size_t first = command.step ? static_cast<std::size_t>(*command.step) : 1;
-    const Result<std::vector<ShownStep>> steps = shownSteps(
-        lesson->lesson, first, command.step ? first : lesson->lesson.steps.size());
+    const Result<std::vector<ShownStep>> steps =
+        shownSteps(*lesson, first, command.step ? first : lesson->lesson.steps.size());
     if (!steps) {
         return complain(steps.error());
     }

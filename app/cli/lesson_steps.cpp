@@ -75,9 +75,10 @@ std::size_t widthOf(std::string_view text)
 
 } // namespace
 
-Result<std::vector<ShownStep>> shownSteps(const study::Lesson& lesson, std::size_t first,
+Result<std::vector<ShownStep>> shownSteps(const NamedLesson& named, std::size_t first,
                                           std::size_t last)
 {
+    const study::Lesson& lesson = named.lesson;
     std::vector<ShownStep> steps;
     std::shared_ptr<const LessonOutcome> before;
     for (std::size_t number = first > 1 ? first - 1 : first; number <= last; ++number) {
@@ -88,19 +89,24 @@ Result<std::vector<ShownStep>> shownSteps(const study::Lesson& lesson, std::size
             Result<LessonOutcome> outcome =
                 outcomeOf(requestOf(shown.step->run), fmt::format("step {}", number));
             if (!outcome) {
-                return outcome.error();
+                return ofStep(outcome.error(), named.name, number);
             }
             shown.own = std::make_shared<const LessonOutcome>(std::move(*outcome));
         }
         before = shown.own;
         if (number >= first) {
             if (const Status done = fill(shown); !done) {
-                return done.error();
+                return ofStep(done.error(), named.name, number);
             }
             steps.push_back(std::move(shown));
         }
     }
     return steps;
+}
+
+Error ofStep(const Error& error, const std::string& lesson, std::size_t number)
+{
+    return reworded(error, fmt::format("{}: steps[{}]: {}", lesson, number - 1, error.message));
 }
 
 Result<TriedStep> triedOn(const ShownStep& shown, const std::map<std::string, std::string>& values)

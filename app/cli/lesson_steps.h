@@ -22,14 +22,17 @@ struct ShownStep
     const study::LessonStep* step = nullptr;
     std::shared_ptr<const LessonOutcome> own, before; // before: null for the first step
     // With figures of the runs, in which numbers and units have no-break spaces between them.
-    std::string text, taskText; // taskText: empty if there is no task
+    std::string text, taskText;             // taskText: empty if there is no task
     std::vector<study::LessonClaim> claims; // of what it states
 };
 
 // The steps from the first to the last, from 1. The one before the first is run as well, as its
-// figures may be compared with.
-[[nodiscard]] Result<std::vector<ShownStep>> shownSteps(const study::Lesson& lesson,
+// figures may be compared with. An error names the lesson and the step.
+[[nodiscard]] Result<std::vector<ShownStep>> shownSteps(const NamedLesson& lesson,
                                                         std::size_t first, std::size_t last);
+
+// The same error with the lesson and the step, which is counted from 1, before it.
+[[nodiscard]] Error ofStep(const Error& error, const std::string& lesson, std::size_t number);
 
 struct TriedStep
 {

@@ -1,5 +1,6 @@
 #include "app/lessons/lessons.h"
 
+#include "app/run_job/chips.h"
 #include "core/analysis/report.h"
 #include "core/base/check.h"
 #include "core/base/format.h"
@@ -16,17 +17,51 @@ namespace pallascope::app {
 
 namespace {
 
-// A view that has a dock: one of the table, or the values.
-Status checkViews(const study::Lesson& lesson, const std::string& name)
+constexpr const char* kChipParameter = "chip"; // of a task, beside those of the kernel
+
+// What only the program knows: which views have a dock, and which parameters a kernel has.
+Status checkStep(const study::LessonStep& step)
 {
-    for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
-        const std::string& view = lesson.steps[i].view;
-        if (!view.empty() && view != "values" && layout::findView(view) == nullptr) {
-            return userError(fmt::format("{}: steps[{}].look is \"{}\"; expected {} or values.",
-                                         name, i, view, layout::viewNames()));
+    if (!step.view.empty() && step.view != "values" && layout::findView(step.view) == nullptr) {
+        return userError(
+            fmt::format(".look is \"{}\"; expected {} or values.", step.view, layout::viewNames()));
+    }
+    const kernels::Kernel* kernel = kernels::find(step.run.kernel);
+    if (kernel == nullptr || !step.task) {
+        return Done{};
+    }
+    std::vector<std::string> names{kChipParameter};
+    for (const kernels::Parameter& parameter : kernel->parameters) {
+        names.push_back(parameter.name);
+    }
+    for (const std::string& name : step.task->vary) {
+        if (std::ranges::count(names, name) == 0) {
+            return userError(fmt::format(".task.vary names \"{}\", which is no parameter of {}; "
+                                         "expected {}.",
+                                         name, kernel->name, orList(names)));
         }
     }
     return Done{};
+}
+
+Status checkSteps(const study::Lesson& lesson, const std::string& name)
+{
+    for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
+        if (const Status step = checkStep(lesson.steps[i]); !step) {
+            return userError(fmt::format("{}: steps[{}]{}", name, i, step.error().message));
+        }
+    }
+    return Done{};
+}
+
+// A chip by the name that the window's form and reports have for it.
+void nameChips(study::Lesson& lesson)
+{
+    for (study::LessonStep& step : lesson.steps) {
+        if (const auto chip = loadChip(step.run.chip); chip && !step.run.chip.empty()) {
+            step.run.chip = chip->name;
+        }
+    }
 }
 
 // "1-roofline.json" is called roofline.
@@ -42,7 +77,7 @@ std::vector<NamedLesson> parsedLessons()
     for (const resources::EmbeddedFile& file : resources::lessonFiles()) {
         Result<study::Lesson> lesson = study::parseLesson(file.text, std::string(file.name));
         PALLASCOPE_CHECK(lesson.has_value()); // tests read all
-        PALLASCOPE_CHECK(checkViews(*lesson, std::string(file.name)).has_value());
+        PALLASCOPE_CHECK(checkSteps(*lesson, std::string(file.name)).has_value());
         lessons.push_back({nameOf(file.name), std::move(*lesson)});
     }
     return lessons;
@@ -82,9 +117,8 @@ const std::vector<NamedLesson>& builtInLessons()
 bool isLesson(const std::string& nameOrFile)
 {
     constexpr std::size_t kHead = 4096; // bytes; the format is named first
-    const bool isBuiltIn =
-        std::ranges::any_of(builtInLessons(),
-                            [&](const NamedLesson& each) { return each.name == nameOrFile; });
+    const bool isBuiltIn = std::ranges::any_of(
+        builtInLessons(), [&](const NamedLesson& each) { return each.name == nameOrFile; });
     return isBuiltIn
            || firstBytes(nameOrFile, kHead).find("\"pallascope.lesson\"") != std::string::npos;
 }
@@ -110,9 +144,10 @@ Result<NamedLesson> loadLesson(const std::string& nameOrFile)
     if (!lesson) {
         return lesson.error();
     }
-    if (Status views = checkViews(*lesson, nameOrFile); !views) {
-        return views.error();
+    if (Status sound = checkSteps(*lesson, nameOrFile); !sound) {
+        return sound.error();
     }
+    nameChips(*lesson);
     for (study::LessonStep& step : lesson->steps) {
         if (kernels::find(step.run.kernel) == nullptr) {
             step.run.kernel =
@@ -131,7 +166,7 @@ RunRequest requestWith(const study::LessonRun& run,
                        .fullValues = false,
                        .check = false};
     for (const auto& [name, value] : changed) {
-        (name == "chip" ? request.chip : request.parameters[name]) = value;
+        (name == kChipParameter ? request.chip : request.parameters[name]) = value;
     }
     return withoutDefaults(std::move(request));
 }

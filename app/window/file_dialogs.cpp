@@ -53,7 +53,7 @@ void FileDialogs::askCompare()
 
 void FileDialogs::askOpen()
 {
-    const QString path = QFileDialog::getOpenFileName(&m_window, tr("Open trace or kernel"),
+    const QString path = QFileDialog::getOpenFileName(&m_window, tr("Open trace, kernel or lesson"),
                                                       m_folder, kindsToOpen());
     if (!path.isEmpty()) {
         open(path);

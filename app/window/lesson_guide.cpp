@@ -40,14 +40,17 @@ void LessonGuide::begin(NamedLesson lesson)
 {
     take(std::move(lesson));
     enter(0);
-    Q_EMIT begun();
 }
 
 void LessonGuide::leave()
 {
+    const bool isTask = m_lesson && step().task;
     m_lesson.reset();
     m_progress.reset();
     m_isAwaited = false;
+    if (isTask && m_runs.shown()) {
+        m_viewpoint.show(m_runs.shown()->view);
+    }
     if (std::exchange(m_hasKept, false)) {
         m_viewpoint.keep(nullptr);
     }
@@ -71,16 +74,18 @@ void LessonGuide::enter(std::size_t number)
 {
     m_number = number;
     m_progress.reset();
+    m_isOwnRun = m_isAnswerShown = false;
     m_request = requestOf(step().run);
     showStep();
     Q_EMIT changed();
+    Q_EMIT taken();
 }
 
 void LessonGuide::showStep()
 {
     m_isAwaited = true;
-    if (m_runs.shown() && !m_runs.job().running
-        && isSameRun(m_request, m_runs.shown()->request)) {
+    if (m_runs.shown() && !m_runs.job().running && isSameRun(m_request, m_runs.shown()->request)) {
+        m_viewpoint.show(shownOf(m_runs.shown()->view));
         arrive(*m_runs.shown());
     } else {
         m_runs.start(m_request);
@@ -90,8 +95,20 @@ void LessonGuide::showStep()
 void LessonGuide::showAnswer()
 {
     if (m_lesson && step().task) {
+        m_isAnswerShown = true;
         m_runs.start(requestWith(step().run, step().task->answer));
     }
+}
+
+std::shared_ptr<const layout::RunView>
+LessonGuide::shownOf(const std::shared_ptr<const layout::RunView>& view) const
+{
+    if (!m_lesson || !step().task || view->alternatives.empty()) {
+        return view;
+    }
+    auto shown = std::make_shared<layout::RunView>(*view);
+    shown->alternatives.clear();
+    return shown;
 }
 
 void LessonGuide::follow()
@@ -157,8 +174,11 @@ void LessonGuide::goOn(const LessonPlace& place)
         m_number = place.number;
         m_reports = place.reports;
         m_request = requestOf(step().run);
-        follow();
-        Q_EMIT begun();
+        if (m_runs.shown()) {
+            m_viewpoint.show(shownOf(m_runs.shown()->view));
+            follow();
+        }
+        Q_EMIT taken();
     }
 }
 

@@ -40,9 +40,14 @@ public:
     // whose figures later ones may be compared, unless that run failed.
     void go(int direction);
     [[nodiscard]] bool canGo(int direction) const;
-    void follow();     // another run is shown
+    void follow(); // another run is shown
+    // The same run as the views show it: without what would be faster, where a task asks for that.
+    [[nodiscard]] std::shared_ptr<const layout::RunView>
+    shownOf(const std::shared_ptr<const layout::RunView>& view) const;
     void showStep();   // its own run again
     void showAnswer(); // of its task
+
+    [[nodiscard]] bool isAnswerShown() const { return m_isAnswerShown; }
 
     // The reports' JSON of the step's own run and of the one before; empty while there is none.
     [[nodiscard]] const std::string& report() const { return m_reports[m_number]; }
@@ -68,7 +73,7 @@ public:
 
 Q_SIGNALS:
     void changed();
-    void begun(); // the first step of a lesson
+    void taken(); // a step is entered: its dock has to be in sight
     void viewAsked(const QString& name);
 
 private:
@@ -83,7 +88,7 @@ private:
     std::optional<NamedLesson> m_lesson;
     std::size_t m_number = 0;
     RunRequest m_request; // of the step's own run
-    bool m_isAwaited = false, m_isOwnRun = false, m_hasKept = false;
+    bool m_isAwaited = false, m_isOwnRun = false, m_hasKept = false, m_isAnswerShown = false;
     // Of each step's own run, once it was shown; views only of those that the next step keeps.
     std::vector<std::string> m_reports;
     std::vector<std::shared_ptr<const layout::RunView>> m_views;

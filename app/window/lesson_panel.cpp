@@ -18,7 +18,7 @@ using study::LessonPart;
 using views::text;
 
 constexpr int kTextSize = 12;
-constexpr int kHighEnough = 126; // px: seven lines
+constexpr int kHighEnough = 128; // px: seven lines, or five buttons
 constexpr int kWideEnough = 760; // px: the task stands beside the text
 constexpr int kMostText = 780;   // px; longer lines are hard to read
 
@@ -51,8 +51,8 @@ QString claimHtml(const LessonClaim& claim, layout::Theme theme)
         (claim.holds ? LessonPanel::tr("it is %1") : LessonPanel::tr("not yet: it is %1"))
             .arg(escaped(claim.actual));
     const QString ink = views::color(layout::Color(layout::Role::Text2), theme).name();
-    return u"%1 %2 <span style=\"color:%3\">%4</span>"_s.arg(
-        claim.holds ? u"✓"_s : u"○"_s, mono(escaped(claim.text)), ink, now);
+    return u"%1 %2 <span style=\"color:%3\">%4</span>"_s.arg(claim.holds ? u"✓"_s : u"○"_s,
+                                                             mono(escaped(claim.text)), ink, now);
 }
 
 QLabel* makeText(QWidget* parent)
@@ -123,21 +123,10 @@ QWidget* LessonPanel::makeStep()
     texts->setContentsMargins(0, 0, 0, 0);
     texts->setSpacing(20);
     m_text = makeText(both);
-    m_taskColumn = new QWidget(both);
-    m_task = makeText(m_taskColumn);
-    auto* tasks = new QVBoxLayout(m_taskColumn);
-    tasks->setContentsMargins(0, 0, 0, 0);
-    tasks->setSpacing(2);
-    tasks->addWidget(m_task);
-    auto* helps = new QHBoxLayout;
-    m_answer = addButton(tr("show the answer"), helps);
-    m_again = addButton(tr("back to the run of this step"), helps);
-    helps->addStretch(1);
-    tasks->addLayout(helps);
-    tasks->addStretch(1);
+    m_task = makeText(both);
     m_text->setMaximumWidth(kMostText);
     texts->addWidget(m_text, 5);
-    texts->addWidget(m_taskColumn, 4);
+    texts->addWidget(m_task, 4);
     texts->addStretch(1);
     m_scroll = new QScrollArea(step);
     m_scroll->setFrameShape(QFrame::NoFrame);
@@ -146,10 +135,12 @@ QWidget* LessonPanel::makeStep()
     m_scroll->setWidget(both);
     m_columns->addWidget(m_scroll, 1);
     m_moves = new QBoxLayout(QBoxLayout::TopToBottom);
-    m_moves->setSpacing(4);
+    m_moves->setSpacing(3);
     m_next = addButton(tr("next step"), m_moves);
     m_next->setLeading(true);
     m_back = addButton(tr("step before"), m_moves);
+    m_again = addButton(tr("run of this step"), m_moves);
+    m_answer = addButton(tr("show the answer"), m_moves);
     m_leave = addButton(tr("leave the lesson"), m_moves);
     m_moves->addStretch(1);
     m_columns->addLayout(m_moves);
@@ -166,7 +157,8 @@ QString LessonPanel::richText(const std::string& marked) const
 {
     const auto parts = study::lessonText(marked, m_guide.report(), m_guide.reportBefore());
     if (!parts) {
-        return escaped(parts.error().message);
+        const QString ink = views::color(layout::Color(layout::Role::Error), m_theme).name();
+        return u"<span style=\"color:%1\">%2</span>"_s.arg(ink, escaped(parts.error().message));
     }
     QString html;
     for (const LessonPart& part : *parts) {
@@ -185,18 +177,20 @@ QString LessonPanel::taskText() const
     for (const std::string& name : task.vary) {
         names.append(mono(escaped(name)));
     }
-    QStringList lines{u"%1 %2 %3"_s.arg(strong(tr("Your turn.")), richText(task.text),
-                                        tr("Change %1 in Kernel.").arg(names.join(u", "_s)))};
     const auto& progress = m_guide.progress();
+    const bool isReached = progress && progress->isReached();
+    QStringList lines{u"%1 %2 %3"_s.arg(strong(isReached ? tr("Reached.") : tr("Your turn.")),
+                                        richText(task.text),
+                                        tr("Change %1 in Kernel.").arg(names.join(u", "_s)))};
     if (progress && !progress->apart.empty()) {
         lines.append(escaped(progress->apart));
     } else if (progress) {
         for (const LessonClaim& claim : progress->claims) {
             lines.append(claimHtml(claim, m_theme));
         }
-        if (progress->isReached()) {
-            lines.append(strong(tr("Reached.")));
-        }
+    }
+    if (m_guide.isAnswerShown()) {
+        lines.append(tr("An answer is %1.").arg(mono(escaped(assignmentsText(task.answer)))));
     }
     return lines.join(u"<br>"_s);
 }
@@ -208,10 +202,9 @@ void LessonPanel::refresh()
     if (isTaken) {
         const study::LessonStep& step = m_guide.step();
         m_text->setText(u"%1<br>%2"_s.arg(strong(escaped(step.title)), richText(step.text)));
-        m_taskColumn->setVisible(step.task.has_value() || !m_guide.isOwnRun());
+        m_task->setVisible(step.task.has_value() || !m_guide.isOwnRun());
         m_task->setText(step.task ? taskText() : tr("The run that is shown is not this step's."));
-        const bool isReached = m_guide.progress() && m_guide.progress()->isReached();
-        m_answer->setVisible(step.task.has_value() && !isReached);
+        m_answer->setVisible(step.task.has_value());
         m_again->setEnabled(!m_guide.isOwnRun());
         m_next->setEnabled(m_guide.canGo(1));
         m_back->setEnabled(m_guide.canGo(-1));

@@ -65,7 +65,6 @@ private:
     QLabel *m_text = nullptr, *m_task = nullptr;
     HeadButton *m_back = nullptr, *m_next = nullptr, *m_answer = nullptr, *m_again = nullptr,
                *m_leave = nullptr;
-    QWidget* m_taskColumn = nullptr;
     std::vector<HeadButton*> m_offers, m_buttons;
     layout::Theme m_theme = layout::Theme::Light;
 };

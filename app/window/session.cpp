@@ -104,7 +104,7 @@ void Session::openAwaited()
 void Session::showRun()
 {
     const FinishedRun& shown = *m_runs.shown();
-    m_viewpoint.show(shown.view);
+    m_viewpoint.show(m_lesson.shownOf(shown.view));
     const QString kernel =
         m_runs.file().isEmpty() ? views::text(shown.request.kernel) : m_runs.file();
     m_breakpoints.show(kernel, shown.request, shown.view, shown.walls.empty());

@@ -3,6 +3,7 @@
 #include "app/process/diagnostics.h"
 #include "app/process/exit_codes.h"
 #include "app/run_job/chips.h"
+#include "app/window/docks.h"
 #include "app/window/first_minute.h"
 #include "app/window/main_window.h"
 #include "app/window/qt_messages.h"
@@ -23,6 +24,7 @@
 #include <QImage>
 #include <QPainter>
 #include <QProcess>
+#include <QScreen>
 
 #include <algorithm>
 #include <cmath>
@@ -94,6 +96,9 @@ std::optional<int> runOneWindow(int& argc, char** argv, const std::optional<RunR
         window.close();
         QCoreApplication::quit();
     });
+    if (shown) { // with larger texts it would be larger than the screen
+        window.resize(window.size().boundedTo(window.screen()->availableSize()));
+    }
     window.show();
     if (shown) {
         window.goOn(*shown);
@@ -158,6 +163,9 @@ Status saveWindowPicture(const FinishedRun& run, const layout::ViewState& state,
         }
     }
     window.session().viewpoint().look(state);
+    if (lesson.lesson) {
+        window.docks().reveal(views::text(window.session().lesson().step().view));
+    }
     QCoreApplication::sendPostedEvents();
     QCoreApplication::processEvents();
     if (callout > 0) {

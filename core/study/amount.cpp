@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <span>
+#include <vector>
 
 namespace pallascope::study {
 
@@ -66,7 +67,11 @@ std::optional<Amount> parseAmount(std::string_view text, std::string_view field)
     if (error != std::errc() || !std::isfinite(number)) {
         return std::nullopt;
     }
-    const std::string_view unit(rest, end);
+    const char* unitBegin = rest;
+    while (unitBegin != end && *unitBegin == ' ') {
+        ++unitBegin;
+    }
+    const std::string_view unit(unitBegin, end);
     if (unit.empty()) {
         return Amount{number};
     }
@@ -80,10 +85,20 @@ std::optional<Amount> parseAmount(std::string_view text, std::string_view field)
 
 std::string exampleAmount(std::string_view field)
 {
-    if (isTime(field)) {
-        return "0.00007 or 70us";
+    std::vector<std::string> names;
+    for (const UnitName& each : unitsOf(field)) {
+        if (static_cast<unsigned char>(each.name.front()) < 0x80) { // µs is us as well
+            names.emplace_back(each.name);
+        }
     }
-    return isBytes(field) ? "1048576 or 1MiB" : "0.5 or 50%";
+    return names.empty() ? ""
+                         : fmt::format("{}, with a unit or without: {}",
+                                       isTime(field) ? "70us" : "1MiB", orList(names));
+}
+
+bool haveOneUnit(std::string_view a, std::string_view b)
+{
+    return isTime(a) == isTime(b) && isBytes(a) == isBytes(b);
 }
 
 std::string amountText(std::string_view field, double value)

@@ -4,6 +4,7 @@
 #include "core/analysis/losses.h"
 #include "core/base/format.h"
 #include "core/study/amount.h"
+#include "core/study/edit_distance.h"
 #include "core/trace/findings.h"
 
 #include <nlohmann/json.hpp>
@@ -13,7 +14,6 @@
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
-#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -156,22 +156,6 @@ void collectFields(const Json& json, const std::string& path, std::vector<std::s
     }
 }
 
-// The edit distance: insertions, deletions and replacements from one text to the other.
-std::size_t distance(const std::string& a, const std::string& b)
-{
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i);
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-        }
-    }
-    return row.back();
-}
-
 // The fields that this path may mean: those of as much of it as the report has, otherwise all.
 std::vector<std::string> candidatesFor(const std::string& field, const Json& report)
 {
@@ -205,7 +189,7 @@ Error unknownField(const std::string& field, const Json& report)
         const std::string last = candidate.substr(candidate.rfind('.') + 1);
         return candidate.find(field) != std::string::npos
                    ? 0
-                   : std::min(distance(field, candidate), distance(field, last) + 1);
+                   : std::min(editDistance(field, candidate), editDistance(field, last) + 1);
     };
     std::stable_sort(fields.begin(), fields.end(),
                      [&](const std::string& a, const std::string& b) { return far(a) < far(b); });
@@ -251,31 +235,37 @@ bool isNanError(const Json& report, const std::string& path, const Json& field)
            && report["result"].value("checked", false);
 }
 
-Result<Verdict> evaluateNumber(const Condition& condition, double actual, bool vmem,
-                               const Json& report)
+// Which value would be right for a field.
+Error wrongNumber(const Condition& condition, double actual, bool vmem)
 {
-    const bool percent = !condition.value.empty() && condition.value.back() == '%';
-    const std::optional<Amount> amount =
-        percent ? parseAmount(condition.value.substr(0, condition.value.size() - 1), "")
-                : parseAmount(condition.value, vmem ? "bytes" : condition.field);
-    if (!amount) {
-        return userError("The condition \"" + condition.text + "\" compares a number with \""
-                         + condition.value + "\"; expected a number such as "
-                         + exampleAmount(condition.field) + ".");
+    const std::string inUnits = exampleAmount(vmem ? kPeak : condition.field);
+    const std::string number =
+        isShare(condition.field)
+            ? "0.5 or 50%"
+            : comparedText(actual, condition.comparator, actual, 6) + ", or another field";
+    return userError("The condition \"" + condition.text + "\" compares a number with \""
+                     + condition.value + "\"; expected a number such as "
+                     + (inUnits.empty() ? number : inUnits) + ".");
+}
+
+// The number that a condition names: an amount, or another field of the report.
+std::optional<Amount> amountOf(const Condition& condition, bool vmem, const Json& report)
+{
+    if (const auto amount = parseAmount(condition.value, vmem ? kPeak : condition.field)) {
+        return amount;
     }
-    const double number = amount->value;
-    if (!amount->unit.empty()) {
-        return Verdict{compared(actual, condition.comparator, number),
-                       comparedText(actual / amount->unitSize, condition.comparator,
-                                    number / amount->unitSize, 4)
-                           + " " + amount->unit};
-    }
-    if (!percent && number > 1 && isPart(condition.field)) {
-        return aboveTheWhole(condition, number);
-    }
-    if (!percent) {
-        return Verdict{compared(actual, condition.comparator, number),
-                       comparedText(actual, condition.comparator, number, 6)};
+    const std::vector<const Json*> other = find(report, condition.value);
+    return other.size() == 1 && other.front()->is_number()
+               ? std::optional(Amount{other.front()->get<double>()})
+               : std::nullopt;
+}
+
+Result<Verdict> evaluatePercent(const Condition& condition, double actual, bool vmem,
+                                const Json& report)
+{
+    const auto number = parseAmount(condition.value.substr(0, condition.value.size() - 1), "");
+    if (!number) {
+        return wrongNumber(condition, actual, vmem);
     }
     if (!vmem && !isShare(condition.field)) {
         return userError("The condition \"" + condition.text + "\" compares " + condition.field
@@ -284,9 +274,28 @@ Result<Verdict> evaluateNumber(const Condition& condition, double actual, bool v
     }
     const double whole = vmem ? report.at(kLimit).get<double>() : 1;
     const double share = 100 * actual / whole;
-    return Verdict{compared(share, condition.comparator, number),
-                   fmt::format("{}%{}", comparedText(share, condition.comparator, number, 4),
+    return Verdict{compared(share, condition.comparator, number->value),
+                   fmt::format("{}%{}", comparedText(share, condition.comparator, number->value, 4),
                                vmem ? fmt::format(" of the limit of {:.0f} bytes", whole) : "")};
+}
+
+Result<Verdict> evaluateNumber(const Condition& condition, double actual, bool vmem,
+                               const Json& report)
+{
+    if (condition.value.ends_with('%')) {
+        return evaluatePercent(condition, actual, vmem, report);
+    }
+    const std::optional<Amount> amount = amountOf(condition, vmem, report);
+    if (!amount) {
+        return wrongNumber(condition, actual, vmem);
+    }
+    if (amount->value > 1 && amount->unit.empty() && isPart(condition.field)) {
+        return aboveTheWhole(condition, amount->value);
+    }
+    const std::string shown = comparedText(actual / amount->unitSize, condition.comparator,
+                                           amount->value / amount->unitSize, 6);
+    return Verdict{compared(actual, condition.comparator, amount->value),
+                   amount->unit.empty() ? shown : shown + " " + amount->unit};
 }
 
 Error noSingleValue(const std::string& name, const Json& field)

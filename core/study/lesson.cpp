@@ -35,8 +35,8 @@ struct Place
 
     [[noreturn]] void fail(const std::string& expected) const
     {
-        throw BadLesson{fmt::format("{} is {}; expected {}.", path, oneLine(json.dump()),
-                                    expected)};
+        throw BadLesson{
+            fmt::format("{} is {}; expected {}.", path, oneLine(json.dump()), expected)};
     }
 
     [[nodiscard]] std::string pathOf(const std::string& key) const
@@ -62,8 +62,8 @@ struct Place
         }
         for (const auto& [key, value] : json.items()) {
             if (std::ranges::count(keys, key) == 0) {
-                throw BadLesson{fmt::format("{} is not known; expected {}.",
-                                            oneLine(pathOf(key)), orList(keys))};
+                throw BadLesson{fmt::format("{} is not known; expected {}.", oneLine(pathOf(key)),
+                                            orList(keys))};
             }
         }
         return *this;
@@ -112,7 +112,10 @@ struct Place
         std::map<std::string, std::string> values;
         for (const auto& [key, value] : json.items()) {
             const Place place{value, pathOf(key)};
-            values[key] = value.is_number_integer() ? value.dump() : place.text();
+            if (!value.is_number_integer() && !value.is_string()) {
+                place.fail("a whole number or a text");
+            }
+            values[key] = value.is_string() ? place.text() : value.dump();
         }
         return values;
     }
@@ -129,19 +132,37 @@ std::vector<std::string> conditionsFrom(const Place& place)
     return conditions;
 }
 
-std::string markedText(const Place& place)
+// What stands in braces.
+std::vector<std::string_view> figuresIn(std::string_view text)
+{
+    std::vector<std::string_view> figures;
+    for (std::size_t begin = text.find('{'); begin != std::string_view::npos;
+         begin = text.find('{', begin + 1)) {
+        figures.push_back(text.substr(begin, text.find('}', begin) - begin));
+    }
+    return figures;
+}
+
+// The first step has no run before it.
+std::string markedText(const Place& place, bool isFirst)
 {
     std::string text = place.text();
     if (const auto parts = lessonText(text, {}); !parts) {
         throw BadLesson{place.path + ": " + parts.error().message};
     }
+    const bool compares = std::ranges::any_of(figuresIn(text), [](std::string_view figure) {
+        return figure.find("before.") != std::string_view::npos;
+    });
+    if (isFirst && compares) {
+        throw BadLesson{place.path + " compares with the run before, which the first step lacks."};
+    }
     return text;
 }
 
-LessonTask taskFrom(const Place& place)
+LessonTask taskFrom(const Place& place, bool isFirst)
 {
     place.object({"text", "until", "vary", "answer"});
-    LessonTask task{markedText(place["text"]), conditionsFrom(place["until"]),
+    LessonTask task{markedText(place["text"], isFirst), conditionsFrom(place["until"]),
                     place["vary"].texts(), place["answer"].values()};
     if (task.until.empty()) {
         place["until"].fail("at least one condition");
@@ -149,8 +170,7 @@ LessonTask taskFrom(const Place& place)
     for (const auto& [name, value] : task.answer) {
         if (std::ranges::count(task.vary, name) == 0) {
             throw BadLesson{fmt::format("{}.{} is not among the parameters that may vary: {}.",
-                                        place["answer"].path, name,
-                                        fmt::join(task.vary, ", "))};
+                                        place["answer"].path, name, fmt::join(task.vary, ", "))};
         }
     }
     return task;
@@ -192,7 +212,7 @@ LessonStep stepFrom(const Place& place, const LessonRun* before)
     place.object({"title", "text", "run", "keep", "look", "at", "holds", "task"});
     LessonStep step;
     step.title = place["title"].text();
-    step.text = markedText(place["text"]);
+    step.text = markedText(place["text"], before == nullptr);
     if (before == nullptr || place.has("run")) {
         step.run = runFrom(place["run"], before);
     } else {
@@ -210,7 +230,7 @@ LessonStep stepFrom(const Place& place, const LessonRun* before)
     step.at = place.has("at") ? shareFrom(place["at"]) : 0;
     step.holds = place.has("holds") ? conditionsFrom(place["holds"]) : std::vector<std::string>();
     if (place.has("task")) {
-        step.task = taskFrom(place["task"]);
+        step.task = taskFrom(place["task"], before == nullptr);
     }
     return step;
 }
@@ -219,8 +239,8 @@ Lesson lessonFrom(const Json& json)
 {
     const Place place{json, ""};
     if (!json.is_object() || json.value("format", Json()) != kLessonFormat) {
-        throw BadLesson{fmt::format("it is no lesson: its \"format\" is not \"{}\".",
-                                    kLessonFormat)};
+        throw BadLesson{
+            fmt::format("it is no lesson: its \"format\" is not \"{}\".", kLessonFormat)};
     }
     place.object({"format", "version", "title", "about", "steps"});
     if (place["version"].json != 1) {
@@ -229,8 +249,8 @@ Lesson lessonFrom(const Json& json)
     Lesson lesson{place["title"].text(), place["about"].text(), {}};
     const std::vector<Place> steps = place["steps"].list();
     if (steps.empty() || steps.size() > kMostSteps) {
-        throw BadLesson{fmt::format("steps has {} elements; expected 1 to {}.", steps.size(),
-                                    kMostSteps)};
+        throw BadLesson{
+            fmt::format("steps has {} elements; expected 1 to {}.", steps.size(), kMostSteps)};
     }
     for (const Place& each : steps) {
         lesson.steps.push_back(
@@ -253,17 +273,20 @@ Result<Lesson> parseLesson(std::string_view json, const std::string& name)
     if (bracketDepth(json) > kDeepest) {
         return userError(called + "it is nested too deeply for a lesson.");
     }
-    const Json parsed = Json::parse(json, nullptr, false);
-    if (parsed.is_discarded()) {
-        return userError(called + "it is not JSON; expected a lesson.");
-    }
-    if (const auto twice = repeatedName(json)) {
-        return userError(called + oneLine(*twice) + " occurs twice.");
-    }
     try {
+        const Json parsed = Json::parse(json);
+        if (const auto twice = repeatedName(json)) {
+            return userError(called + oneLine(*twice) + " occurs twice.");
+        }
         return lessonFrom(parsed);
     } catch (const BadLesson& bad) {
         return userError(called + bad.sentence);
+    } catch (const Json::parse_error& error) {
+        const std::string_view before = json.substr(0, std::min(error.byte, json.size()));
+        return userError(fmt::format("{}it is not JSON from line {} on; expected a lesson.", called,
+                                     1 + std::ranges::count(before, '\n')));
+    } catch (const Json::exception&) {
+        return userError(called + "it holds a number that is out of range.");
     }
 }
 

@@ -99,8 +99,7 @@ struct LessonProgress
 };
 
 // How far a run is with the task of a step, by the report of the step's own run and by its own.
-[[nodiscard]] Result<LessonProgress> progressOf(const LessonTask& task,
-                                                const std::string& stepReport,
-                                                const std::string& report);
+[[nodiscard]] Result<LessonProgress>
+progressOf(const LessonTask& task, const std::string& stepReport, const std::string& report);
 
 } // namespace pallascope::study

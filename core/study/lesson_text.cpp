@@ -1,9 +1,8 @@
 // The texts of lessons, with figures of reports in them.
-#include "core/study/lesson.h"
-
 #include "core/base/format.h"
 #include "core/study/amount.h"
 #include "core/study/condition.h"
+#include "core/study/lesson.h"
 
 #include <nlohmann/json.hpp>
 
@@ -64,8 +63,13 @@ Result<std::string> ratioText(const std::string& above, char sign, const std::st
     if (!first || !second) {
         return first ? second.error() : first.error();
     }
-    if (!first->is_number() || !second->is_number() || second->get<double>() == 0) {
+    if (first->is_null() || second->is_null()) { // of a run that has not ended
         return std::string(kUnknown);
+    }
+    if (!first->is_number() || !second->is_number() || second->get<double>() == 0
+        || !haveOneUnit(above, below)) {
+        return userError(fmt::format("{{{}{}{}}} is no ratio: {} is {}, {} is {}.", above, sign,
+                                     below, above, first->dump(), below, second->dump()));
     }
     const double ratio = first->get<double>() / second->get<double>();
     return sign == '/' ? percentText(ratio, 1) : significant(ratio, 3);

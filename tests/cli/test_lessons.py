@@ -74,7 +74,7 @@ class Lessons(Case):
         task = {"text": "t", "until": ["steps>1000000"], "vary": ["bm"], "answer": {"bm": 8}}
         wrong = self.call("lesson", self.lesson(task=task), "--check")
         self.assertEqual(wrong.returncode, FINDINGS)
-        self.assertIn("step 1: steps>1000000 is not so", wrong.stdout)
+        self.assertIn("step 1: steps>1000000 is not so with the answer bm=8: it is ", wrong.stdout)
         task["until"] = ["steps>1"]
         done = self.call("lesson", self.lesson(task=task), "--check")
         self.assertEqual(done.returncode, FINDINGS)
@@ -106,9 +106,15 @@ class Lessons(Case):
             with self.subTest(words):
                 self.refused(*words, says=[said])
         for more, said in (
-            ({"text": "{no_such_field}"}, 'The report has no field "no_such_field"'),
-            ({"run": {"kernel": "matmul", "parameters": {"bm": 0}}}, "bm"),
-            ({"holds": ["time_s>1kg"]}, "expected a number such as 0.00007 or 70us."),
+            ({"text": "{no_such_field}"}, 'own.json: steps[0]: The report has no field "no_such_field"'),
+            ({"text": "{kernel/time_s}"}, 'steps[0]: {kernel/time_s} is no ratio: kernel is "matmul"'),
+            ({"text": "{time_s/hbm_read_bytes}"}, "is no ratio"),
+            ({"run": {"kernel": "matmul", "parameters": {"bm": 0}}}, "own.json: steps[0]: The parameter bm"),
+            ({"holds": ["time_s>1kg"]}, "such as 70us, with a unit or without: ps, ns, us, ms or s."),
+            (
+                {"task": {"text": "t", "until": ["steps>1"], "vary": ["bnn"], "answer": {}}},
+                'steps[0].task.vary names "bnn", which is no parameter of matmul; expected chip, m, n,',
+            ),
         ):
             with self.subTest(more):
                 self.refused("lesson", self.lesson(**more), says=[said])

@@ -87,7 +87,7 @@ private Q_SLOTS:
         QCOMPARE(guide().lesson()->name, "tiling");
         QCOMPARE(runs().shown()->request.kernel, "matmul");
         QVERIFY(panel().stepText()->text().contains(u"64"_s)); // steps: a figure of the run
-        QVERIFY(panel().caption().contains(u"step |1| of |6|"_s));
+        QVERIFY(panel().caption().contains(u"step |1| of |7|"_s));
     }
 
     void stepsShowTheirRunsAndWhatTheyAreComparedWith()
@@ -124,7 +124,11 @@ private Q_SLOTS:
         QVERIFY(guide().progress() && !guide().progress()->isReached());
         QVERIFY(panel().task()->text().contains(u"not yet: it is memory(HBM)"_s));
         QVERIFY(!panel().again()->isEnabled());
+        // What would be faster is the answer; the run itself knows it.
+        QVERIFY(m_window->session().viewpoint().run()->alternatives.empty());
+        QVERIFY(!runs().shown()->view->alternatives.empty());
         change("bm", "256");
+        QVERIFY(m_window->session().viewpoint().run()->alternatives.empty());
         QVERIFY(!guide().progress()->isReached());
         QVERIFY(panel().again()->isEnabled());
         change("bm", "1024");
@@ -134,12 +138,21 @@ private Q_SLOTS:
         change("bn", "1024");
         QVERIFY(guide().progress()->isReached());
         QVERIFY(panel().task()->text().contains(u"Reached."_s));
-        QVERIFY(panel().answer()->isHidden());
         press(panel().again());
         QVERIFY(guide().isOwnRun());
         QVERIFY(!guide().progress()->isReached());
         press(panel().answer());
         QVERIFY(guide().progress()->isReached());
+        QVERIFY(panel().task()->text().contains(u"bk=512, bm=1024, bn=1024"_s));
+        press(panel().next());
+        press(panel().back());
+        QVERIFY(!panel().task()->text().contains(u"bk=512, bm=1024, bn=1024"_s));
+        press(panel().leave());
+        QVERIFY(!m_window->session().viewpoint().run()->alternatives.empty());
+        begin("roofline");
+        for (int i = 0; i < 3; ++i) {
+            press(panel().next());
+        }
         runs().setKernel("add_vectors");
         settle();
         QVERIFY(panel().task()->text().contains(u"The kernel is add_vectors here"_s));
@@ -171,10 +184,48 @@ private Q_SLOTS:
         QVERIFY(runs().job().running);
         QVERIFY(!panel().next()->isEnabled());
         QVERIFY(panel().stepText()->text().contains(u"…"_s)); // its figures are not known yet
+        QVERIFY(!panel().again()->isHidden());
         guide().go(1);
         QCOMPARE(guide().number(), 1U);
         settle();
         QVERIFY(panel().next()->isEnabled());
+    }
+
+    void aRunThatIsCancelledIsSaidAndCanBeMadeAgain()
+    {
+        begin("roofline");
+        guide().go(1);
+        runs().cancel();
+        settle();
+        QVERIFY(panel().task()->text().contains(u"not this step's"_s));
+        press(panel().again());
+        QVERIFY(guide().isOwnRun());
+        QVERIFY(panel().task()->isHidden());
+        QVERIFY(!panel().stepText()->text().contains(u"…"_s));
+    }
+
+    void aStepThatIsEnteredByAKeyShowsItsDock()
+    {
+        begin("roofline");
+        m_window->docks().lessonDock()->hide();
+        QTest::keyClick(m_window.get(), Qt::Key_PageDown, Qt::ControlModifier);
+        settle();
+        QCOMPARE(guide().number(), 1U);
+        QVERIFY(m_window->docks().lessonDock()->isVisible());
+    }
+
+    void itsDockIsAsHighAsItsTextsNeed()
+    {
+        begin("roofline");
+        const int high = m_window->docks().lessonDock()->height();
+        m_window->resize(960, 640);
+        QCoreApplication::processEvents();
+        m_window->resize(1280, 800);
+        QCoreApplication::processEvents();
+        QCOMPARE(m_window->docks().lessonDock()->height(), high);
+        m_window->addDockWidget(Qt::RightDockWidgetArea, m_window->docks().lessonDock());
+        QCoreApplication::processEvents();
+        QVERIFY(m_window->docks().lessonDock()->height() > 2 * high);
     }
 
     void leavingLetsGoOfWhatWasKept()

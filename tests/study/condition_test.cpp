@@ -67,10 +67,24 @@ TEST(Conditions, compareTimesAndBytesInUnits)
     EXPECT_TRUE(holds("traffic.y.bytes<1KiB"));
     EXPECT_EQ(evaluate(*parseCondition("time_s>1.9999999ms"), kReport)->actual, "2 ms");
     EXPECT_EQ(evaluate(*parseCondition("time_s<0.0020001s"), kReport)->actual, "0.002 s");
-    EXPECT_EQ(refusal("time_s>2kg"), "The condition \"time_s>2kg\" compares a number with \"2kg\"; "
-                                     "expected a number such as 0.00007 or 70us.");
+    EXPECT_TRUE(holds("time_s > 500 us"));
+    EXPECT_EQ(refusal("time_s>2kg"),
+              "The condition \"time_s>2kg\" compares a number with \"2kg\"; expected a number such "
+              "as 70us, with a unit or without: ps, ns, us, ms or s.");
+    EXPECT_EQ(refusal("vmem>3MB"),
+              "The condition \"vmem>3MB\" compares a number with \"3MB\"; expected a number such "
+              "as 1MiB, with a unit or without: B, KiB, MiB or GiB.");
     EXPECT_EQ(refusal("steps>2ms"), "The condition \"steps>2ms\" compares a number with \"2ms\"; "
-                                    "expected a number such as 0.5 or 50%.");
+                                    "expected a number such as 512, or another field.");
+}
+
+TEST(Conditions, compareAFieldWithAnother)
+{
+    EXPECT_TRUE(holds("traffic.y.bytes>traffic.x.bytes"));
+    EXPECT_FALSE(holds("traffic.x.bytes>=traffic.y.bytes"));
+    EXPECT_TRUE(holds("vmem<vmem_scoped_limit_bytes"));
+    EXPECT_EQ(evaluate(*parseCondition("steps<traffic.x.bytes"), kReport)->actual, "512");
+    EXPECT_NE(refusal("steps>bound_by").find("expected a number such as"), std::string::npos);
 }
 
 TEST(Conditions, percentagesAreOfTheLimitForMemoryAndOfOneForShares)

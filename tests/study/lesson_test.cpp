@@ -1,7 +1,6 @@
 // Lessons: how their files are read, how figures come into their texts, and when a task is reached.
-#include "core/study/lesson.h"
-
 #include "core/study/amount.h"
+#include "core/study/lesson.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -104,7 +103,9 @@ TEST(Lessons, thatAreWrongSayWhereAndWhatWouldBeRight)
         {"/steps/0/txet", "x", "l.json: steps[0].txet is not known; expected title, text"},
         {"/steps/0/run", nullptr, "l.json: steps[0].run is missing."},
         {"/steps/0/run/kernel", nullptr, "l.json: steps[0].run.kernel is missing: the first step"},
-        {"/steps/0/run/parameters/bm", LessonJson::array(), "steps[0].run.parameters.bm is []"},
+        {"/steps/0/run/parameters/bm", 256.5,
+         "steps[0].run.parameters.bm is 256.5; expected a whole number or a text."},
+        {"/steps/0/text", "{ before.time_s }", "steps[0].text compares with the run before, which"},
         {"/steps/0/at", "30", "l.json: steps[0].at is \"30\"; expected a share of the run"},
         {"/steps/0/at", "130%", "expected a share of the run, such as \"30%\"."},
         {"/steps/0/keep", true, "steps[0].keep is true; expected none in the first step"},
@@ -128,7 +129,9 @@ TEST(Lessons, thatAreWrongSayWhereAndWhatWouldBeRight)
             << each.pointer << ": " << lessonRefusal(json);
     }
     EXPECT_EQ(parseLesson("{", "l.json").error().message,
-              "l.json: it is not JSON; expected a lesson.");
+              "l.json: it is not JSON from line 1 on; expected a lesson.");
+    EXPECT_EQ(parseLesson("{\n\"a\": ,}", "l.json").error().message,
+              "l.json: it is not JSON from line 2 on; expected a lesson.");
     EXPECT_EQ(parseLesson("[]", "l.json").error().message.find("l.json: it is no lesson"), 0U);
     EXPECT_NE(parseLesson(R"({"format": "pallascope.lesson", "format": 1})", "l.json")
                   .error()
@@ -141,7 +144,8 @@ TEST(Lessons, thatAreWrongSayWhereAndWhatWouldBeRight)
 TEST(Lessons, haveFiguresOfReportsInTheirTexts)
 {
     EXPECT_EQ(lessonWords("{time_s} of {before.time_s}"), "842.1 µs of 1.68 ms");
-    EXPECT_EQ(lessonWords("{hbm_read_bytes}, {utilization}, {steps}"), "12 MiB, 72.1 %, 32\u2009768");
+    EXPECT_EQ(lessonWords("{hbm_read_bytes}, {utilization}, {steps}"),
+              "12 MiB, 72.1 %, 32\u2009768");
     EXPECT_EQ(lessonWords("{busy_s.HBM/time_s} and {before.time_s : time_s}"), "50.0 % and 2.00");
     EXPECT_EQ(lessonWords("{arithmetic_intensity} {flops_per_s} {hbm_bytes_per_s}"),
               "227.8 FLOP/B 813.2 TFLOP/s 655 GB/s");
@@ -160,6 +164,8 @@ TEST(Lessons, haveFiguresOfReportsInTheirTexts)
     ASSERT_FALSE(unknown);
     EXPECT_NE(unknown.error().message.find("time_s"), std::string::npos);
     EXPECT_FALSE(lessonText("{traffic}", kLessonReport));
+    EXPECT_FALSE(lessonText("{time_s/hbm_read_bytes}", kLessonReport));
+    EXPECT_FALSE(lessonText("{bound_by:time_s}", kLessonReport));
 }
 
 TEST(Lessons, tasksAreReachedByRunsThatKeepWhatMustStay)
@@ -212,7 +218,8 @@ TEST(Amounts, haveTheUnitsOfTheirFields)
     EXPECT_EQ(value("70us", "vmem_peak_bytes"), -1);
     EXPECT_EQ(value("70us", "flops_per_s"), -1);
     EXPECT_EQ(value("70us", "steps"), -1);
-    for (const char* wrong : {"", "us", "70 us", "nan", "inf", "70u"}) {
+    EXPECT_DOUBLE_EQ(value("70 us", "time_s"), 70e-6);
+    for (const char* wrong : {"", "us", "nan", "inf", "70u", "70 us "}) {
         EXPECT_EQ(value(wrong, "time_s"), -1) << wrong;
     }
 }

@@ -289,7 +289,11 @@ Scene layoutGrid(const RunView& run, const ViewState& state, Size size)
     if (hidden > 0) {
         caption += fmt::format(" · |{}| arrays need more room", countText(hidden));
     }
-    caption = withKept(canvas, state, "steps", std::move(caption));
+    if (run.report.hasSteps()) {
+        if (run.report.hasSteps()) {
+            caption = withKept(canvas, state, "steps", std::move(caption));
+        }
+    }
     return parts::finished(std::move(canvas), "Grid", std::move(caption), run, state);
 }
 
