@@ -5,6 +5,7 @@
 #include "app/window/first_minute.h"
 #include "app/window/main_window.h"
 #include "app/window/session.h"
+#include "app/window/sweep_dialog.h"
 #include "app/window/text_size.h"
 #include "views/fonts.h"
 
@@ -162,8 +163,11 @@ void Maker::textActions()
     MainWindow& window = m_window;
     QMenu* const view = m_menu;
     m_menu = view->addMenu(tr("Text size"));
-    const auto ask = [&window](int size) {
-        if (size != textSize()) {
+    const auto ask = [&window, &session = m_session](int size) {
+        if (window.sweepDialog().hasRows()) {
+            session.runs().note(
+                tr("Another text size makes the window anew: close the sweep first"));
+        } else if (size != textSize()) {
             Q_EMIT window.textSizeAsked(size);
         }
     };

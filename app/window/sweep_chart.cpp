@@ -18,9 +18,21 @@ constexpr std::string_view kNothing = "Start draws the predicted time of each co
 
 SweepChart::SweepChart(QWidget* parent)
     : SceneView({}, Use::Fixed, parent)
-    , m_picture(std::make_shared<const layout::SweepPicture>())
 {
     setOptions({.cursorKeys = true});
+    clear();
+    connect(this, &SceneView::clicked, this, &SweepChart::report);
+    connect(this, &SceneView::doubleClicked, this, [this](const layout::Target& at) {
+        if (layout::is<target::SweepRow>(at)) {
+            Q_EMIT rowOpened(); // the first click has chosen it
+        }
+    });
+}
+
+void SweepChart::clear()
+{
+    m_picture = std::make_shared<const layout::SweepPicture>();
+    choose({});
     setPicture({[](layout::Size size) {
                     layout::Canvas canvas(size.width, size.height);
                     canvas.text(
@@ -29,12 +41,6 @@ SweepChart::SweepChart(QWidget* parent)
                     return std::move(canvas).finish({}, std::string(kNothing));
                 },
                 [](const layout::Target& /*nothing*/) { return std::vector<std::string>(); }});
-    connect(this, &SceneView::clicked, this, &SweepChart::report);
-    connect(this, &SceneView::doubleClicked, this, [this](const layout::Target& at) {
-        if (layout::is<target::SweepRow>(at)) {
-            Q_EMIT rowOpened(); // the first click has chosen it
-        }
-    });
 }
 
 void SweepChart::show(layout::SweepPicture picture)

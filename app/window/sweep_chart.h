@@ -18,6 +18,7 @@ public:
     explicit SweepChart(QWidget* parent = nullptr);
 
     void show(layout::SweepPicture picture);
+    void clear(); // says how there will be a picture
     void choose(std::optional<std::size_t> row);
 
     // The row that is marked as the fastest.

@@ -27,11 +27,15 @@ constexpr QSize kLeastDialog(820, 480);
 constexpr int kPatience = 8; // a picture that takes long is drawn this much less often
 
 // What stays the same in all runs: "m=8192 n=8192".
-QString fixedWords(const RunRequest& request)
+QString fixedWords(const RunRequest& request, const std::vector<std::string>& over)
 {
     QStringList words;
     for (const auto& [name, value] : request.parameters) {
-        words.append(text(name + "=" + value));
+        const bool varies = std::ranges::any_of(
+            over, [&](const std::string& range) { return range.starts_with(name + "="); });
+        if (!varies) {
+            words.append(text(name + "=" + value));
+        }
     }
     return words.join(u' ');
 }
@@ -86,10 +90,7 @@ void SweepDialog::ask(const RunRequest& request)
 {
     if (!m_runs.isRunning()) {
         m_asked = request;
-        const QString fixed = fixedWords(request);
-        const QString kernel = QFileInfo(text(request.kernel)).fileName();
-        m_what->setText(fixed.isEmpty() ? kernel : tr("%1 with %2").arg(kernel, fixed));
-        setWindowTitle(tr("Sweep of %1").arg(kernel));
+        setWindowTitle(tr("Sweep of %1").arg(QFileInfo(text(request.kernel)).fileName()));
         m_fields->show(request);
         m_hint->setText(m_fields->inOrder().size() == 1
                             ? tr("The parameters of this kernel are fixed, so only the chip "
@@ -116,6 +117,9 @@ void SweepDialog::setTabOrders()
 
 void SweepDialog::follow()
 {
+    const QString kernel = QFileInfo(text(m_asked.kernel)).fileName();
+    const QString fixed = fixedWords(m_asked, m_fields->over());
+    m_what->setText(fixed.isEmpty() ? kernel : tr("%1 with %2").arg(kernel, fixed));
     const auto count = m_fields->count(false);
     m_count->setText(count ? text(counted(static_cast<std::int64_t>(*count), "run", "runs"))
                            : QString());
@@ -135,9 +139,12 @@ void SweepDialog::start()
     if (request.chips.empty()) {
         request.chips = m_asked.chip;
     }
-    m_swept = m_asked;
-    m_swept.chip = request.chips;
+    m_pending = m_asked;
+    m_pending.chip = request.chips;
     m_all = *count;
+    m_table->rows().begin(nullptr); // of another sweep, which the buttons would take for this one
+    m_table->hide();
+    m_chart->clear();
     setRunning(true);
     say(tr("0 of %1").arg(text(countText(static_cast<std::int64_t>(m_all)))), false);
     m_runs.start(std::move(request));
@@ -145,6 +152,7 @@ void SweepDialog::start()
 
 void SweepDialog::begin(const std::shared_ptr<const SweepJob>& job)
 {
+    m_swept = m_pending;
     m_chips = namesOfChips(m_swept.chip, job->plan);
     m_table->rows().begin(job);
     m_table->show();
@@ -175,6 +183,7 @@ void SweepDialog::draw()
     timer.start();
     const SweepModel& model = m_table->rows();
     m_chart->show(sweepPicture(model.job()->subject.kernel, model.job()->plan, model.rows()));
+    (void)m_chart->scene(); // which is laid out when it is asked for
     m_drawing = timer.elapsed();
     m_sinceDrawn.start();
     m_save->setEnabled(model.rowCount() > 0);
@@ -236,6 +245,11 @@ void SweepDialog::openChosen()
     request.chip = m_chips[*chosen % m_chips.size()]; // the chips vary fastest
     request.fullValues = request.check = false;       // as other changes of the form
     Q_EMIT opened(request);
+}
+
+bool SweepDialog::hasRows() const
+{
+    return isVisible() && (isRunning() || m_table->rows().rowCount() > 0);
 }
 
 void SweepDialog::saveRows(const QString& path)

@@ -41,6 +41,9 @@ public:
 
     [[nodiscard]] bool isRunning() const { return m_runs.isRunning(); }
 
+    // Whether it shows rows, or makes some, that would be lost with the window.
+    [[nodiscard]] bool hasRows() const;
+
 Q_SIGNALS:
     void opened(const pallascope::app::RunRequest& request); // a row, for the window to run
 
@@ -66,6 +69,7 @@ private:
     void say(const QString& sentence, bool error);
 
     RunRequest m_asked;               // what the fields vary
+    RunRequest m_pending;             // the same of the sweep that is being prepared
     RunRequest m_swept;               // what the rows are around
     std::vector<std::string> m_chips; // the chips as a run asks for them
     std::size_t m_all = 0;            // how many rows the sweep has

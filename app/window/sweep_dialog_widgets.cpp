@@ -33,7 +33,6 @@ QPushButton* SweepDialog::makeButton(const QString& name, const QString& label)
 {
     auto* button = new QPushButton(label, this);
     button->setObjectName(name);
-    button->setAutoDefault(false);
     return button;
 }
 

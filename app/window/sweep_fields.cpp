@@ -65,7 +65,9 @@ void SweepFields::rebuild(const RunRequest& request)
             widget->deleteLater();
         }
     }
+    m_grid->setRowStretch(2 * static_cast<int>(m_rows.size()), 0);
     m_rows.clear();
+    m_known.clear();
     m_kernel = request.kernel;
     for (const ParameterInfo& parameter : parametersOf(m_kernel)) {
         addRow(text(parameter.name), text(parameter.help));
@@ -74,7 +76,7 @@ void SweepFields::rebuild(const RunRequest& request)
     for (const auto& [name, values] : proposedValues(m_kernel, request.parameters)) {
         find(text(name))->field->setText(text(values));
     }
-    m_grid->setRowStretch(m_grid->rowCount(), 1);
+    m_grid->setRowStretch(2 * static_cast<int>(m_rows.size()), 1);
 }
 
 void SweepFields::addRow(const QString& name, const QString& help)
@@ -118,7 +120,18 @@ void SweepFields::say(const Row& row, const QString& sentence)
     row.field->setAccessibleDescription(sentence.isEmpty() ? row.field->toolTip() : sentence);
 }
 
-std::optional<Error> SweepFields::errorIn(const Row& row) const
+// Many values take a while, and each key in any field asks for all fields.
+std::optional<Error> SweepFields::errorIn(const Row& row)
+{
+    const QString values = row.field->text();
+    const auto known = m_known.find(row.name);
+    if (known == m_known.end() || known->second.values != values) {
+        m_known[row.name] = {values, checked(row)};
+    }
+    return m_known[row.name].error;
+}
+
+std::optional<Error> SweepFields::checked(const Row& row) const
 {
     const std::string values = row.field->text().trimmed().toStdString();
     if (values.empty()) {

@@ -10,6 +10,7 @@
 #include <QLineEdit>
 #include <QWidget>
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -56,11 +57,21 @@ private:
     void rebuild(const RunRequest& request);
     void addRow(const QString& name, const QString& help);
     void say(const Row& row, const QString& sentence);
-    [[nodiscard]] std::optional<Error> errorIn(const Row& row) const;
+    // What is wrong in a field; of the values that it had last it is known.
+    [[nodiscard]] std::optional<Error> errorIn(const Row& row);
+    [[nodiscard]] std::optional<Error> checked(const Row& row) const;
     [[nodiscard]] const Row* find(const QString& name) const;
 
     std::string m_kernel;
     std::vector<Row> m_rows; // that of the chips is the last one
+
+    struct Known
+    {
+        QString values;
+        std::optional<Error> error;
+    };
+
+    std::map<QString, Known> m_known; // by the names of rows of this kernel
     QGridLayout* m_grid;
 };
 

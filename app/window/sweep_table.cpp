@@ -8,7 +8,6 @@
 #include <QSortFilterProxyModel>
 
 #include <algorithm>
-#include <limits>
 
 namespace pallascope::app {
 namespace {
@@ -34,6 +33,30 @@ bool isBefore(const SweepRuns::Numbered& row, std::size_t number)
 {
     return row.first < number;
 }
+
+// Rows that did not run stand behind the others, whichever way one sorts.
+class RowOrder : public QSortFilterProxyModel
+{
+public:
+    explicit RowOrder(SweepModel& model)
+        : QSortFilterProxyModel(&model)
+        , m_model(model)
+    {
+        setSourceModel(&model);
+        setSortRole(kSortRole);
+    }
+
+protected:
+    [[nodiscard]] bool lessThan(const QModelIndex& left, const QModelIndex& right) const override
+    {
+        const bool leftRan = m_model.ran(left.row());
+        return leftRan == m_model.ran(right.row()) ? QSortFilterProxyModel::lessThan(left, right)
+                                                   : (sortOrder() == Qt::AscendingOrder) == leftRan;
+    }
+
+private:
+    SweepModel& m_model;
+};
 
 } // namespace
 
@@ -77,6 +100,11 @@ const study::SweepRow* SweepModel::find(std::size_t number) const
 {
     const std::optional<int> place = placeOf(number);
     return place ? &m_rows[static_cast<std::size_t>(*place)].second : nullptr;
+}
+
+bool SweepModel::ran(int place) const
+{
+    return m_rows[static_cast<std::size_t>(place)].second.ran();
 }
 
 std::size_t SweepModel::numberAt(int place) const
@@ -137,22 +165,20 @@ QVariant SweepModel::sortKey(const study::SweepRow& row, std::size_t column) con
         const qlonglong number = value.toLongLong(&isNumber);
         return isNumber ? QVariant(number) : QVariant(value);
     }
-    const auto orLast = [&row](qlonglong value) {
-        return QVariant(row.ran() ? value : std::numeric_limits<qlonglong>::max());
-    };
     switch (static_cast<Column>(column - axes.size())) {
     case Column::Chip:
         return views::text(row.chip);
     case Column::Time:
-        return orLast(row.time.value());
+        return QVariant(static_cast<qlonglong>(row.time.value()));
     case Column::Band:
-        return orLast(row.band ? row.band->low.value() : row.time.value());
+        return QVariant(
+            static_cast<qlonglong>(row.band ? row.band->low.value() : row.time.value()));
     case Column::Utilization:
         return row.utilization;
     case Column::BoundBy:
         return views::text(row.boundBy);
     case Column::Refetched:
-        return orLast(row.refetched.value());
+        return QVariant(static_cast<qlonglong>(row.refetched.value()));
     case Column::Memory:
         return QVariant(static_cast<qlonglong>(row.vmem.value()));
     case Column::Remarks:
@@ -164,10 +190,8 @@ QVariant SweepModel::sortKey(const study::SweepRow& row, std::size_t column) con
 SweepTable::SweepTable(QWidget* parent)
     : QTableView(parent)
     , m_model(new SweepModel(this))
-    , m_sorted(new QSortFilterProxyModel(this))
+    , m_sorted(new RowOrder(*m_model))
 {
-    m_sorted->setSourceModel(m_model);
-    m_sorted->setSortRole(kSortRole);
     setModel(m_sorted);
     setSortingEnabled(true);
     sortByColumn(-1, Qt::AscendingOrder); // at first in the order of the sweep

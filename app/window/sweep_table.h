@@ -33,6 +33,7 @@ public:
     [[nodiscard]] const study::SweepRow* find(std::size_t number) const;
     [[nodiscard]] std::optional<int> placeOf(std::size_t number) const;
     [[nodiscard]] std::size_t numberAt(int place) const;
+    [[nodiscard]] bool ran(int place) const; // not so if it does not fit or cannot run
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;

@@ -58,7 +58,7 @@ void Painter::leftOut(double y)
 {
     std::string text;
     if (m_rows.seriesLeftOut > 0) {
-        text = fmt::format("{} slower left out", m_rows.seriesLeftOut);
+        text = fmt::format("{} others left out", m_rows.seriesLeftOut);
     }
     if (m_rows.columnsLeftOut > 0) {
         text += fmt::format("{}{} of {} left out", text.empty() ? "" : ", ", m_rows.columnsLeftOut,
