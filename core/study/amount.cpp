@@ -49,6 +49,24 @@ bool isBytes(std::string_view field)
     return field.ends_with("bytes");
 }
 
+// The unit of a field; empty for counts and shares.
+std::string_view unitOf(std::string_view field)
+{
+    if (isTime(field)) {
+        return "s";
+    }
+    if (isBytes(field)) {
+        return "B";
+    }
+    if (field.ends_with("flops_per_s")) {
+        return "FLOP/s";
+    }
+    if (field.ends_with("bytes_per_s")) {
+        return "B/s";
+    }
+    return field.ends_with("intensity") || field.ends_with("ridge") ? "FLOP/B" : "";
+}
+
 std::span<const UnitName> unitsOf(std::string_view field)
 {
     if (isTime(field)) {
@@ -98,7 +116,7 @@ std::string exampleAmount(std::string_view field)
 
 bool haveOneUnit(std::string_view a, std::string_view b)
 {
-    return isTime(a) == isTime(b) && isBytes(a) == isBytes(b);
+    return unitOf(a) == unitOf(b);
 }
 
 std::string amountText(std::string_view field, double value)

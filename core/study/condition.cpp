@@ -27,11 +27,17 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kLimit = "vmem_scoped_limit_bytes";
 constexpr const char* kPeak = "vmem_peak_bytes";
 
+// Where a field stands in the report.
+std::string pathOf(const std::string& field)
+{
+    return field == "vmem" ? kPeak : field;
+}
+
 // What an element of a list may be called: a finding by its kind or its operand.
 std::vector<std::string> elementNames(const Json& element)
 {
     std::vector<std::string> names;
-    for (const char* key : {"kind", "what", "operand", "name", "memory"}) {
+    for (const char* key : {"name", "kind", "what", "operand", "memory"}) {
         if (element.is_object() && element.contains(key) && element[key].is_string()) {
             names.push_back(element[key].get<std::string>());
         }
@@ -249,13 +255,14 @@ Error wrongNumber(const Condition& condition, double actual, bool vmem)
 }
 
 // The number that a condition names: an amount, or another field of the report.
-std::optional<Amount> amountOf(const Condition& condition, bool vmem, const Json& report)
+std::optional<Amount> amountOf(const Condition& condition, const Json& report)
 {
-    if (const auto amount = parseAmount(condition.value, vmem ? kPeak : condition.field)) {
+    const std::string field = pathOf(condition.field), value = pathOf(condition.value);
+    if (const auto amount = parseAmount(condition.value, field)) {
         return amount;
     }
-    const std::vector<const Json*> other = find(report, condition.value);
-    return other.size() == 1 && other.front()->is_number()
+    const std::vector<const Json*> other = find(report, value);
+    return other.size() == 1 && other.front()->is_number() && haveOneUnit(field, value)
                ? std::optional(Amount{other.front()->get<double>()})
                : std::nullopt;
 }
@@ -285,7 +292,7 @@ Result<Verdict> evaluateNumber(const Condition& condition, double actual, bool v
     if (condition.value.ends_with('%')) {
         return evaluatePercent(condition, actual, vmem, report);
     }
-    const std::optional<Amount> amount = amountOf(condition, vmem, report);
+    const std::optional<Amount> amount = amountOf(condition, report);
     if (!amount) {
         return wrongNumber(condition, actual, vmem);
     }
@@ -355,8 +362,13 @@ Result<Condition> parseCondition(const std::string& text)
 Result<std::string> fieldText(const std::string& field, const std::string& reportJson)
 {
     const Json report = Json::parse(reportJson);
-    const std::vector<const Json*> found = find(report, field);
+    const std::vector<const Json*> found = find(report, pathOf(field));
     const Json value = found.empty() ? meaningOfAbsent(report, field) : *found.front();
+    if (found.size() > 1) {
+        return userError(fmt::format("The report has {} fields \"{}\"; expected the number of one "
+                                     "of them in its list.",
+                                     found.size(), field));
+    }
     if (value.is_structured()) {
         return noSingleValue(field, value);
     }
@@ -367,7 +379,7 @@ Result<std::string> fieldText(const std::string& field, const std::string& repor
 Result<Verdict> evaluate(const Condition& condition, const std::string& reportJson)
 {
     const Json report = Json::parse(reportJson);
-    const std::string path = condition.field == "vmem" ? kPeak : condition.field;
+    const std::string path = pathOf(condition.field);
     const bool vmem = path.rfind("vmem_", 0) == 0;
     std::optional<Verdict> first;
     for (const Json* field : find(report, path)) {

@@ -83,7 +83,11 @@ TEST(Conditions, compareAFieldWithAnother)
     EXPECT_TRUE(holds("traffic.y.bytes>traffic.x.bytes"));
     EXPECT_FALSE(holds("traffic.x.bytes>=traffic.y.bytes"));
     EXPECT_TRUE(holds("vmem<vmem_scoped_limit_bytes"));
-    EXPECT_EQ(evaluate(*parseCondition("steps<traffic.x.bytes"), kReport)->actual, "512");
+    EXPECT_TRUE(holds("vmem_scoped_limit_bytes>vmem"));
+    EXPECT_EQ(evaluate(*parseCondition("traffic.x.bytes<traffic.y.bytes"), kReport)->actual, "100");
+    for (const char* mixed : {"time_s<traffic.x.bytes", "steps>time_s", "vmem>steps"}) {
+        EXPECT_NE(refusal(mixed).find("compares a number with"), std::string::npos) << mixed;
+    }
     EXPECT_NE(refusal("steps>bound_by").find("expected a number such as"), std::string::npos);
 }
 
