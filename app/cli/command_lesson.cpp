@@ -3,6 +3,7 @@
 #include "app/cli/commands.h"
 #include "app/cli/lesson_steps.h"
 #include "app/run_job/kernel_choice.h"
+#include "core/base/format.h"
 
 #include <nlohmann/json.hpp>
 
@@ -140,7 +141,8 @@ int checkLesson(const NamedLesson& lesson, const std::vector<ShownStep>& steps)
         isWrong = isWrong || *wrongTask;
     }
     if (!isWrong) {
-        fmt::print("{}: {} steps, all that they state is so\n", lesson.name, steps.size());
+        fmt::print("{}: {}, all that is stated is so\n", lesson.name,
+                   counted(static_cast<std::int64_t>(steps.size()), "step", "steps"));
     }
     return isWrong ? kFindings : kFine;
 }

@@ -308,16 +308,19 @@ void CommandLine::addLesson()
     lessonApp->add_option("lesson", lesson.lesson, "see `pallascope list lessons`, or a file")
         ->required();
     auto* step = lessonApp->add_option("--step", lesson.step, "only this step, from 1");
+    auto* tried = lessonApp->add_option(
+        "-p,--parameter", lesson.parameters,
+        "NAME=VALUE, or chip=CHIP, to try on the task of that step; exits with 1 if that does not "
+        "reach it");
+    tried->allow_extra_args(false)->needs(step);
+    auto* answer = lessonApp->add_flag("--answer", lesson.answer, "print the answers of tasks");
+    auto* json = lessonApp->add_flag("--json", lesson.json, "as JSON");
     lessonApp
-        ->add_option("-p,--parameter", lesson.parameters,
-                     "NAME=VALUE, or chip=CHIP, to try on the task of that step; exits with 1 if "
-                     "that does not reach it")
-        ->allow_extra_args(false)
-        ->needs(step);
-    lessonApp->add_flag("--answer", lesson.answer, "print the answers of tasks");
-    lessonApp->add_flag("--check", lesson.check,
-                        "only say whether what it states is so, and its answers are right");
-    lessonApp->add_flag("--json", lesson.json, "as JSON");
+        ->add_flag("--check", lesson.check,
+                   "only say whether what it states is so, and its answers are right")
+        ->excludes(answer)
+        ->excludes(json)
+        ->excludes(tried);
     auto* screenshot = lessonApp->add_option("--screenshot", picture.file,
                                              "write a picture of the window with that step, "
                                              "FILE.png");

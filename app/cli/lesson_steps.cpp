@@ -48,6 +48,11 @@ Result<LessonOutcome> outcomeOf(const RunRequest& request, const std::string& wh
     return LessonOutcome{std::move(*run), std::move(report)};
 }
 
+std::shared_ptr<const LessonOutcome> withoutRun(const LessonOutcome& outcome)
+{
+    return std::make_shared<const LessonOutcome>(LessonOutcome{{}, outcome.report});
+}
+
 // What a step says of its run.
 Status fill(ShownStep& shown)
 {
@@ -97,6 +102,10 @@ Result<std::vector<ShownStep>> shownSteps(const NamedLesson& named, std::size_t 
         if (number >= first) {
             if (const Status done = fill(shown); !done) {
                 return ofStep(done.error(), named.name, number);
+            }
+            if (last > first) { // of many steps the reports are enough, without their traces
+                shown.own = withoutRun(*shown.own);
+                shown.before = shown.before == nullptr ? nullptr : withoutRun(*shown.before);
             }
             steps.push_back(std::move(shown));
         }

@@ -12,7 +12,7 @@ namespace pallascope::app {
 
 struct LessonOutcome
 {
-    FinishedRun run;
+    FinishedRun run;    // has no view where several steps are asked for
     std::string report; // its JSON
 };
 

@@ -1,6 +1,7 @@
 #include "app/lessons/lessons.h"
 
 #include "app/run_job/chips.h"
+#include "app/run_job/kernel_choice.h"
 #include "core/analysis/report.h"
 #include "core/base/check.h"
 #include "core/base/format.h"
@@ -54,12 +55,23 @@ Status checkSteps(const study::Lesson& lesson, const std::string& name)
     return Done{};
 }
 
-// A chip by the name that the window's form and reports have for it.
-void nameChips(study::Lesson& lesson)
+// Files of kernels and chips lie beside the lesson. Chips that are built in get the name that the
+// window's form and reports have for them.
+void findFiles(study::Lesson& lesson, const std::filesystem::path& folder)
 {
     for (study::LessonStep& step : lesson.steps) {
-        if (const auto chip = loadChip(step.run.chip); chip && !step.run.chip.empty()) {
-            step.run.chip = chip->name;
+        study::LessonRun& run = step.run;
+        if (kernels::find(run.kernel) == nullptr) {
+            run.kernel = (folder / run.kernel).string();
+        }
+        std::error_code error;
+        if (run.chip.empty()) {
+            continue;
+        }
+        if (std::filesystem::is_regular_file(folder / run.chip, error)) {
+            run.chip = (folder / run.chip).string();
+        } else if (const auto chip = loadChip(run.chip)) {
+            run.chip = chip->name;
         }
     }
 }
@@ -147,22 +159,18 @@ Result<NamedLesson> loadLesson(const std::string& nameOrFile)
     if (Status sound = checkSteps(*lesson, nameOrFile); !sound) {
         return sound.error();
     }
-    nameChips(*lesson);
-    for (study::LessonStep& step : lesson->steps) {
-        if (kernels::find(step.run.kernel) == nullptr) {
-            step.run.kernel =
-                (std::filesystem::path(nameOrFile).parent_path() / step.run.kernel).string();
-        }
-    }
+    findFiles(*lesson, std::filesystem::path(nameOrFile).parent_path());
     return NamedLesson{nameOrFile, std::move(*lesson)};
 }
 
 RunRequest requestWith(const study::LessonRun& run,
                        const std::map<std::string, std::string>& changed)
 {
+    const bool isBuiltIn = kernels::find(run.kernel) != nullptr;
     RunRequest request{.kernel = run.kernel,
                        .parameters = run.parameters,
-                       .chip = run.chip,
+                       .chip = run.chip.empty() && isBuiltIn ? chipFor(run.kernel, kUsualChip)
+                                                             : run.chip,
                        .fullValues = false,
                        .check = false};
     for (const auto& [name, value] : changed) {

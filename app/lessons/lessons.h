@@ -6,6 +6,7 @@
 #include "core/study/lesson.h"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ struct LessonPlace
     std::optional<NamedLesson> lesson;
     std::size_t number = 0;           // from 0
     std::vector<std::string> reports; // the JSON of each step's own run; empty: not known
+    std::shared_ptr<const layout::RunView> kept = {}; // by the lesson, to be compared with
 };
 
 // In the order in which they are offered.
@@ -32,8 +34,8 @@ struct LessonPlace
 // Whether it is the name of a lesson that is built in, or a file that says that it is one.
 [[nodiscard]] bool isLesson(const std::string& nameOrFile);
 
-// Takes a name ("roofline") or the path of a file, whose kernel files lie beside it. An error names
-// what was asked for and the choices, or says what is wrong in the file.
+// Takes a name ("roofline") or the path of a file, beside which its kernel and chip files lie. An
+// error names what was asked for and the choices, or says what is wrong in the file.
 [[nodiscard]] Result<NamedLesson> loadLesson(const std::string& nameOrFile);
 
 // For its times alone.

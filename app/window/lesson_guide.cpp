@@ -13,8 +13,9 @@ LessonGuide::LessonGuide(Runs& runs, Viewpoint& viewpoint, QObject* parent)
     , m_viewpoint(viewpoint)
 {
     connect(&runs, &Runs::jobChanged, this, [this] {
-        if (m_lesson) {
-            Q_EMIT changed(); // a run that failed is awaited no longer
+        const bool isRunning = m_runs.job().running; // its progress changes nothing here
+        if (m_lesson && std::exchange(m_isRunning, isRunning) != isRunning) {
+            Q_EMIT changed();
         }
     });
 }
@@ -34,6 +35,7 @@ void LessonGuide::take(NamedLesson lesson)
     m_lesson = std::move(lesson);
     m_reports.assign(count(), {});
     m_views.assign(count(), nullptr);
+    m_requested = {};
 }
 
 void LessonGuide::begin(NamedLesson lesson)
@@ -51,10 +53,18 @@ void LessonGuide::leave()
     if (isTask && m_runs.shown()) {
         m_viewpoint.show(m_runs.shown()->view);
     }
-    if (std::exchange(m_hasKept, false)) {
+    letGo();
+    Q_EMIT changed();
+}
+
+// Of what the lesson has kept; what the user keeps stays.
+void LessonGuide::letGo()
+{
+    const auto& kept = m_viewpoint.state().kept;
+    if (m_kept != nullptr && kept != nullptr && kept->run == m_kept) {
         m_viewpoint.keep(nullptr);
     }
-    Q_EMIT changed();
+    m_kept = nullptr;
 }
 
 bool LessonGuide::canGo(int direction) const
@@ -75,7 +85,10 @@ void LessonGuide::enter(std::size_t number)
     m_number = number;
     m_progress.reset();
     m_isOwnRun = m_isAnswerShown = false;
-    m_request = requestOf(step().run);
+    if (!(step().run == m_requested)) { // else it is known on which chip that was
+        m_requested = step().run;
+        m_request = requestOf(m_requested);
+    }
     showStep();
     Q_EMIT changed();
     Q_EMIT taken();
@@ -94,7 +107,7 @@ void LessonGuide::showStep()
 
 void LessonGuide::showAnswer()
 {
-    if (m_lesson && step().task) {
+    if (m_lesson && step().task && !report().empty()) {
         m_isAnswerShown = true;
         m_runs.start(requestWith(step().run, step().task->answer));
     }
@@ -118,7 +131,7 @@ void LessonGuide::follow()
     }
     const FinishedRun& run = *m_runs.shown();
     m_isOwnRun = isSameRun(m_request, run.request);
-    if (m_isOwnRun && m_isAwaited) {
+    if (m_isOwnRun && (m_isAwaited || report().empty())) {
         arrive(run);
         return;
     }
@@ -156,14 +169,13 @@ void LessonGuide::arrive(const FinishedRun& run)
     Q_EMIT changed();
 }
 
-// What the user has kept stays, unless the step has something to compare with.
 void LessonGuide::keepBefore()
 {
     if (step().keepsBefore && m_views[m_number - 1] != nullptr) {
-        m_viewpoint.keep(m_views[m_number - 1]);
-        m_hasKept = true;
-    } else if (std::exchange(m_hasKept, false)) {
-        m_viewpoint.keep(nullptr);
+        m_kept = m_views[m_number - 1];
+        m_viewpoint.keep(m_kept);
+    } else {
+        letGo();
     }
 }
 
@@ -173,7 +185,9 @@ void LessonGuide::goOn(const LessonPlace& place)
         take(*place.lesson);
         m_number = place.number;
         m_reports = place.reports;
-        m_request = requestOf(step().run);
+        m_kept = place.kept;
+        m_requested = step().run;
+        m_request = requestOf(m_requested);
         if (m_runs.shown()) {
             m_viewpoint.show(shownOf(m_runs.shown()->view));
             follow();

@@ -67,7 +67,7 @@ public:
     }
 
     // Where another window goes on from here.
-    [[nodiscard]] LessonPlace state() const { return {m_lesson, m_number, m_reports}; }
+    [[nodiscard]] LessonPlace state() const { return {m_lesson, m_number, m_reports, m_kept}; }
 
     void goOn(const LessonPlace& place);
 
@@ -82,13 +82,17 @@ private:
     void hold(const FinishedRun& run);
     void arrive(const FinishedRun& run);
     void keepBefore();
+    void letGo();
 
     Runs& m_runs;
     Viewpoint& m_viewpoint;
     std::optional<NamedLesson> m_lesson;
     std::size_t m_number = 0;
-    RunRequest m_request; // of the step's own run
-    bool m_isAwaited = false, m_isOwnRun = false, m_hasKept = false, m_isAnswerShown = false;
+    study::LessonRun m_requested;
+    RunRequest m_request; // the same, as the step's own run
+    bool m_isAwaited = false, m_isOwnRun = false, m_isAnswerShown = false;
+    bool m_isRunning = false;                      // a job, as far as was said
+    std::shared_ptr<const layout::RunView> m_kept; // by the lesson, not by the user
     // Of each step's own run, once it was shown; views only of those that the next step keeps.
     std::vector<std::string> m_reports;
     std::vector<std::shared_ptr<const layout::RunView>> m_views;

@@ -205,6 +205,7 @@ void LessonPanel::refresh()
         m_task->setVisible(step.task.has_value() || !m_guide.isOwnRun());
         m_task->setText(step.task ? taskText() : tr("The run that is shown is not this step's."));
         m_answer->setVisible(step.task.has_value());
+        m_answer->setEnabled(!m_guide.report().empty());
         m_again->setEnabled(!m_guide.isOwnRun());
         m_next->setEnabled(m_guide.canGo(1));
         m_back->setEnabled(m_guide.canGo(-1));

@@ -35,8 +35,8 @@ public:
         for (std::size_t link = 0; link < m_links.size(); ++link) {
             const auto id = trace::LinkRow::at(linkOf(link));
             for (const bool out : {false, true}) {
-                m_links[link] += m_index.linkBusy(id, out, piece.end)
-                                 - m_index.linkBusy(id, out, piece.begin);
+                m_links[link] +=
+                    m_index.linkBusy(id, out, piece.end) - m_index.linkBusy(id, out, piece.begin);
             }
         }
         m_overhead += piece.overhead;

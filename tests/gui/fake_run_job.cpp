@@ -2,6 +2,7 @@
 #include "tests/gui/fake_run_job.h"
 
 #include "app/run_job/break_search.h"
+#include "app/run_job/chips.h"
 #include "app/run_job/kernel_choice.h"
 #include "app/run_job/sweep_job.h"
 #include "app/run_job/sweep_picture.h"
@@ -132,6 +133,11 @@ std::vector<KernelInfo> kernels()
 std::vector<std::pair<std::string, std::string>> chips()
 {
     return {{"tpu_v5e", "TPU v5e"}};
+}
+
+Result<chip::Chip> loadChip(const std::string& nameOrFile)
+{
+    return userError("There is no such chip.", {{Subject::Chip, nameOrFile}});
 }
 
 std::string chipFor(const std::string& /*kernel*/, const std::string& chip)

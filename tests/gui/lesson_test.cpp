@@ -160,7 +160,7 @@ private Q_SLOTS:
 
     void everyAnswerReachesItsTask()
     {
-        for (const char* name : {"roofline", "tiling", "pipelining"}) {
+        for (const char* name : {"roofline", "tiling", "pipelining", "hopper"}) {
             begin(name);
             for (std::size_t i = 0; i < guide().count(); ++i) {
                 QVERIFY(guide().isOwnRun());
@@ -202,6 +202,33 @@ private Q_SLOTS:
         QVERIFY(guide().isOwnRun());
         QVERIFY(panel().task()->isHidden());
         QVERIFY(!panel().stepText()->text().contains(u"…"_s));
+    }
+
+    void aChangeWhileItsRunIsAwaitedCanBeUndone()
+    {
+        begin("roofline");
+        guide().go(1);
+        runs().setParameter("block", "32");
+        settle();
+        QVERIFY(!guide().isOwnRun());
+        QVERIFY(panel().stepText()->text().contains(u"…"_s));
+        runs().undo();
+        settle();
+        QVERIFY(guide().isOwnRun());
+        QVERIFY(!panel().stepText()->text().contains(u"…"_s));
+    }
+
+    void whatTheUserKeepsStays()
+    {
+        begin("tiling");
+        press(panel().next());
+        press(panel().next());
+        change("bm", "256");
+        m_window->session().keepRun();
+        const auto kept = m_window->session().viewpoint().state().kept->run;
+        press(panel().leave());
+        QVERIFY(m_window->session().viewpoint().state().kept != nullptr);
+        QCOMPARE(m_window->session().viewpoint().state().kept->run, kept);
     }
 
     void aStepThatIsEnteredByAKeyShowsItsDock()

@@ -290,9 +290,7 @@ Scene layoutGrid(const RunView& run, const ViewState& state, Size size)
         caption += fmt::format(" · |{}| arrays need more room", countText(hidden));
     }
     if (run.report.hasSteps()) {
-        if (run.report.hasSteps()) {
-            caption = withKept(canvas, state, "steps", std::move(caption));
-        }
+        caption = withKept(canvas, state, "steps", std::move(caption));
     }
     return parts::finished(std::move(canvas), "Grid", std::move(caption), run, state);
 }
