@@ -234,7 +234,7 @@ TEST(SweepPicture, ofMoreSeriesThanCanBeToldApartTheFastestAreDrawn)
     best->standing = SweepStanding::Fastest;
     const Scene scene = layoutSweep(picture, {900, 600});
     EXPECT_EQ(marked(scene), 12U * 12U);
-    EXPECT_TRUE(test::hasText(scene, "6 slower left out"));
+    EXPECT_TRUE(test::hasText(scene, "6 others left out"));
     EXPECT_EQ(framesOf(scene, target::SweepRow{best->row}).size(), 1U);
 }
 
