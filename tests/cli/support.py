@@ -88,6 +88,18 @@ class Case(unittest.TestCase):
         self.assertEqual(self.files(), before, context)
         return sentence
 
+    def png(self, file, *arguments):
+        """Returns the bytes of a picture that the arguments ask for. A build without Qt, which makes none, must say so;
+        it gives None."""
+        result = self.call(*arguments)
+        if result.stderr.startswith("This build has no Qt"):
+            self.assertEqual((result.returncode, result.stdout), (WRONG_INPUT, ""))
+            return None
+        self.assertEqual((result.returncode, result.stderr), (FINE, ""), arguments)
+        picture = (self.folder / file).read_bytes()
+        self.assertTrue(picture.startswith(b"\x89PNG"))
+        return picture
+
     def files(self):
         return {
             str(path.relative_to(self.folder)): path.read_bytes()

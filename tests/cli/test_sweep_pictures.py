@@ -28,8 +28,7 @@ class SweepPictures(Case):
         self.assertIn('width="500"', light)
         self.assertIn('height="360"', light)
         self.assertNotEqual(light, self.picture(*SWEEP, "--size", "500x360", "--theme", "dark"))
-        self.output(*SWEEP, "--screenshot", "s.png")
-        self.assertTrue((self.folder / "s.png").read_bytes().startswith(b"\x89PNG"))
+        self.png("s.png", *SWEEP, "--screenshot", "s.png")
 
     def test_the_same_sweep_gives_the_same_picture(self):
         self.assertEqual(self.picture(*SWEEP), self.picture(*SWEEP))
